@@ -15,9 +15,9 @@
 #include "base/late.h"
 #include "base/sentence.h"
 #include "document/preset.h"
-#include "files/session_store.h"
 #include "files/packed.h"
 #include "files/read.h"
+#include "files/session_store.h"
 #include "views/board/board.h"
 #include "views/panels/panels.h"
 
@@ -28,7 +28,8 @@ using base::Result;
 
 struct App::Parts {
   Parts(Host& host, draw::Heatmaps& heatmaps, bool isFirst)
-      : session(host, isFirst ? document::firstBoard() : *document::preset(document::presets().front().name)), screen(session, host, heatmaps) {
+      : session(host, isFirst ? document::firstBoard() : *document::preset(document::presets().front().name)),
+        screen(session, host, heatmaps) {
     screen.view.sideClosed = isFirst;
     session.setFollower(focus);
     screen.view.shares = host.canShare();
@@ -53,7 +54,8 @@ struct App::Parts {
   std::unique_ptr<files::SessionStore> store;  ///< created when the board is first saved
 };
 
-App::App(Host& host, draw::Heatmaps& heatmaps, bool isFirst) : parts_(std::make_unique<Parts>(host, heatmaps, isFirst)) {}
+App::App(Host& host, draw::Heatmaps& heatmaps, bool isFirst)
+    : parts_(std::make_unique<Parts>(host, heatmaps, isFirst)) {}
 App::~App() = default;
 
 // --- frames
@@ -68,7 +70,9 @@ void App::pointAt(std::string_view name) {
 }
 int App::wakesIn() const { return parts_->screen.view.tip.wait; }
 bool App::isDark() const { return parts_->screen.dark(); }
-float App::zoomFor(float width, float height) { return parts_->screen.zoom = parts_->screen.zoomFor(width, height); }
+float App::zoomFor(float width, float height) {
+  return parts_->screen.zoom = parts_->screen.zoomFor(width, height);
+}
 float App::zoom() const { return parts_->screen.zoom; }
 std::uint64_t App::frames() const { return parts_->frame.count(); }
 float App::frameMs() const { return parts_->frame.milliseconds(); }
@@ -78,7 +82,9 @@ void App::noteFrameTime(float milliseconds) { parts_->frame.note(milliseconds); 
 
 bool App::usesKey(int key, bool command, bool shift, bool alt) const {
   if (parts_->screen.view.text || parts_->screen.view.form) return true;
-  return parts_->ask([&](const views::Context& c) { return views::usesKey(c, static_cast<ImGuiKey>(key), command, shift, alt); });
+  return parts_->ask([&](const views::Context& c) {
+    return views::usesKey(c, static_cast<ImGuiKey>(key), command, shift, alt);
+  });
 }
 
 constexpr float kMostMagnified = 3;
@@ -89,7 +95,9 @@ void App::finger(bool pressed, float x, float y, double age) {
   const double at = views::fingerClock() - age;
   if (!pressed) return finger.move(x / s.zoom, y / s.zoom, at);
   finger.press(x / s.zoom, y / s.zoom, at);
-  const ImVec2 by = s.isCovered(x / s.zoom, y / s.zoom) ? ImVec2{0, 0} : views::aim(s.lastWidgetRects, x / s.zoom, y / s.zoom);
+  const ImVec2 by = s.isCovered(x / s.zoom, y / s.zoom)
+                        ? ImVec2{0, 0}
+                        : views::aim(s.lastWidgetRects, x / s.zoom, y / s.zoom);
   finger.aimX = by.x, finger.aimY = by.y;
 }
 
@@ -109,17 +117,24 @@ bool App::pinch(float x, float y, float by, float dx, float dy) {
   views::ViewState& v = s.view;
   x /= s.zoom, y /= s.zoom, dx /= s.zoom, dy /= s.zoom;
   const views::Layout before = s.makeLayout();
-  if (s.onPage() || s.session.state().present || before.matrices.empty() || s.panelAt(x, y) || !before.board.contains(x, y)) return false;
+  if (s.onPage() || s.session.state().present || before.matrices.empty() || s.panelAt(x, y) ||
+      !before.board.contains(x, y))
+    return false;
   // What was between the fingers stays there: a place in, or beside, the nearest matrix.
   const float left = x - dx - before.board.x, top = y - dy - before.board.y + v.scroll;
-  const auto away = [&](const views::Box& b) { return std::max({b.x - left, left - b.right(), 0.0f}) + std::max({b.y - top, top - b.bottom(), 0.0f}); };
-  const auto near = std::min_element(before.matrices.begin(), before.matrices.end(), [&](const auto& a, const auto& b) { return away(a.box) < away(b.box); });
+  const auto away = [&](const views::Box& b) {
+    return std::max({b.x - left, left - b.right(), 0.0f}) + std::max({b.y - top, top - b.bottom(), 0.0f});
+  };
+  const auto near = std::min_element(before.matrices.begin(), before.matrices.end(),
+                                     [&](const auto& a, const auto& b) { return away(a.box) < away(b.box); });
   const views::Box& from = near->box;
   v.magnify = std::clamp(v.magnify * by, 1.0f, kMostMagnified);
   const views::Layout after = s.makeLayout();
   const views::Box& to = after.find(near->tensor)->box;
-  v.pan = std::clamp(v.pan + to.x + (left - from.x) * to.width / from.width - (x - after.board.x), 0.0f, after.panLimit);
-  v.scroll = std::clamp(to.y + (top - from.y) * to.height / from.height - (y - after.board.y), 0.0f, views::maxScroll(after));
+  v.pan = std::clamp(v.pan + to.x + (left - from.x) * to.width / from.width - (x - after.board.x), 0.0f,
+                     after.panLimit);
+  v.scroll = std::clamp(to.y + (top - from.y) * to.height / from.height - (y - after.board.y), 0.0f,
+                        views::maxScroll(after));
   s.wake();
   return true;
 }
@@ -168,14 +183,17 @@ Result<void> App::openText(std::string_view text, std::string_view fileName) {
   return openState(std::move(*state), fileName);
 }
 
-Result<void> App::openState(document::State state, std::string_view fileName, std::size_t heading, bool isFirst) {
+Result<void> App::openState(document::State state, std::string_view fileName, std::size_t heading,
+                            bool isFirst) {
   if (auto ok = mayOpen(parts_->screen); !ok) return ok;
   if (auto ok = parts_->session.open(std::move(state), !isFirst, Source::user); !ok) {
     if (!isFirst) parts_->screen.refuse(ok.error());
     return ok;
   }
-  const std::string more = heading > 0 ? base::joined({" Row ", heading, " is taken as a heading."}) : std::string();
-  if (!isFirst || heading > 0) parts_->screen.say(base::joined({base::late<"Opened ">(), fileName, ".", more}), false);
+  const std::string more =
+      heading > 0 ? base::joined({" Row ", heading, " is taken as a heading."}) : std::string();
+  if (!isFirst || heading > 0)
+    parts_->screen.say(base::joined({base::late<"Opened ">(), fileName, ".", more}), false);
   return {};
 }
 
@@ -239,15 +257,19 @@ void App::reserveGuide(bool open) {
 
 void App::beginCoach() {
   Parts& p = *parts_;
-  p.screen.view.coach = std::make_shared<views::CoachView>(views::CoachView{document::firstBoard(), p.session.interruptions(), {}});
+  p.screen.view.coach = std::make_shared<views::CoachView>(
+      views::CoachView{document::firstBoard(), p.session.interruptions(), {}});
   p.screen.wake();
 }
 
-Result<void> App::openLesson(std::string_view text, std::string_view fileName, std::string_view id, int step, bool keepsBoard) {
+Result<void> App::openLesson(std::string_view text, std::string_view fileName, std::string_view id, int step,
+                             bool keepsBoard) {
   return parts_->frame.guide().open(text, fileName, id, step, keepsBoard);
 }
 
-Result<void> App::setGlossary(std::string_view english, std::string_view own) { return parts_->frame.guide().setTerms(english, own); }
+Result<void> App::setGlossary(std::string_view english, std::string_view own) {
+  return parts_->frame.guide().setTerms(english, own);
+}
 Result<void> App::setLessons(std::string_view text) { return parts_->frame.guide().setList(text); }
 Result<void> App::addLessonTexts(std::string_view text) { return parts_->frame.guide().addTexts(text); }
 void App::failLesson(std::string_view sentence) { parts_->frame.guide().fail(sentence); }
@@ -262,7 +284,9 @@ void App::setColors(std::optional<views::SystemColors> colors) {
 void App::setLooks(float textScale, std::optional<unsigned> accent) {
   Screen& s = parts_->screen;
   s.textScale = textScale;
-  s.accented = accent ? std::make_unique<std::array<views::Palette, 2>>(std::array{views::accentedPalette(false, *accent), views::accentedPalette(true, *accent)}) : nullptr;
+  s.accented = accent ? std::make_unique<std::array<views::Palette, 2>>(std::array{
+                            views::accentedPalette(false, *accent), views::accentedPalette(true, *accent)})
+                      : nullptr;
   s.forgetLabels();
   s.wake();
 }
@@ -280,29 +304,44 @@ Result<void> App::select(std::string_view tensor, int head, int row, int col) {
 // --- the public interface
 
 std::string App::state() const { return parts_->script.state(); }
-Result<void> App::setState(std::string_view text, bool undoable) { return parts_->script.setState(text, undoable); }
-Result<void> App::openPreset(std::string_view name, bool undoable) { return parts_->screen.openPreset(name, undoable, Source::script); }
+Result<void> App::setState(std::string_view text, bool undoable) {
+  return parts_->script.setState(text, undoable);
+}
+Result<void> App::openPreset(std::string_view name, bool undoable) {
+  return parts_->screen.openPreset(name, undoable, Source::script);
+}
 void App::reset() { parts_->session.reset(Source::script); }
 bool App::undo() { return parts_->session.undo(Source::script); }
 bool App::redo() { return parts_->session.redo(Source::script); }
 Result<std::string> App::get(std::string_view option) const { return parts_->script.get(option); }
-Result<void> App::set(std::string_view option, std::string_view json) { return parts_->script.set(option, json); }
-Result<const attention::Tensor*> App::tensor(std::string_view name) const { return tensorNamed(parts_->session, name); }
-Result<const attention::Tensor*> App::tensor(std::string_view name, int head) const { return tensorNamed(parts_->session, name, head); }
+Result<void> App::set(std::string_view option, std::string_view json) {
+  return parts_->script.set(option, json);
+}
+Result<const attention::Tensor*> App::tensor(std::string_view name) const {
+  return tensorNamed(parts_->session, name);
+}
+Result<const attention::Tensor*> App::tensor(std::string_view name, int head) const {
+  return tensorNamed(parts_->session, name, head);
+}
 
 Result<void> App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {
   return parts_->script.setTensor(name, data, shape);
 }
 
-Result<Rect> App::locate(std::string_view name, int head, int row, int col) { return parts_->script.locate(name, head, row, col); }
+Result<Rect> App::locate(std::string_view name, int head, int row, int col) {
+  return parts_->script.locate(name, head, row, col);
+}
 
 Result<std::string> App::explain(std::string_view name, int head, int row, int col) const {
   return parts_->script.explain(name, head, row, col);
 }
 
-Result<std::string> App::judged(std::string_view checks, std::string_view start) const { return app::judged(parts_->session, checks, start); }
+Result<std::string> App::judged(std::string_view checks, std::string_view start) const {
+  return app::judged(parts_->session, checks, start);
+}
 
-Result<const attention::Tensor*> App::gradient(std::string_view name, int head, int row, int col, std::string_view by) {
+Result<const attention::Tensor*> App::gradient(std::string_view name, int head, int row, int col,
+                                               std::string_view by) {
   return parts_->script.gradient(name, head, row, col, by);
 }
 

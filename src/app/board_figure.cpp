@@ -29,7 +29,9 @@ class HeadlessHost final : public Host {
   void beginText(const TextField&) override {}
   void dropText() override {}
   bool pickFile() override { return false; }
-  base::Result<std::string> saveFile(std::string_view, std::string_view, bool) override { return std::string(); }
+  base::Result<std::string> saveFile(std::string_view, std::string_view, bool) override {
+    return std::string();
+  }
   void toggleFullscreen() override {}
   void copyToClipboard(std::string_view) override {}
   bool prefersDark() const override { return false; }
@@ -46,8 +48,12 @@ Rgb colorOf(ImU32 c) {
   const auto part = [c](int shift) { return static_cast<double>(c >> shift & 255u); };
   return {{part(IM_COL32_R_SHIFT), part(IM_COL32_G_SHIFT), part(IM_COL32_B_SHIFT)}};
 }
-Rgb colorOf(const draw::Color& c) { return {{static_cast<double>(c.r) * 255, static_cast<double>(c.g) * 255, static_cast<double>(c.b) * 255}}; }
-Drawing::Paint paintOf(ImU32 c) { return {colorOf(c), static_cast<double>(c >> IM_COL32_A_SHIFT & 255u) / 255}; }
+Rgb colorOf(const draw::Color& c) {
+  return {{static_cast<double>(c.r) * 255, static_cast<double>(c.g) * 255, static_cast<double>(c.b) * 255}};
+}
+Drawing::Paint paintOf(ImU32 c) {
+  return {colorOf(c), static_cast<double>(c >> IM_COL32_A_SHIFT & 255u) / 255};
+}
 double wide(float value) { return static_cast<double>(value); }
 
 /// Converts everything that a frame drew to a drawing.
@@ -65,16 +71,19 @@ class Sheet final : public draw::Recorder {
     clipped(item, clip, item.x, item.y - up, right, item.y + item.size / 3);
   }
 
-  void stroke(const std::vector<ImVec2>& points, bool isClosed, float width, ImU32 color, const ImVec4& clip) override {
+  void stroke(const std::vector<ImVec2>& points, bool isClosed, float width, ImU32 color,
+              const ImVec4& clip) override {
     Item& item = out_.add(Item::Kind::path);
-    item.points = numbers(points), item.isClosed = isClosed, item.line = paintOf(color), item.stroke = wide(width);
+    item.points = numbers(points), item.isClosed = isClosed, item.line = paintOf(color),
+    item.stroke = wide(width);
     keep(points, width, clip);
   }
 
   void rect(ImVec2 from, ImVec2 to, ImU32 color, const ImVec4& clip) override {
     if (from.x <= 0 && from.y <= 0 && to.x >= size_.x && to.y >= size_.y) return;  // the background
     Item& item = out_.add(Item::Kind::rect);
-    item.x = wide(from.x), item.y = wide(from.y), item.width = wide(to.x - from.x), item.height = wide(to.y - from.y), item.fill = paintOf(color);
+    item.x = wide(from.x), item.y = wide(from.y), item.width = wide(to.x - from.x),
+    item.height = wide(to.y - from.y), item.fill = paintOf(color);
     keep({from, to}, 0, clip);
   }
 
@@ -85,12 +94,16 @@ class Sheet final : public draw::Recorder {
   }
 
   void heatmap(const draw::Values& values, const draw::Heatmap& map, const ImVec4& clip) override {
-    const int rows = map.transposed ? values.cols : values.rows, cols = map.transposed ? values.rows : values.cols;
-    if (map.cell < 3 || static_cast<std::int64_t>(rows) * cols > kMostShapes) return image(values, map, rows, cols, clip);
+    const int rows = map.transposed ? values.cols : values.rows,
+              cols = map.transposed ? values.rows : values.cols;
+    if (map.cell < 3 || static_cast<std::int64_t>(rows) * cols > kMostShapes)
+      return image(values, map, rows, cols, clip);
     const float gap = map.cell < 6 ? 0 : map.gap;
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < cols; ++j) {
-        const ImVec2 from{map.x + static_cast<float>(j) * map.cell + gap / 2, map.y + static_cast<float>(i) * map.cell + gap / 2}, to{from.x + map.cell - gap, from.y + map.cell - gap};
+        const ImVec2 from{map.x + static_cast<float>(j) * map.cell + gap / 2,
+                          map.y + static_cast<float>(i) * map.cell + gap / 2},
+            to{from.x + map.cell - gap, from.y + map.cell - gap};
         if (from.x > clip.z || to.x < clip.x || from.y > clip.w || to.y < clip.y) continue;
         cell(at(values, map, i, j), peak(values, map, i, j), map, from, to, clip);
       }
@@ -101,19 +114,24 @@ class Sheet final : public draw::Recorder {
     const std::ptrdiff_t row = map.transposed ? j : i, col = map.transposed ? i : j;
     return values.data[row * values.stride + col];
   }
-  static float peak(const draw::Values& values, const draw::Heatmap& map, int i, int j) { return values.rowPeaks ? values.rowPeaks[map.transposed ? j : i] : 1; }
+  static float peak(const draw::Values& values, const draw::Heatmap& map, int i, int j) {
+    return values.rowPeaks ? values.rowPeaks[map.transposed ? j : i] : 1;
+  }
   static bool isMasked(float value) { return value < -std::numeric_limits<float>::max(); }
 
   void cell(float value, float peak, const draw::Heatmap& map, ImVec2 from, ImVec2 to, const ImVec4& clip) {
     Item& item = out_.add(Item::Kind::rect);
-    item.x = wide(from.x), item.y = wide(from.y), item.width = wide(to.x - from.x), item.height = wide(to.y - from.y), item.radius = map.cell < 6 ? 0 : wide(map.radius);
-    const draw::Color color = isMasked(value) ? map.masked_fill : draw::at(map.map, draw::fraction(map, value, peak));
+    item.x = wide(from.x), item.y = wide(from.y), item.width = wide(to.x - from.x),
+    item.height = wide(to.y - from.y), item.radius = map.cell < 6 ? 0 : wide(map.radius);
+    const draw::Color color =
+        isMasked(value) ? map.masked_fill : draw::at(map.map, draw::fraction(map, value, peak));
     item.fill = {colorOf(color), wide(color.a * map.opacity)};
     const Item box = item;
     keep({from, to}, 0, clip);
     if (!isMasked(value) || map.cell < 6) return;
     Item& border = out_.add(Item::Kind::rect);
-    border = box, border.fill = {}, border.line = {colorOf(map.masked), wide(map.masked.a * map.opacity)}, border.stroke = 1, border.isDashed = true;
+    border = box, border.fill = {}, border.line = {colorOf(map.masked), wide(map.masked.a * map.opacity)},
+    border.stroke = 1, border.isDashed = true;
     border.x += 0.5, border.y += 0.5, border.width -= 1, border.height -= 1;
     keep({from, to}, 0, clip);
   }
@@ -124,11 +142,17 @@ class Sheet final : public draw::Recorder {
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < cols; ++j) {
         const float value = at(values, map, i, j);
-        const draw::Color color = isMasked(value) ? map.masked_fill : draw::at(map.map, draw::fraction(map, value, peak(values, map, i, j)));
-        item.pixels.push_back(IM_COL32(color.r * 255 + 0.5f, color.g * 255 + 0.5f, color.b * 255 + 0.5f, color.a * map.opacity * 255 + 0.5f));
+        const draw::Color color =
+            isMasked(value) ? map.masked_fill
+                            : draw::at(map.map, draw::fraction(map, value, peak(values, map, i, j)));
+        item.pixels.push_back(IM_COL32(color.r * 255 + 0.5f, color.g * 255 + 0.5f, color.b * 255 + 0.5f,
+                                       color.a * map.opacity * 255 + 0.5f));
       }
-    item.x = wide(map.x), item.y = wide(map.y), item.width = wide(map.cell) * cols, item.height = wide(map.cell) * rows;
-    keep({{map.x, map.y}, {map.x + map.cell * static_cast<float>(cols), map.y + map.cell * static_cast<float>(rows)}}, 0, clip);
+    item.x = wide(map.x), item.y = wide(map.y), item.width = wide(map.cell) * cols,
+    item.height = wide(map.cell) * rows;
+    keep({{map.x, map.y},
+          {map.x + map.cell * static_cast<float>(cols), map.y + map.cell * static_cast<float>(rows)}},
+         0, clip);
   }
 
   static std::vector<double> numbers(const std::vector<ImVec2>& points) {
@@ -139,9 +163,12 @@ class Sheet final : public draw::Recorder {
 
   void keep(const std::vector<ImVec2>& points, float grow, const ImVec4& clip) {
     ImVec2 least = points[0], most = points[0];
-    for (const ImVec2& p : points) least = {std::min(least.x, p.x), std::min(least.y, p.y)}, most = {std::max(most.x, p.x), std::max(most.y, p.y)};
+    for (const ImVec2& p : points)
+      least = {std::min(least.x, p.x), std::min(least.y, p.y)},
+      most = {std::max(most.x, p.x), std::max(most.y, p.y)};
     const double g = wide(grow) / 2;
-    clipped(out_.items.back(), clip, wide(least.x) - g, wide(least.y) - g, wide(most.x) + g, wide(most.y) + g);
+    clipped(out_.items.back(), clip, wide(least.x) - g, wide(least.y) - g, wide(most.x) + g,
+            wide(most.y) + g);
   }
 
   /// Removes an item that is outside its clip rectangle, and clips one that crosses it.
@@ -151,22 +178,32 @@ class Sheet final : public draw::Recorder {
       return;
     }
     constexpr double kNear = 0.6;
-    item.isClipped = left < wide(clip.x) - kNear || right > wide(clip.z) + kNear || top < wide(clip.y) - kNear || bottom > wide(clip.w) + kNear;
-    if (item.isClipped) item.clip = {wide(clip.x), wide(clip.y), wide(clip.z - clip.x), wide(clip.w - clip.y)};
+    item.isClipped = left < wide(clip.x) - kNear || right > wide(clip.z) + kNear ||
+                     top < wide(clip.y) - kNear || bottom > wide(clip.w) + kNear;
+    if (item.isClipped)
+      item.clip = {wide(clip.x), wide(clip.y), wide(clip.z - clip.x), wide(clip.w - clip.y)};
     left_ = std::min(left_, std::max(left, wide(clip.x))), top_ = std::min(top_, std::max(top, wide(clip.y)));
-    right_ = std::max(right_, std::min(right, wide(clip.z))), bottom_ = std::max(bottom_, std::min(bottom, wide(clip.w)));
+    right_ = std::max(right_, std::min(right, wide(clip.z))),
+    bottom_ = std::max(bottom_, std::min(bottom, wide(clip.w)));
   }
 
   float emOf(const Words& w) const {
     if (!w.font) return w.face.size;
     const views::Fonts& f = faces_.fonts;
-    const std::pair<const ImFont*, float> ems[] = {{f.text, 13.5f}, {f.small, 12.0f}, {f.strong, 13.5f}, {f.smallStrong, 11.0f}, {f.title, 16.0f}, {f.tiny, 9.5f}, {f.mono, 13.0f}, {f.monoSmall, 11.0f}, {f.monoTiny, 10.0f}};
+    const std::pair<const ImFont*, float> ems[] = {
+        {f.text, 13.5f}, {f.small, 12.0f}, {f.strong, 13.5f},    {f.smallStrong, 11.0f}, {f.title, 16.0f},
+        {f.tiny, 9.5f},  {f.mono, 13.0f},  {f.monoSmall, 11.0f}, {f.monoTiny, 10.0f}};
     for (const auto& [font, em] : ems)
       if (font == w.font) return em * w.size * faces_.scale / font->FontSize;
     return w.size / 1.21f;
   }
-  bool isMono(const ImFont* font) const { return font == faces_.fonts.mono || font == faces_.fonts.monoSmall || font == faces_.fonts.monoTiny; }
-  bool isBold(const ImFont* font) const { return font == faces_.fonts.strong || font == faces_.fonts.smallStrong || font == faces_.fonts.title || font == faces_.fonts.tiny; }
+  bool isMono(const ImFont* font) const {
+    return font == faces_.fonts.mono || font == faces_.fonts.monoSmall || font == faces_.fonts.monoTiny;
+  }
+  bool isBold(const ImFont* font) const {
+    return font == faces_.fonts.strong || font == faces_.fonts.smallStrong || font == faces_.fonts.title ||
+           font == faces_.fonts.tiny;
+  }
 
  public:
   /// Crops the drawing to its content.
@@ -177,7 +214,8 @@ class Sheet final : public draw::Recorder {
       item.x += dx, item.y += dy, item.clip.x += dx, item.clip.y += dy;
       for (std::size_t i = 0; i < item.points.size(); ++i) item.points[i] += i % 2 == 0 ? dx : dy;
     }
-    out_.width = std::ceil(right_ - left_ + 2 * kMargin), out_.height = std::ceil(bottom_ - top_ + 2 * kMargin);
+    out_.width = std::ceil(right_ - left_ + 2 * kMargin),
+    out_.height = std::ceil(bottom_ - top_ + 2 * kMargin);
   }
 
  private:
@@ -190,7 +228,9 @@ class Sheet final : public draw::Recorder {
 /// A Dear ImGui context for one drawing; restores the previous one when it is destroyed.
 class Context {
  public:
-  Context(const Faces& faces, views::Fonts& fonts) : before_(ImGui::GetCurrentContext()), own_(ImGui::CreateContext(&faces.atlas)) {
+  Context(const Faces& faces, views::Fonts& fonts)
+      : before_(ImGui::GetCurrentContext()),
+        own_(ImGui::CreateContext(&faces.atlas)) {
     ImGui::SetCurrentContext(own_);
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = io.LogFilename = nullptr;
@@ -236,7 +276,8 @@ void settle(App& app, draw::Heatmaps& heatmaps, draw::Lines& lines, std::vector<
 
 }  // namespace
 
-base::Result<Drawing> boardFigure(std::string_view stateText, const files::FigureOptions& options, const Faces& faces) {
+base::Result<Drawing> boardFigure(std::string_view stateText, const files::FigureOptions& options,
+                                  const Faces& faces) {
   const bool isDark = options.style == files::FigureOptions::Style::dark;
   views::Fonts fonts = faces.fonts;
   HeadlessHost host(faces.rasteriser);
@@ -248,13 +289,19 @@ base::Result<Drawing> boardFigure(std::string_view stateText, const files::Figur
   const Context context(faces, fonts);
   App app(host, heatmaps);
   if (auto ok = app.setState(stateText, false); !ok) return ok;
-  for (const auto& [name, value] : {std::pair{"theme", isDark ? "\"dark\"" : "\"light\""}, {"view", "\"layer\""}, {"zoom", "1"}, {"present", "false"}, {"stepper", "0"}, {"gradient", "false"}})
+  for (const auto& [name, value] : {std::pair{"theme", isDark ? "\"dark\"" : "\"light\""},
+                                    {"view", "\"layer\""},
+                                    {"zoom", "1"},
+                                    {"present", "false"},
+                                    {"stepper", "0"},
+                                    {"gradient", "false"}})
     if (auto ok = app.set(name, value); !ok) return ok;
   app.setEmbed({std::string(kHidden), "all", ""});
   settle(app, heatmaps, lines, drawn);
   Drawing out;
   out.title = "Attention, step by step";
-  const Rgb ground = options.style == files::FigureOptions::Style::print ? Rgb{{255, 255, 255}} : colorOf(app.palette().background);
+  const Rgb ground = options.style == files::FigureOptions::Style::print ? Rgb{{255, 255, 255}}
+                                                                         : colorOf(app.palette().background);
   out.ground = {ground, options.clear ? 0.0 : 1.0};
   Sheet sheet(out, faces, ImGui::GetIO().DisplaySize);
   draw::readBack(*ImGui::GetDrawData(), faces.atlas, drawn, sheet);

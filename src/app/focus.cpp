@@ -41,7 +41,8 @@ void Focus::explainSelection() {
 void Focus::selectStart() {
   const document::State& s = session_.state();
   const int count = s.step > 0 ? s.step : s.tokens;
-  // The mistake of masking after softmax only shows where keys are masked, which causal does not do for the last token.
+  // The mistake of masking after softmax only shows where keys are masked, which causal does not do for the
+  // last token.
   const int begin = s.maskAfterSoftmax ? count / 2 : count - 1;
   const float* row = session_.traceWith(s.focusHead).weights.row(s.focusHead, begin);
   const int best = static_cast<int>(std::max_element(row, row + s.keyTokens) - row);
@@ -71,7 +72,8 @@ void Focus::followStep() {
   const int step = state.causal && !state.cross ? state.step : 0;
   const bool moved = step != std::exchange(seenStep_, step);
   views::Selection& s = selection_;
-  if (step == 0 || attention::rowsOf(s.tensor) != attention::Rows::queries || !session_.shapeOf(s.tensor)) return;
+  if (step == 0 || attention::rowsOf(s.tensor) != attention::Rows::queries || !session_.shapeOf(s.tensor))
+    return;
   if (!moved && s.row < step && s.anchorRow < step) return;
   s.row = s.anchorRow = step - 1;
   if (s.tensor != TensorId::weights && s.tensor != TensorId::scores) return;
@@ -90,7 +92,8 @@ void Focus::emitSelection() {
 }
 
 std::string cellJson(attention::CellRef cell) {
-  return base::joined({"{\"name\":\"", attention::name(cell.tensor), "\",\"head\":", cell.head, ",\"row\":", cell.row, ",\"col\":", cell.col, "}"});
+  return base::joined({"{\"name\":\"", attention::name(cell.tensor), "\",\"head\":", cell.head,
+                       ",\"row\":", cell.row, ",\"col\":", cell.col, "}"});
 }
 
 }  // namespace app

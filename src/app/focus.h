@@ -11,7 +11,8 @@ class Focus final : public Session::Follower {
   explicit Focus(Screen& screen);
 
   void follow(ChangeKind how) override;
-  /// Sets the explained cell to the selected one, unless that can be edited: inputs are edited to see the effect on another cell.
+  /// Sets the explained cell to the selected one, unless that can be edited: inputs are edited to see the
+  /// effect on another cell.
   void explainSelection();
   /// Reports the selection to page scripts.
   void emitSelection();
@@ -26,7 +27,7 @@ class Focus final : public Session::Follower {
   Session& session_;
   views::Selection& selection_;
   std::string saidSelection_;  ///< as last reported to page scripts
-  int seenStep_ = 0;  ///< the decoder's step when the selection last followed it
+  int seenStep_ = 0;           ///< the decoder's step when the selection last followed it
 };
 
 /// {"name":"q","head":0,"row":1,"col":2}

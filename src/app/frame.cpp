@@ -27,11 +27,12 @@ namespace {
 using base::Result;
 using views::Command;
 
-/// A press is handled within two builds of a frame; anything that would need more than this waits for the next frame.
+/// A press is handled within two builds of a frame; anything that would need more than this waits for the
+/// next frame.
 constexpr int kMostBuilds = 4;
 
-/// The window of the board, which fills the screen. Beginning it again in the same frame continues drawing into it. It has no background,
-/// because the shell clears the screen to that colour.
+/// The window of the board, which fills the screen. Beginning it again in the same frame continues drawing
+/// into it. It has no background, because the shell clears the screen to that colour.
 void beginBoard() {
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
@@ -39,8 +40,9 @@ void beginBoard() {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
   ImGui::Begin("##playground", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBringToFrontOnFocus |
-                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleVar(3);
   views::sharp(ImGui::GetWindowDrawList());
 }
@@ -51,10 +53,13 @@ void keepPlace(const views::Context& c) {
   ImGui::GetWindowDrawList()->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel);
 }
 
-constexpr double kSlice = 6;  // milliseconds of training, or of computing heads, per slice: including delays on a busy machine, 99 of 100 slices end within 12
+constexpr double kSlice = 6;  // milliseconds of training, or of computing heads, per slice: including delays
+                              // on a busy machine, 99 of 100 slices end within 12
 
 /// These ask the platform for something that may take long, or that draws frames meanwhile.
-bool isForLater(Command c) { return c == Command::pickFile || c == Command::saveState || c >= Command::fullscreen; }
+bool isForLater(Command c) {
+  return c == Command::pickFile || c == Command::saveState || c >= Command::fullscreen;
+}
 
 }  // namespace
 
@@ -86,7 +91,8 @@ bool Frame::build() {
   return true;
 }
 
-// The pinned board cannot be edited. True if another board must be shown than the one with which the frame was begun.
+// The pinned board cannot be edited. True if another board must be shown than the one with which the frame
+// was begun.
 bool Frame::lookedBack(bool before) {
   screen_.requests.edits.clear(), screen_.requests.commands.clear();
   if (before == screen_.view.before) return false;
@@ -94,16 +100,19 @@ bool Frame::lookedBack(bool before) {
   return builds_ < kMostBuilds;
 }
 
-// Everything that takes input. Controls are drawn at the same time, so if their requests change anything, the frame is built again.
+// Everything that takes input. Controls are drawn at the same time, so if their requests change anything, the
+// frame is built again.
 void Frame::controls(views::Context& context) {
   beginBoard();
   screen_.view.tip.begin();
   if (!guide_ && screen_.view.guideOpen) keepPlace(context);
   views::readFinger(context);
   const bool menuIsOpen = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
-  const bool isEscape = (screen_.view.tip.isOpen && views::escapesTooltip(context)) || (screen_.view.glossary && views::escapesTerm(context));
+  const bool isEscape = (screen_.view.tip.isOpen && views::escapesTooltip(context)) ||
+                        (screen_.view.glossary && views::escapesTerm(context));
   const bool isCovered = screen_.view.form || (screen_.view.palette && screen_.view.palette->isOpen);
-  if (!isEscape && !screen_.view.text && !menuIsOpen && !isCovered && views::boardKeys(context)) screen_.wake();
+  if (!isEscape && !screen_.view.text && !menuIsOpen && !isCovered && views::boardKeys(context))
+    screen_.wake();
   if (context.pin) views::lookBefore(context);
   views::header(context);
   views::bar(context);
@@ -125,7 +134,8 @@ void Frame::controls(views::Context& context) {
   views::help(context);
   if (screen_.view.form) views::form(context);
   views::notice(context);
-  if (screen_.view.coach && screen_.view.coach->interruptions != session_.interruptions()) screen_.view.coach.reset();
+  if (screen_.view.coach && screen_.view.coach->interruptions != session_.interruptions())
+    screen_.view.coach.reset();
   views::coach(context);
   if (screen_.view.glossary) views::glossary(context);
   if (screen_.view.palette) views::palette(context);
@@ -186,7 +196,8 @@ bool Frame::carryOut() {
   }
   for (const views::GuideAct& act : asked.guide) guide().carryOut(act);
   if (asked.opened) {
-    if (auto ok = session_.open(std::move(*asked.opened), true, Source::user); !ok) screen_.refuse(ok.error());
+    if (auto ok = session_.open(std::move(*asked.opened), true, Source::user); !ok)
+      screen_.refuse(ok.error());
     else screen_.wake();
   }
   if (asked.trainAnew) trainAnew();
@@ -208,12 +219,16 @@ void Frame::edit(const views::Requests::Wanted& wanted, bool isSaid) {
   const int columns = s.headDim;
   const auto* set = std::get_if<document::SetOption>(&wanted.edit);
   document::Training& training = session_.derived().training;
-  const bool trains = set && document::option(set->option).invalidates == document::Invalidates::training && training.isMade();
+  const bool trains = set && document::option(set->option).invalidates == document::Invalidates::training &&
+                      training.isMade();
   const int steps = trains ? training.run()->steps() : 0;
-  if (auto ok = session_.apply(wanted.edit, wanted.gesture, Source::user); !ok) return screen_.refuse(ok.error());
+  if (auto ok = session_.apply(wanted.edit, wanted.gesture, Source::user); !ok)
+    return screen_.refuse(ok.error());
   if (steps > 0) {
     const bool goesOn = training.run() && training.run()->steps() == steps;
-    screen_.say(goesOn ? "The run goes on with the new learning rate." : "The run began anew, because its model or its sentences changed.", false);
+    screen_.say(goesOn ? "The run goes on with the new learning rate."
+                       : "The run began anew, because its model or its sentences changed.",
+                false);
   }
   const bool isHeads = set && set->option == document::OptionId::heads;
   if (isHeads && !isSaid && s.headDim != columns) screen_.say(views::sharedWidth(s.heads, s.headDim), false);
@@ -222,7 +237,8 @@ void Frame::edit(const views::Requests::Wanted& wanted, bool isSaid) {
 void Frame::command(Command c) {
   switch (c) {
     case Command::undo:
-      if (isAllowed(Session::Way::undo) && session_.undo(Source::user)) screen_.view.notice = {};  // it was about what is undone
+      if (isAllowed(Session::Way::undo) && session_.undo(Source::user))
+        screen_.view.notice = {};  // it was about what is undone
       return;
     case Command::redo:
       if (isAllowed(Session::Way::redo) && session_.redo(Source::user)) screen_.view.notice = {};
@@ -259,14 +275,19 @@ bool Frame::isAllowed(Session::Way way) {
 void Frame::clearMask() {
   const int rows = session_.state().tokens, cols = session_.state().keyTokens;
   const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
-  const auto ok = session_.apply(document::PaintCells{0, 0, rows, cols, std::vector<std::uint8_t>(count)}, 0, Source::user);
+  const auto ok = session_.apply(document::PaintCells{0, 0, rows, cols, std::vector<std::uint8_t>(count)}, 0,
+                                 Source::user);
   if (!ok) screen_.refuse(ok.error());
 }
 
 void Frame::save(Command c) {
   const bool isState = c == Command::saveState || c == Command::saveAs;
-  const std::string name = c == Command::saveTable ? base::late<"weights.csv">() : c == Command::saveNpz ? base::late<"attention.npz">() : c == Command::saveSafetensors ? base::late<"attention.safetensors">() : "attention.json";
-  const auto saved = screen_.host.saveFile(name, isState ? document::toText(session_.state()) : std::string(), c == Command::saveAs);
+  const std::string name = c == Command::saveTable         ? base::late<"weights.csv">()
+                           : c == Command::saveNpz         ? base::late<"attention.npz">()
+                           : c == Command::saveSafetensors ? base::late<"attention.safetensors">()
+                                                           : "attention.json";
+  const auto saved = screen_.host.saveFile(name, isState ? document::toText(session_.state()) : std::string(),
+                                           c == Command::saveAs);
   if (saved && saved->empty()) return;
   if (saved) screen_.say(*saved, false);
   else screen_.refuse(saved.error());
@@ -286,7 +307,8 @@ void Frame::finish() {
   if (screen_.view.fling != 0 || screen_.view.busy || held) screen_.wanted = std::max(screen_.wanted, 2);
   if (!saidForgotten_ && session_.document().forgottenSteps() > 0) {
     saidForgotten_ = true;
-    screen_.say("Undo no longer reaches back to the start: the oldest steps were let go to save memory.", false);
+    screen_.say("Undo no longer reaches back to the start: the oldest steps were let go to save memory.",
+                false);
   }
   computeOn();
   advance();
@@ -295,8 +317,8 @@ void Frame::finish() {
   if (screen_.wanted > 0) --screen_.wanted;
 }
 
-// Computes missing heads of a large layer after a frame was drawn, but not after the first that lacks them: what follows a frame delays its
-// appearance on the screen.
+// Computes missing heads of a large layer after a frame was drawn, but not after the first that lacks them:
+// what follows a frame delays its appearance on the screen.
 void Frame::computeOn() {
   const bool isPart = !session_.isWhole(), wasPart = std::exchange(isPart_, isPart);
   if (isPart) screen_.wake(false);
@@ -310,9 +332,13 @@ void Frame::computeOn() {
 void Frame::advance() {
   document::Training& training = session_.derived().training;
   const bool plays = session_.state().trainRunning, waits = training.wanted > 0;
-  const bool begins = screen_.view.train.answered.run == training.number() && training.isMade() && !training.run()->isWhole();
+  const bool begins =
+      screen_.view.train.answered.run == training.number() && training.isMade() && !training.run()->isWhole();
   if (!plays && !waits && !begins) return;
-  const bool more = training.slice(waits ? training.wanted : plays ? std::numeric_limits<int>::max() : 0, kSlice);
+  const bool more = training.slice(waits   ? training.wanted
+                                   : plays ? std::numeric_limits<int>::max()
+                                           : 0,
+                                   kSlice);
   training::Trainer* trainer = training.run();
   screen_.wake();
   if (!trainer) {
@@ -325,7 +351,8 @@ void Frame::advance() {
   if (more) return;
   training.wanted = 0;
   const bool ends = !trainer || trainer->stopped();
-  if (plays && ends) (void)session_.apply(document::SetOption{document::OptionId::train_running, false}, 0, Source::script);
+  if (plays && ends)
+    (void)session_.apply(document::SetOption{document::OptionId::train_running, false}, 0, Source::script);
 }
 
 void Frame::tellTraining(training::Trainer& trainer, bool isDone) {
@@ -333,12 +360,16 @@ void Frame::tellTraining(training::Trainer& trainer, bool isDone) {
   const training::Measure& held = isDone ? trainer.measure() : trainer.history().measures().back();
   const training::Point last = trainer.last();
   // The held-out loss can overflow before that of the batch; JSON cannot express infinity.
-  const auto number = [](float n) { return std::isfinite(n) ? document::toJson(document::Value(static_cast<double>(n))) : std::string("null"); };
-  screen_.host.emit({Event::Type::train,
-                     base::joined({"{\"step\":", trainer.steps(), ",\"loss\":", number(last.loss), ",\"accuracy\":", number(last.accuracy),
-                                   ",\"heldOut\":{\"loss\":", number(held.loss), ",\"accuracy\":", number(held.accuracy),
-                                   "},\"gradientNorm\":", number(last.gradientNorm), ",\"sliceMs\":",
-                     number(static_cast<float>(session_.derived().training.sliceMs())), ",\"isDone\":", isDone ? "true" : "false", "}"})});
+  const auto number = [](float n) {
+    return std::isfinite(n) ? document::toJson(document::Value(static_cast<double>(n))) : std::string("null");
+  };
+  screen_.host.emit(
+      {Event::Type::train,
+       base::joined({"{\"step\":", trainer.steps(), ",\"loss\":", number(last.loss), ",\"accuracy\":",
+                     number(last.accuracy), ",\"heldOut\":{\"loss\":", number(held.loss), ",\"accuracy\":",
+                     number(held.accuracy), "},\"gradientNorm\":", number(last.gradientNorm),
+                     ",\"sliceMs\":", number(static_cast<float>(session_.derived().training.sliceMs())),
+                     ",\"isDone\":", isDone ? "true" : "false", "}"})});
 }
 
 base::Result<int> Frame::train(int steps) {
@@ -355,7 +386,8 @@ bool Frame::trains() { return session_.state().trainRunning || session_.derived(
 
 bool Frame::trainOn() {
   document::Training& training = session_.derived().training;
-  return trains() && training.slice(training.wanted > 0 ? training.wanted : std::numeric_limits<int>::max(), kSlice);
+  return trains() &&
+         training.slice(training.wanted > 0 ? training.wanted : std::numeric_limits<int>::max(), kSlice);
 }
 
 void Frame::trainAnew() {

@@ -14,13 +14,17 @@ namespace app {
 
 class Frame {
  public:
-  Frame(Screen& screen, Focus& focus, Typing& typing) : screen_(screen), session_(screen.session), focus_(focus), typing_(typing) {}
+  Frame(Screen& screen, Focus& focus, Typing& typing)
+      : screen_(screen),
+        session_(screen.session),
+        focus_(focus),
+        typing_(typing) {}
 
-  /// Builds the frame with Dear ImGui. False: input changed controls that had already been built, so it must be built again in the same
-  /// frame of the screen.
+  /// Builds the frame with Dear ImGui. False: input changed controls that had already been built, so it must
+  /// be built again in the same frame of the screen.
   bool build();
-  /// To be called after the frame was drawn, since heatmaps refer to its numbers until then: dialogs and files, and preparations for the
-  /// next frame.
+  /// To be called after the frame was drawn, since heatmaps refer to its numbers until then: dialogs and
+  /// files, and preparations for the next frame.
   void finish();
   /// To be called when a text field ended, possibly during the construction of a frame.
   void endText(TextEnd how, std::string_view words);
@@ -33,13 +37,14 @@ class Frame {
   std::uint64_t count() const { return count_; }
   /// Median duration of recent frames.
   float milliseconds() const;
-  /// Trains this many more steps, in time slices between frames; returns the step at which it will end. An error if there is no run, or if
-  /// it had to stop.
+  /// Trains this many more steps, in time slices between frames; returns the step at which it will end. An
+  /// error if there is no run, or if it had to stop.
   base::Result<int> train(int steps);
   void trainAnew();
   /// Is training in progress?
   bool trains();
-  /// Trains for a time slice outside a frame; returns whether there is more to do. Results are reported after the next frame.
+  /// Trains for a time slice outside a frame; returns whether there is more to do. Results are reported after
+  /// the next frame.
   bool trainOn();
   void note(float milliseconds);
 
@@ -69,13 +74,13 @@ class Frame {
   Focus& focus_;
   Typing& typing_;
   std::unique_ptr<LessonPlayer> guide_;
-  bool isPart_ = false;        ///< did the last frame lack heads of a large layer?
-  int builds_ = 0;             ///< how often this frame has been built and discarded
-  bool isBuilding_ = false;    ///< a text field is being drawn into the frame
-  std::optional<Typed> typed_;  ///< the result of that field
+  bool isPart_ = false;                ///< did the last frame lack heads of a large layer?
+  int builds_ = 0;                     ///< how often this frame has been built and discarded
+  bool isBuilding_ = false;            ///< a text field is being drawn into the frame
+  std::optional<Typed> typed_;         ///< the result of that field
   std::vector<views::Command> later_;  ///< to be carried out by finish()
   std::optional<std::string> chosen_;  ///< likewise, for choices in a form
-  bool saidForgotten_ = false;  ///< that the history has dropped its oldest steps
+  bool saidForgotten_ = false;         ///< that the history has dropped its oldest steps
   std::uint64_t count_ = 0;
   std::array<float, 31> times_{};
   std::size_t timesCount_ = 0;

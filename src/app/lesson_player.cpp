@@ -20,11 +20,11 @@
 namespace app {
 
 using attention::Tensor;
+using attention::TensorId;
 using base::Error;
 using base::joined;
 using base::late;
 using base::Result;
-using attention::TensorId;
 using document::Cells;
 using document::Goal;
 using document::Json;
@@ -45,7 +45,10 @@ struct LessonPlayer::Moving {
 };
 
 LessonPlayer::LessonPlayer(Screen& screen, Focus& focus)
-    : screen_(screen), session_(screen.session), focus_(focus), view_(*(screen.view.guide = std::make_shared<views::GuideView>())) {
+    : screen_(screen),
+      session_(screen.session),
+      focus_(focus),
+      view_(*(screen.view.guide = std::make_shared<views::GuideView>())) {
   recall();
 }
 
@@ -69,7 +72,8 @@ void LessonPlayer::show(bool open, bool isSaid) {
   screen_.wake();
 }
 
-Result<void> LessonPlayer::open(std::string_view text, std::string_view name, std::string_view id, int step, bool keepsBoard) {
+Result<void> LessonPlayer::open(std::string_view text, std::string_view name, std::string_view id, int step,
+                                bool keepsBoard) {
   const auto refused = [&](Error error) {
     if (!name.empty()) error.field = joined({name, error.field.empty() ? "" : ": ", error.field});
     view_.waiting.clear();
@@ -77,11 +81,16 @@ Result<void> LessonPlayer::open(std::string_view text, std::string_view name, st
   };
   auto lessons = document::readLessons(text);
   if (!lessons) return refused(lessons.error());
-  const auto wanted = std::find_if(lessons->begin(), lessons->end(), [&](const document::Lesson& l) { return id.empty() || l.id == id; });
-  if (wanted == lessons->end()) return refused(unknown("lesson", id, late<"the id of a lesson of this file">()).error());
+  const auto wanted = std::find_if(lessons->begin(), lessons->end(),
+                                   [&](const document::Lesson& l) { return id.empty() || l.id == id; });
+  if (wanted == lessons->end())
+    return refused(unknown("lesson", id, late<"the id of a lesson of this file">()).error());
   const auto steps = static_cast<int>(wanted->steps.size());
   if (step < 0 || step >= steps)
-    return refused(base::refuse(Error::Kind::range, "step", {step, late<" is no step of ">(), base::inQuotes(wanted->id), "; use 0 to ", steps - 1, "."}).error());
+    return refused(base::refuse(Error::Kind::range, "step",
+                                {step, late<" is no step of ">(), base::inQuotes(wanted->id), "; use 0 to ",
+                                 steps - 1, "."})
+                       .error());
   const document::Rehearsal said = document::rehearse(*wanted, true);
   if (!said.refused.empty()) return refused(said.refused.front());
   finishMoves();
@@ -105,7 +114,8 @@ void LessonPlayer::wantList() {
 }
 
 void LessonPlayer::wantTerms() {
-  if (screen_.view.glossary && !screen_.view.glossary->terms.empty()) return wantList();  // it names the lesson of a term
+  if (screen_.view.glossary && !screen_.view.glossary->terms.empty())
+    return wantList();  // it names the lesson of a term
   if (!std::exchange(isLoadingTerms_, true)) screen_.host.wantGlossary();
 }
 
@@ -124,7 +134,8 @@ Result<void> LessonPlayer::setTerms(std::string_view english, std::string_view o
 Result<void> LessonPlayer::addTexts(std::string_view text) {
   const auto lessons = document::readLessons(text);
   if (!lessons) return lessons.error();
-  for (const document::Lesson& lesson : *lessons) view_.texts[lesson.id] = document::folded(document::wordsOf(lesson));
+  for (const document::Lesson& lesson : *lessons)
+    view_.texts[lesson.id] = document::folded(document::wordsOf(lesson));
   screen_.wake();
   return {};
 }
@@ -144,7 +155,9 @@ Result<void> LessonPlayer::setList(std::string_view text) {
   static constexpr std::string_view kFields[] = {"lessons"};
   if (Result<void> ok = document::parseJson(text, kFields, parsed); !ok) return ok.error();
   const Json* list = parsed.root.find("lessons");
-  if (!list || list->kind != Json::Kind::list) return base::refuse(Error::Kind::type, "lessons", {late<"the list of lessons is missing; reload the page.">()});
+  if (!list || list->kind != Json::Kind::list)
+    return base::refuse(Error::Kind::type, "lessons",
+                        {late<"the list of lessons is missing; reload the page.">()});
   view_.entries.clear();
   for (const Json& item : list->items) {
     views::GuideEntry entry;
@@ -157,7 +170,8 @@ Result<void> LessonPlayer::setList(std::string_view text) {
       return found ? static_cast<int>(std::clamp(found->number, 0.0, 1000.0)) : otherwise;
     };
     entry.id = words("id"), entry.title = words("title"), entry.about = words("about");
-    for (const auto kind : {document::LessonKind::puzzle, document::LessonKind::question, document::LessonKind::example})
+    for (const auto kind :
+         {document::LessonKind::puzzle, document::LessonKind::question, document::LessonKind::example})
       if (words("kind") == document::name(kind)) entry.kind = kind;
     entry.steps = number("steps", 1), entry.par = number("par", 0);
     view_.entries.push_back(std::move(entry));
@@ -175,13 +189,16 @@ void LessonPlayer::fillEntries() {
     const auto edits = edits_.find(e.id);
     e.best = edits == edits_.end() ? 0 : edits->second;
     if (e.kind == document::LessonKind::lesson) ++number;
-    if (view_.lesson && view_.lesson->id == e.id && e.kind == document::LessonKind::lesson) view_.number = number;
+    if (view_.lesson && view_.lesson->id == e.id && e.kind == document::LessonKind::lesson)
+      view_.number = number;
   }
 }
 
 void LessonPlayer::openExample(std::string_view preset) {
   if (!screen_.view.guideOpen) return;
-  const auto card = std::find_if(view_.entries.begin(), view_.entries.end(), [&](const views::GuideEntry& e) { return e.kind == document::LessonKind::example && e.id == preset; });
+  const auto card = std::find_if(view_.entries.begin(), view_.entries.end(), [&](const views::GuideEntry& e) {
+    return e.kind == document::LessonKind::example && e.id == preset;
+  });
   if (card != view_.entries.end()) return ask(card->id, 0);
   view_.lesson = nullptr, view_.list = true;
   setLocks();
@@ -193,7 +210,8 @@ void LessonPlayer::ask(std::string_view id, int step) {
     view_.lesson = &lesson, view_.number = 0;
     view_.passed.assign(lesson.steps.size(), false);
     for (const int passed : passed_[lesson.id])
-      if (passed < static_cast<int>(lesson.steps.size())) view_.passed[static_cast<std::size_t>(passed)] = true;
+      if (passed < static_cast<int>(lesson.steps.size()))
+        view_.passed[static_cast<std::size_t>(passed)] = true;
     fillEntries();
     return openStep(step);
   }
@@ -202,8 +220,8 @@ void LessonPlayer::ask(std::string_view id, int step) {
 
 // ---- a step
 
-// Always starts from the step's own initial state, for which its text is true, whatever the reader has done before. But after the page was
-// reloaded, the reader's own changes in the step are kept.
+// Always starts from the step's own initial state, for which its text is true, whatever the reader has done
+// before. But after the page was reloaded, the reader's own changes in the step are kept.
 void LessonPlayer::openStep(int step, bool keepsBoard) {
   const document::Lesson& lesson = *view_.lesson;
   finishMoves();
@@ -213,11 +231,13 @@ void LessonPlayer::openStep(int step, bool keepsBoard) {
   start_ = *start, try_ = std::move(*attempt);
   view_.step = step, view_.list = false, view_.waiting.clear();
   view_.answer.reset(), view_.hint = isShown_ = false;
-  const int decimals = start->decimals, stepper = start->stepper;  // the board shows as many as the text, and the way that it speaks of
+  const int decimals = start->decimals,
+            stepper = start->stepper;  // the board shows as many as the text, and the way that it speaks of
   document::keepAppearance(*start, session_.state());
   start->decimals = decimals, start->stepper = stepper;
   if (!keepsBoard && !document::sameBits(*start, session_.state()))
-    if (Result<void> ok = session_.open(std::move(*start), true, Source::lesson); !ok) return screen_.refuse(ok.error());
+    if (Result<void> ok = session_.open(std::move(*start), true, Source::lesson); !ok)
+      return screen_.refuse(ok.error());
   view_.labels = session_.state().labels;
   setLocks();
   if (view_.now()->select) select(*view_.now()->select);
@@ -227,7 +247,8 @@ void LessonPlayer::openStep(int step, bool keepsBoard) {
   screen_.view.magnify = 1, screen_.view.pan = 0;
   view_.last = lesson.id, view_.lastStep = step;
   seen_ = 0;
-  emit(Event::Type::step, joined({",\"steps\":", lesson.steps.size(), ",\"title\":", document::jsonQuoted(lesson.title)}));
+  emit(Event::Type::step,
+       joined({",\"steps\":", lesson.steps.size(), ",\"title\":", document::jsonQuoted(lesson.title)}));
   judge();
   // A card without a question is passed by reading it.
   if (!view_.now()->predict && !view_.now()->attempt) pass();
@@ -251,8 +272,8 @@ void LessonPlayer::putMarkup(Markup& text, LessonBoard& board, LessonBoard* befo
   }
 }
 
-// Computes the numbers in the texts: those in the question at the beginning of the step, those in the explanations and the exercise after
-// the answer.
+// Computes the numbers in the texts: those in the question at the beginning of the step, those in the
+// explanations and the exercise after the answer.
 void LessonPlayer::compute(bool beforeAnswer) {
   const document::Step& now = *view_.now();
   const auto start = document::paperBoard(start_);
@@ -283,13 +304,15 @@ void LessonPlayer::select(const Cells& cells) {
   const auto named = attention::tensorNamed(cells.tensor);
   if (!named || cells.at.size() != 3) return;
   attention::CellRef cell{*named, cells.at[0], cells.at[1], cells.at[2]};
-  if (cell.tensor == TensorId::output) cell = views::shownAs(session_.state(), cell);  // of raw scores the inspector explains the product alone
+  if (cell.tensor == TensorId::output)
+    cell = views::shownAs(session_.state(), cell);  // of raw scores the inspector explains the product alone
   const auto [id, at, row, col] = cell;
   const Tensor* t = session_.find(id);
   if (!t || !t->contains(at, row, col)) return;  // the reader has removed it
   const int head = views::headShowing(session_.state(), id, at, row, col);
   if (head >= 0 && head < session_.state().heads && head != session_.state().focusHead)
-    (void)session_.apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(head)}, 0, Source::lesson);
+    (void)session_.apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(head)}, 0,
+                         Source::lesson);
   screen_.view.selection = {true, id, row, col, row, col};
   focus_.explainSelection();
   focus_.emitSelection();
@@ -299,7 +322,8 @@ void LessonPlayer::select(const Cells& cells) {
 void LessonPlayer::place(const Cells& cells) {
   const document::View view = session_.state().view;
   if (attention::tensorNamed(cells.tensor) && view != document::View::layer)
-    (void)session_.apply(document::SetOption{document::OptionId::view, std::string("layer")}, 0, Source::user);
+    (void)session_.apply(document::SetOption{document::OptionId::view, std::string("layer")}, 0,
+                         Source::user);
   Cells one = cells;
   one.at.resize(3, 0);
   const auto id = attention::tensorNamed(cells.tensor);
@@ -316,12 +340,14 @@ void LessonPlayer::setLocks() {
   if (now && now->attempt && !now->attempt->allow.empty()) {
     const auto& allow = now->attempt->allow;
     const auto add = [&](std::string_view name) {
-      if (std::find(allow.begin(), allow.end(), name) == allow.end()) lock += joined({lock.empty() ? "" : ",", name});
+      if (std::find(allow.begin(), allow.end(), name) == allow.end())
+        lock += joined({lock.empty() ? "" : ",", name});
     };
     for (const document::Option& o : document::options())
       if (o.undoable) add(o.name);
     for (const attention::TensorId id : document::inputIds()) add(attention::name(id));
-    for (int i = 0; i < document::kParameterCount; ++i) add(document::name(static_cast<document::ParameterId>(i)));
+    for (int i = 0; i < document::kParameterCount; ++i)
+      add(document::name(static_cast<document::ParameterId>(i)));
     add("mask");
   }
   screen_.lock = std::move(lock);
@@ -333,7 +359,8 @@ void LessonPlayer::answer(int choice) {
   if (!view_.asks()) return;
   const document::Prediction& predict = *view_.now()->predict;
   view_.answer = choice;
-  emit(Event::Type::answer, joined({",\"choice\":", choice, ",\"right\":", choice == predict.answer ? "true" : "false"}));
+  emit(Event::Type::answer,
+       joined({",\"choice\":", choice, ",\"right\":", choice == predict.answer ? "true" : "false"}));
   begin(predict.after);
   lookFor();
   seen_ = 0;
@@ -362,8 +389,10 @@ void LessonPlayer::judge() {
     const auto paper = document::paperBoard(try_);
     const auto began = document::judge(now->attempt->check.front(), *paper, try_);
     const double from = began && std::isfinite(began->value) ? began->value : 0, aim = first.aim;
-    const bool isShare = std::min(from, aim) >= 0 && std::max(from, aim) <= 1 && now->attempt->check.front().what == document::Goal::What::cells;
-    const double low = std::min({from, aim, 0.0}), high = std::max({from, aim, 0.0}), reach = std::max(0.5, std::ceil(std::max(-low, high) * 1.3));
+    const bool isShare = std::min(from, aim) >= 0 && std::max(from, aim) <= 1 &&
+                         now->attempt->check.front().what == document::Goal::What::cells;
+    const double low = std::min({from, aim, 0.0}), high = std::max({from, aim, 0.0}),
+                 reach = std::max(0.5, std::ceil(std::max(-low, high) * 1.3));
     view_.low = isShare ? 0 : low < 0 ? -reach : 0, view_.high = isShare ? 1 : high > 0 ? reach : 0;
     if (!(view_.high > view_.low)) view_.high = view_.low + 1;
   }
@@ -380,7 +409,9 @@ void LessonPlayer::pass() {
   fillEntries();
   const bool all = std::all_of(view_.passed.begin(), view_.passed.end(), [](bool p) { return p; });
   std::string more = joined({",\"all\":", all ? "true" : "false"});
-  if (view_.lesson->par > 0) more += joined({",\"par\":", view_.lesson->par, ",\"edits\":", document::editsBetween(try_, session_.state())});
+  if (view_.lesson->par > 0)
+    more += joined(
+        {",\"par\":", view_.lesson->par, ",\"edits\":", document::editsBetween(try_, session_.state())});
   emit(Event::Type::passed, more);
   remember();
   screen_.wake();
@@ -401,7 +432,8 @@ void LessonPlayer::next() {
   if (!view_.isLast()) return openStep(view_.step + 1);
   view_.list = true;
   screen_.view.side.wanted = 0;
-  screen_.view.drawer = screen_.makeLayout().width == views::Width::medium;  // on a phone the sheet has the list
+  screen_.view.drawer =
+      screen_.makeLayout().width == views::Width::medium;  // on a phone the sheet has the list
   view_.pulled = true;
 }
 
@@ -427,14 +459,16 @@ void LessonPlayer::advance(float seconds) {
     m.from.clear();
     if (move.what == document::Move::What::cells)
       if (auto numbers = document::numbersOf(board, move.cells, move.field)) m.from = std::move(*numbers);
-    if (move.values.size() == 1) move.values.resize(std::max<std::size_t>(1, m.from.size()), move.values.front());
+    if (move.values.size() == 1)
+      move.values.resize(std::max<std::size_t>(1, m.from.size()), move.values.front());
   }
   m.part = std::min(1.0f, m.part + seconds / m.seconds);
   const bool glides = move.what == document::Move::What::cells && !m.from.empty() && m.part < 1;
   if (glides) {
     const float eased = m.part * m.part * (3 - 2 * m.part);
     move.values.resize(m.from.size(), move.values.front());
-    for (std::size_t i = 0; i < m.from.size(); ++i) move.values[i] = std::round((m.from[i] + (move.values[i] - m.from[i]) * eased) * 100) / 100;
+    for (std::size_t i = 0; i < m.from.size(); ++i)
+      move.values[i] = std::round((m.from[i] + (move.values[i] - m.from[i]) * eased) * 100) / 100;
   }
   if (glides || m.part >= 1) {
     const auto edits = document::editsOf(session_.state(), move);
@@ -495,7 +529,8 @@ void addAsked(std::vector<Cells>& to, const document::Attempt& attempt) {
   add(to, attempt.solution);
 }
 
-/// The name with which pages register where a tensor is drawn; `inEquation`: weights beside the query that makes them, not as bars.
+/// The name with which pages register where a tensor is drawn; `inEquation`: weights beside the query that
+/// makes them, not as bars.
 std::string placeOf(const Cells& cells, bool inEquation) {
   const auto id = document::derivedNamed(cells.tensor);
   const int row = cells.at.size() > 1 ? std::max(cells.at[1], 0) : 0;
@@ -514,12 +549,15 @@ void LessonPlayer::lookFor() {
   if (now.select) view_.asked.push_back(*now.select);
   if (now.attempt) addAsked(view_.asks() ? later : view_.asked, *now.attempt);
   if (now.predict) addAsked(view_.asked, *now.predict);
-  const auto has = [](const std::vector<TensorId>& list, TensorId id) { return std::find(list.begin(), list.end(), id) != list.end(); };
+  const auto has = [](const std::vector<TensorId>& list, TensorId id) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+  };
   const auto collect = [&](const std::vector<Cells>& from, std::vector<TensorId>& to) {
     for (const Cells& cells : from) {
       const auto id = attention::tensorNamed(cells.tensor);
       const TensorId shown = id ? views::shownAs(session_.state(), {*id, 0, 0, 0}).tensor : TensorId::weights;
-      if (id && session_.shapeOf(shown) && !has(view_.matrices, shown) && !has(to, shown)) to.push_back(shown);
+      if (id && session_.shapeOf(shown) && !has(view_.matrices, shown) && !has(to, shown))
+        to.push_back(shown);
     }
   };
   collect(view_.asked, view_.matrices);
@@ -537,28 +575,35 @@ void LessonPlayer::look() {
   screen_.wake(false);
   if (screen_.onPage()) return lookOnPage();
   looks_ = 0;
-  constexpr float kAir = 40, kEdge = 8;  // above, where words and title are, and what is left of it where there is no room
+  constexpr float kAir = 40,
+                  kEdge =
+                      8;  // above, where words and title are, and what is left of it where there is no room
   float top = 0, bottom = -1;
   for (const Cells& cells : view_.asked) {
     const auto box = views::boxOf(layout, session_.state(), cells);
     if (!box) continue;
     const float high = bottom < 0 ? box->y : std::min(top, box->y), low = std::max(bottom, box->bottom());
-    if (bottom < 0 || low - high + 2 * kEdge <= board.height) top = high, bottom = low;  // what comes first counts most
+    if (bottom < 0 || low - high + 2 * kEdge <= board.height)
+      top = high, bottom = low;  // what comes first counts most
   }
   if (bottom < 0) return;
   float& scroll = screen_.view.scroll;
   if (top >= scroll && bottom <= scroll + board.height) return;
-  scroll = bottom + kAir <= board.height ? 0 : std::max(std::min(top - kAir, std::max(0.0f, top)), bottom + kEdge - board.height);
+  scroll = bottom + kAir <= board.height
+               ? 0
+               : std::max(std::min(top - kAir, std::max(0.0f, top)), bottom + kEdge - board.height);
   scroll = std::clamp(scroll, 0.0f, views::maxScroll(layout));
   screen_.view.fling = 0;
 }
 
-// Everything on it that is asked, or as much as fits. A page must have been drawn twice until it is known how far it scrolls.
+// Everything on it that is asked, or as much as fits. A page must have been drawn twice until it is known how
+// far it scrolls.
 void LessonPlayer::lookOnPage() {
   views::Scroller& page = screen_.view.experiments.page;
   for (int i = 0; i < attention::kBlockStages; ++i) {
     const auto stage = static_cast<attention::BlockStage>(i);
-    if (!view_.asked.empty() && attention::name(attention::tensorOf(stage)) == view_.asked.front().tensor) screen_.view.experiments.stage = stage;
+    if (!view_.asked.empty() && attention::name(attention::tensorOf(stage)) == view_.asked.front().tensor)
+      screen_.view.experiments.stage = stage;
   }
   const bool isOfQuery = views::isOfStep(view_, "token_query") || views::isOfStep(view_, "segment_query");
   std::optional<views::Box> all;
@@ -566,7 +611,8 @@ void LessonPlayer::lookOnPage() {
     const auto at = screen_.widgetRects.find(placeOf(cells, isOfQuery));
     if (at == screen_.widgetRects.end()) continue;
     const views::Box& box = at->second;
-    const float top = all ? std::min(all->y, box.y) : box.y, bottom = all ? std::max(all->bottom(), box.bottom()) : box.bottom();
+    const float top = all ? std::min(all->y, box.y) : box.y,
+                bottom = all ? std::max(all->bottom(), box.bottom()) : box.bottom();
     if (!all || bottom - top <= page.box.height) all = views::Box{box.x, top, box.width, bottom - top};
   }
   if (!all) return;
@@ -580,12 +626,18 @@ void LessonPlayer::carryOut(const GuideAct& act) {
   switch (act.what) {
     case What::tab:
       show(true, true);
-      if (screen_.makeLayout().width == views::Width::narrow) view_.pulled = true, screen_.view.drawer = false;
+      if (screen_.makeLayout().width == views::Width::narrow)
+        view_.pulled = true, screen_.view.drawer = false;
       if (!view_.lesson && !view_.last.empty()) ask(view_.last, view_.lastStep);
       break;
-    case What::controls: screen_.view.guideTab = screen_.view.sideClosed = isWanted_ = false; remember(); break;
+    case What::controls:
+      screen_.view.guideTab = screen_.view.sideClosed = isWanted_ = false;
+      remember();
+      break;
     case What::close: screen_.view.sideClosed = true, show(false, true); break;
-    case What::coached: screen_.view.coach.reset(), isCoached_ = true, isWanted_ = screen_.view.guideOpen, remember(); break;
+    case What::coached:
+      screen_.view.coach.reset(), isCoached_ = true, isWanted_ = screen_.view.guideOpen, remember();
+      break;
     case What::list: view_.list = true, screen_.view.side.wanted = 0, wantList(); break;
     case What::back: openStep(std::max(0, view_.step - 1)); break;
     case What::next: next(); break;
@@ -606,7 +658,8 @@ void LessonPlayer::carryOut(const GuideAct& act) {
       break;
     case What::search: view_.search = act.name, screen_.view.side.wanted = 0; break;
     case What::open:
-      if (views::isLocked(screen_.embed.lock, "lessons")) screen_.refuse({Error::Kind::range, "lessons", "are locked by this page.", true});
+      if (views::isLocked(screen_.embed.lock, "lessons"))
+        screen_.refuse({Error::Kind::range, "lessons", "are locked by this page.", true});
       else isWanted_ = true, screen_.view.sideClosed = false, ask(act.name, act.number);
       break;
     case What::place: place(act.cells); break;
@@ -617,7 +670,8 @@ void LessonPlayer::carryOut(const GuideAct& act) {
       if (!std::exchange(isLoadingTexts_, true)) screen_.host.wantLessonTexts();
       break;
     case What::pull:
-      if (screen_.makeLayout().width == views::Width::narrow) view_.pulled = !view_.pulled, view_.seek = act.number;
+      if (screen_.makeLayout().width == views::Width::narrow)
+        view_.pulled = !view_.pulled, view_.seek = act.number;
       else screen_.view.drawer = screen_.view.guideTab = true, view_.seek = act.number;
       break;
   }
@@ -627,11 +681,14 @@ void LessonPlayer::carryOut(const GuideAct& act) {
 // ---- events and what is remembered
 
 void LessonPlayer::emit(Event::Type type, std::string_view more) {
-  screen_.host.emit({type, joined({"{\"lesson\":", document::jsonQuoted(view_.lesson->id), ",\"step\":", view_.step, more, "}"})});
+  screen_.host.emit({type, joined({"{\"lesson\":", document::jsonQuoted(view_.lesson->id),
+                                   ",\"step\":", view_.step, more, "}"})});
 }
 
 void LessonPlayer::remember() {
-  std::string text = joined({"{\"open\":", isWanted_ ? "true" : "false", ",\"lesson\":", document::jsonQuoted(view_.last), ",\"step\":", view_.lastStep, ",\"passed\":{"});
+  std::string text =
+      joined({"{\"open\":", isWanted_ ? "true" : "false", ",\"lesson\":", document::jsonQuoted(view_.last),
+              ",\"step\":", view_.lastStep, ",\"passed\":{"});
   const char* separator = "";
   for (const auto& [id, steps] : passed_) {
     if (steps.empty()) continue;
@@ -641,10 +698,12 @@ void LessonPlayer::remember() {
     separator = ",";
   }
   std::string edits;
-  for (const auto& [id, fewest] : edits_) edits += joined({edits.empty() ? "" : ",", document::jsonQuoted(id), ":", fewest});
+  for (const auto& [id, fewest] : edits_)
+    edits += joined({edits.empty() ? "" : ",", document::jsonQuoted(id), ":", fewest});
   text += "}";
   if (!edits.empty()) text += joined({",\"edits\":{", edits, "}"});
-  text += joined({screen_.view.sideClosed ? ",\"closed\":true" : "", isCoached_ ? ",\"coached\":true}" : "}"});
+  text +=
+      joined({screen_.view.sideClosed ? ",\"closed\":true" : "", isCoached_ ? ",\"coached\":true}" : "}"});
   if (screen_.host.remember(text) || std::exchange(isForgetful_, true)) return;
   screen_.say(late<"What you pass is kept only until you leave: it cannot be stored here.">(), false);
 }
@@ -652,9 +711,12 @@ void LessonPlayer::remember() {
 void LessonPlayer::recall() {
   const std::string text = screen_.host.remembered();
   document::JsonText parsed;
-  static constexpr std::string_view kFields[] = {"open", "lesson", "step", "passed", "closed", "coached", "edits"};
-  if (text.empty() || text.size() > document::kMaxLessonBytes || !document::parseJson(text, kFields, parsed)) return;
-  const Json &root = parsed.root, *lesson = root.find("lesson"), *step = root.find("step"), *passed = root.find("passed"), *edits = root.find("edits");
+  static constexpr std::string_view kFields[] = {"open",   "lesson",  "step", "passed",
+                                                 "closed", "coached", "edits"};
+  if (text.empty() || text.size() > document::kMaxLessonBytes || !document::parseJson(text, kFields, parsed))
+    return;
+  const Json &root = parsed.root, *lesson = root.find("lesson"), *step = root.find("step"),
+             *passed = root.find("passed"), *edits = root.find("edits");
   isCoached_ = root.find("coached") != nullptr;
   if (lesson) view_.last = lesson->text;
   if (step) view_.lastStep = static_cast<int>(std::clamp(step->number, 0.0, 1000.0));
@@ -662,7 +724,8 @@ void LessonPlayer::recall() {
     for (const float n : passed->items[i].numbers)
       if (n >= 0 && n < document::kMaxLessonSteps) passed_[passed->keys[i]].insert(static_cast<int>(n));
   for (std::size_t i = 0; edits && i < edits->keys.size(); ++i)
-    if (const double n = edits->items[i].number; n >= 1 && n < 1000) edits_[edits->keys[i]] = static_cast<int>(n);
+    if (const double n = edits->items[i].number; n >= 1 && n < 1000)
+      edits_[edits->keys[i]] = static_cast<int>(n);
 }
 
 }  // namespace app

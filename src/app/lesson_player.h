@@ -1,4 +1,5 @@
-// The open lesson: its questions, the reader's answers, the state of its goals, and what has been passed so far.
+// The open lesson: its questions, the reader's answers, the state of its goals, and what has been passed so
+// far.
 #pragma once
 
 #include <map>
@@ -20,9 +21,10 @@ class LessonPlayer {
   LessonPlayer(const LessonPlayer&) = delete;
   LessonPlayer& operator=(const LessonPlayer&) = delete;
 
-  /// Opens a lesson from the text of a file: the card with that id, or the first one for "". Errors name file, step and field, and leave
-  /// everything unchanged.
-  base::Result<void> open(std::string_view text, std::string_view name, std::string_view id, int step, bool keepsBoard = false);
+  /// Opens a lesson from the text of a file: the card with that id, or the first one for "". Errors name
+  /// file, step and field, and leave everything unchanged.
+  base::Result<void> open(std::string_view text, std::string_view name, std::string_view id, int step,
+                          bool keepsBoard = false);
   /// Sets the list of lessons, index.json. An error for any other text.
   base::Result<void> setList(std::string_view text);
   /// Adds the words of the lessons of a file, for the search.
@@ -34,7 +36,8 @@ class LessonPlayer {
   /// Opens the card of an example, if it has one.
   void openExample(std::string_view preset);
 
-  /// To be called at the beginning of a frame: checks the goals against the present board, and continues animations.
+  /// To be called at the beginning of a frame: checks the goals against the present board, and continues
+  /// animations.
   void update();
   void carryOut(const views::GuideAct& act);
   /// Opens or closes the Guide; `isSaid`: on the reader's request, which is remembered.
@@ -76,7 +79,8 @@ class LessonPlayer {
   document::State start_, try_;            ///< the state at the beginning of the step, and of its exercise
   std::unique_ptr<Moving> moving_;
   std::map<std::string, std::set<int>, std::less<>> passed_;
-  bool isWanted_ = true, isLoadingList_ = false, isLoadingTerms_ = false, isLoadingTexts_ = false, isForgetful_ = false, isCoached_ = false;
+  bool isWanted_ = true, isLoadingList_ = false, isLoadingTerms_ = false, isLoadingTexts_ = false,
+       isForgetful_ = false, isCoached_ = false;
   std::map<std::string, int, std::less<>> edits_;  ///< with which puzzles were solved, at best
   bool isShown_ = false;  ///< the solution of this step was shown, so that its edits are not the reader's
   std::uint64_t seen_ = 0;

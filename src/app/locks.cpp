@@ -36,8 +36,10 @@ bool sameMask(const State& a, const State& b) {
 
 bool changes(std::string_view name, const State& from, const State& to) {
   if (name == "mask") return !sameMask(from, to);
-  if (const document::Option* option = document::optionNamed(name)) return document::get(from, option->id) != document::get(to, option->id);
-  if (const auto id = attention::tensorNamed(name)) return !alike(document::input(from, *id), document::input(to, *id));
+  if (const document::Option* option = document::optionNamed(name))
+    return document::get(from, option->id) != document::get(to, option->id);
+  if (const auto id = attention::tensorNamed(name))
+    return !alike(document::input(from, *id), document::input(to, *id));
   if (const auto id = document::parameterNamed(name)) {
     const Tensor a = document::parameter(from, *id), b = document::parameter(to, *id);
     return !alike(&a, &b);
@@ -50,7 +52,9 @@ struct NameOf {
   std::string_view operator()(const document::SetParameter& e) const { return document::name(e.parameter); }
   std::string_view operator()(const document::PaintCells&) const { return "mask"; }
   std::string_view operator()(const document::SetOption& e) const { return document::option(e.option).name; }
-  std::string_view operator()(const document::SetLabels& e) const { return e.side == document::Side::keys ? "key_labels" : "labels"; }
+  std::string_view operator()(const document::SetLabels& e) const {
+    return e.side == document::Side::keys ? "key_labels" : "labels";
+  }
   template <class Other>
   std::string_view operator()(const Other&) const {
     return "all";

@@ -15,7 +15,9 @@ using attention::TensorId;
 using views::Mirror;
 
 void box(std::string& out, std::string_view part, const views::Box& b) {
-  if (!b.empty()) Mirror::line(out, {"B", part, static_cast<int>(b.x), static_cast<int>(b.y), static_cast<int>(b.width), static_cast<int>(b.height)});
+  if (!b.empty())
+    Mirror::line(out, {"B", part, static_cast<int>(b.x), static_cast<int>(b.y), static_cast<int>(b.width),
+                       static_cast<int>(b.height)});
 }
 
 void cell(std::string& out, const char* kind, attention::CellRef c) {
@@ -28,15 +30,20 @@ void matrix(const views::Context& c, std::string& out, const views::MatrixPlace&
   if (!t || t->empty()) return;
   const views::Slice s = isMean ? views::Slice{} : views::sliceOf(c.state, m.tensor);
   const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
-  const std::string title = m.tensor == TensorId::weights ? views::weightTitle(c.state) : attention::symbol(m.tensor, c.spec.score);
+  const std::string title =
+      m.tensor == TensorId::weights ? views::weightTitle(c.state) : attention::symbol(m.tensor, c.spec.score);
   const float limit = attention::cutOffFrom(c.spec, c.inputs, views::shownTensor(m.tensor));
-  Mirror::line(out, {"M", attention::name(m.tensor), title, reinterpret_cast<std::uintptr_t>(t->row(s.head, s.firstRow) + s.firstCol), t->cols(), rows, cols,
-                     s.firstRow, s.firstCol, s.head, c.editable(m.tensor) ? 1 : 0, static_cast<int>(attention::rowsOf(m.tensor)), attention::isOfPairs(m.tensor) ? 1 : 0, c.state.columnLayout && m.transposed ? 1 : 0,
+  Mirror::line(out, {"M", attention::name(m.tensor), title,
+                     reinterpret_cast<std::uintptr_t>(t->row(s.head, s.firstRow) + s.firstCol), t->cols(),
+                     rows, cols, s.firstRow, s.firstCol, s.head, c.editable(m.tensor) ? 1 : 0,
+                     static_cast<int>(attention::rowsOf(m.tensor)), attention::isOfPairs(m.tensor) ? 1 : 0,
+                     c.state.columnLayout && m.transposed ? 1 : 0,
                      std::isfinite(limit) ? base::shortest(limit) : std::string()});
   for (int i = 0; i < cols && !c.state.columnNames.empty(); ++i) {
     const auto named = views::namedColumn(c.state, m.tensor, i);
     if (!named) return;
-    if (const std::string_view name = document::columnName(c.state, named->head, named->col); !name.empty()) Mirror::line(out, {"H", i, name});
+    if (const std::string_view name = document::columnName(c.state, named->head, named->col); !name.empty())
+      Mirror::line(out, {"H", i, name});
   }
 }
 
@@ -65,14 +72,18 @@ std::string mirror(Screen& screen, const std::string& notes) {
   }
   if (!onPage) {
     for (const views::MatrixPlace& m : layout.matrices) matrix(c, out, m);
-    if (screen.view.selection.active) cell(out, "S", {screen.view.selection.tensor, views::sliceOf(c.state, screen.view.selection.tensor).head, screen.view.selection.row, screen.view.selection.col});
+    if (screen.view.selection.active)
+      cell(out, "S",
+           {screen.view.selection.tensor, views::sliceOf(c.state, screen.view.selection.tensor).head,
+            screen.view.selection.row, screen.view.selection.col});
     cell(out, "E", c.chosen());
   }
   Mirror::line(out, {"N", screen.view.notice.text()});
   return out;
 }
 
-base::Result<void> select(Places& places, Focus& focus, Screen& screen, std::string_view tensor, int head, int row, int col) {
+base::Result<void> select(Places& places, Focus& focus, Screen& screen, std::string_view tensor, int head,
+                          int row, int col) {
   if (const auto rect = places.locate(tensor, head, row, col); !rect) return rect.error();
   const auto id = attention::tensorNamed(tensor);
   if (!id) return unknownTensor(tensor);

@@ -1,4 +1,5 @@
-// The content of the screen as text and tables for assistive technology; web/mirror.js converts it to DOM elements.
+// The content of the screen as text and tables for assistive technology; web/mirror.js converts it to DOM
+// elements.
 #pragma once
 
 #include <string>
@@ -23,6 +24,7 @@ namespace app {
 std::string mirror(Screen& screen, const std::string& notes);
 
 /// Selects a cell like a press on it, focusing its head, and scrolls to it.
-base::Result<void> select(Places& places, Focus& focus, Screen& screen, std::string_view tensor, int head, int row, int col);
+base::Result<void> select(Places& places, Focus& focus, Screen& screen, std::string_view tensor, int head,
+                          int row, int col);
 
 }  // namespace app

@@ -18,7 +18,9 @@ using Names = std::vector<std::string>;
 
 /// The error for an unknown name, which suggests similar ones because there are too many to list.
 Result<void> unknown(std::string_view field, std::string_view value, const Names& names) {
-  return app::unknown(field, value, base::joined({"one of ", names.size(), " others, perhaps ", base::orList(base::nearest(value, names, 3))}));
+  return app::unknown(field, value,
+                      base::joined({"one of ", names.size(), " others, perhaps ",
+                                    base::orList(base::nearest(value, names, 3))}));
 }
 
 /// The names of the tensors of the layer and around it.
@@ -26,7 +28,8 @@ Names tensorNames(bool onlyExplained) {
   Names all;
   for (const attention::TensorRange range : {attention::kLayerTensors, attention::kDerivedTensors})
     for (int i = 0; i < range.size(); ++i)
-      if (!onlyExplained || attention::tensorRow(range[i]).symbol) all.emplace_back(attention::name(range[i]));
+      if (!onlyExplained || attention::tensorRow(range[i]).symbol)
+        all.emplace_back(attention::name(range[i]));
   return all;
 }
 
@@ -41,7 +44,8 @@ Result<void> missing(const Session& session, std::string_view name) {
 }  // namespace
 
 std::span<const std::string_view> shownParts() {
-  static constexpr std::string_view kParts[] = {"header", "panel", "heads", "arcs", "plane", "values", "changes", "loops", "inspector"};
+  static constexpr std::string_view kParts[] = {"header", "panel",   "heads", "arcs",     "plane",
+                                                "values", "changes", "loops", "inspector"};
   return kParts;
 }
 
@@ -49,10 +53,12 @@ std::vector<std::string> misspelt(std::string_view attribute, std::string_view l
   Names known;
   if (attribute != "lock") {
     known.assign(shownParts().begin(), shownParts().end());
-    const char* const hidden[] = {"views", "guide", "stepper", "share", "import", "export", "experiments", "preset", "undo"};
+    const char* const hidden[] = {"views",  "guide",       "stepper", "share", "import",
+                                  "export", "experiments", "preset",  "undo"};
     if (attribute == "hide") known.insert(known.end(), std::begin(hidden), std::end(hidden));
   } else {
-    known = {"all", "undo", "reset", "import", "drop", "paste", "preset", "presets", "lessons", "mask", "randomize", "experiment"};
+    known = {"all",    "undo",    "reset",   "import", "drop",      "paste",
+             "preset", "presets", "lessons", "mask",   "randomize", "experiment"};
     for (const document::Option& o : document::options()) known.emplace_back(o.name);
   }
   if (attribute != "hide") {
@@ -67,16 +73,20 @@ std::vector<std::string> misspelt(std::string_view attribute, std::string_view l
     while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
     list.remove_prefix(std::min(comma + 1, list.size()));
     if (word.empty() || std::find(known.begin(), known.end(), word) != known.end()) continue;
-    sentences.push_back(base::joined({attribute, ": there is no ", base::inQuotes(word), "; did you mean ", base::orList(base::nearest(word, known, 1)), "?"}));
+    sentences.push_back(base::joined({attribute, ": there is no ", base::inQuotes(word), "; did you mean ",
+                                      base::orList(base::nearest(word, known, 1)), "?"}));
   }
   return sentences;
 }
 
 Result<void> unknown(std::string_view field, std::string_view value, std::string_view right) {
-  return base::refuse(Error::Kind::range, field, {"there is no ", base::inQuotes(value), "; use ", right, "."});
+  return base::refuse(Error::Kind::range, field,
+                      {"there is no ", base::inQuotes(value), "; use ", right, "."});
 }
 
-Result<void> unknownTensor(std::string_view name, bool onlyExplained) { return unknown("tensor", name, tensorNames(onlyExplained)); }
+Result<void> unknownTensor(std::string_view name, bool onlyExplained) {
+  return unknown("tensor", name, tensorNames(onlyExplained));
+}
 
 Result<void> unknownOption(std::string_view name) {
   Names all;
@@ -84,7 +94,9 @@ Result<void> unknownOption(std::string_view name) {
   return unknown("option", name, all);
 }
 
-Result<const Tensor*> tensorNamed(Session& session, std::string_view name) { return tensorNamed(session, name, -1); }
+Result<const Tensor*> tensorNamed(Session& session, std::string_view name) {
+  return tensorNamed(session, name, -1);
+}
 
 Result<const Tensor*> tensorNamed(Session& session, std::string_view name, int head) {
   if (name.starts_with("train:")) return session.derived().training.tensor(name);
@@ -99,14 +111,15 @@ Result<const Tensor*> tensorNamed(Session& session, std::string_view name, int h
 
 Result<const Tensor*> tensorWithCell(Session& session, std::string_view name, int head, int row, int col) {
   const auto id = attention::tensorNamed(name);
-  const Result<const Tensor*> found = id ? session.find(*id) : session.derived().tensor(*document::derivedNamed(name));
+  const Result<const Tensor*> found =
+      id ? session.find(*id) : session.derived().tensor(*document::derivedNamed(name));
   if (!found) return found;
   const Tensor* t = *found;
   if (!t) return missing(session, name);
   if (t->contains(head, row, col)) return t;
   return base::refuse(Error::Kind::range, name,
-                       {"there is no cell ", base::shapeText({head, row, col}), "; the shape is ",
-                        base::shapeText({t->heads(), t->rows(), t->cols()}), "."});
+                      {"there is no cell ", base::shapeText({head, row, col}), "; the shape is ",
+                       base::shapeText({t->heads(), t->rows(), t->cols()}), "."});
 }
 
 }  // namespace app

@@ -27,11 +27,14 @@ Result<Rect> Places::cell(TensorId id, int head, int row, int col) {
   const std::string_view field = attention::name(id);
   const auto tensor = tensorWithCell(session_, field, head, row, col);
   if (!tensor) return tensor.error();
-  if (screen_.onPage()) return base::refuse(Error::Kind::range, field, {"the board is not on the screen; set view to \"layer\" first."});
+  if (screen_.onPage())
+    return base::refuse(Error::Kind::range, field,
+                        {"the board is not on the screen; set view to \"layer\" first."});
   const attention::CellRef shown = views::shownAs(session_.state(), {id, head, row, col});
   const int shownHead = views::headShowing(session_.state(), shown.tensor, shown.head, shown.row, shown.col);
   if (shownHead != session_.state().focusHead) {
-    session_.apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(shownHead)}, 0, Source::script);
+    session_.apply(document::SetOption{document::OptionId::focus_head, static_cast<double>(shownHead)}, 0,
+                   Source::script);
   }
   const views::Layout layout = screen_.makeLayout();
   const views::MatrixPlace* m = layout.find(shown.tensor);
@@ -55,17 +58,19 @@ Result<Rect> Places::derived(TensorId id, int head, int row, int col) {
   const Box& seen = screen_.view.experiments.page.box;
   const auto isSeen = [&](const Box& box) { return box.y >= seen.y && box.bottom() <= seen.bottom(); };
   const auto cells = isBar ? screen_.widgetRects.find(field) : screen_.widgetRects.end();
-  const bool isInEquation = at != screen_.widgetRects.end() && cells != screen_.widgetRects.end() && !isSeen(at->second) && isSeen(cells->second);
+  const bool isInEquation = at != screen_.widgetRects.end() && cells != screen_.widgetRects.end() &&
+                            !isSeen(at->second) && isSeen(cells->second);
   if (isInEquation) at = cells;
   if (at == screen_.widgetRects.end()) {
-    return base::refuse(Error::Kind::range, field, {"it is not on the screen; open it in the experiments first."});
+    return base::refuse(Error::Kind::range, field,
+                        {"it is not on the screen; open it in the experiments first."});
   }
   const Box& box = at->second;
   const float width = box.width / static_cast<float>((*tensor)->cols());
   const float height = box.height / static_cast<float>(isBar && !isInEquation ? 1 : (*tensor)->rows());
   if (isBar && !isInEquation) row = 0;
-  return revealed(screen_.view.experiments.page,
-                  {box.x + width * static_cast<float>(col), box.y + height * static_cast<float>(row), width, height});
+  return revealed(screen_.view.experiments.page, {box.x + width * static_cast<float>(col),
+                                                  box.y + height * static_cast<float>(row), width, height});
 }
 
 // The control may have to be scrolled into view, in the side panel or in a menu.
@@ -73,19 +78,24 @@ Rect Places::control(std::string_view name, const Box& box) {
   views::ViewState& view = screen_.view;
   const views::Layout layout = screen_.makeLayout();
   const Box &side = layout.side, &menu = view.menu.page.box;
-  if (view.menu.shown && box.x >= menu.x && box.right() <= menu.right() && !layout.header.contains(box.x, box.y)) {
+  if (view.menu.shown && box.x >= menu.x && box.right() <= menu.right() &&
+      !layout.header.contains(box.x, box.y)) {
     return revealed(view.menu.page, box);
   }
   // Everything in a bar is on its middle line, even if what scrolls has been scrolled under it.
   const auto isIn = [&](const Box& bar) { return !bar.empty() && std::fabs(box.midY() - bar.midY()) <= 1; };
-  const bool inBar = isIn(layout.toolbar) || isIn(layout.guide) || (!layout.toolbar.empty() && isIn(layout.header));
-  const bool inPanel = box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer) && !inBar;
+  const bool inBar =
+      isIn(layout.toolbar) || isIn(layout.guide) || (!layout.toolbar.empty() && isIn(layout.header));
+  const bool inPanel =
+      box.x >= side.x && box.right() <= side.right() && (!layout.sidePanelIsDrawer || view.drawer) && !inBar;
   // The sheet of a lesson on a phone scrolls, but not its head and foot.
   static constexpr std::string_view kFixed[] = {"guide-close", "guide-handle", "guide-back", "guide-next"};
-  const bool inSheet = view.guide && view.guide->pulled && !layout.toolbar.empty() && !layout.guide.empty() && name.starts_with("guide") &&
-                       std::ranges::find(kFixed, name) == std::end(kFixed);
+  const bool inSheet = view.guide && view.guide->pulled && !layout.toolbar.empty() && !layout.guide.empty() &&
+                       name.starts_with("guide") && std::ranges::find(kFixed, name) == std::end(kFixed);
   if (inPanel || inSheet) return revealed(view.side, box);
-  const bool isFixed = inBar || isIn(layout.header) || name.starts_with("guide") || std::ranges::find(views::kTrainBarControls, name) != std::end(views::kTrainBarControls);
+  const bool isFixed =
+      inBar || isIn(layout.header) || name.starts_with("guide") ||
+      std::ranges::find(views::kTrainBarControls, name) != std::end(views::kTrainBarControls);
   const bool inPage = screen_.onPage() && !isFixed;
   return inPage ? revealed(view.experiments.page, box) : Rect{box.x, box.y, box.width, box.height};
 }

@@ -9,7 +9,8 @@ class Places {
  public:
   explicit Places(Screen& screen) : screen_(screen), session_(screen.session) {}
 
-  /// The rectangle of a cell, of the layer or around it, or of a control, by name. Focuses another head if necessary.
+  /// The rectangle of a cell, of the layer or around it, or of a control, by name. Focuses another head if
+  /// necessary.
   base::Result<Rect> locate(std::string_view name, int head, int row, int col);
   /// The rectangle of a cell of a tensor around the layer, on the open page.
   base::Result<Rect> derived(attention::TensorId id, int head, int row, int col);

@@ -39,9 +39,12 @@ views::LayoutInput Screen::layoutInput(float width, float height) const {
   views::LayoutInput in;
   in.width = width, in.height = height;
   in.present = s.present;
-  in.mode = s.mode, in.tokens = s.tokens, in.keyTokens = s.keyTokens, in.heads = s.heads, in.headDim = s.headDim;
-  in.biases = s.projectionBias, in.separateValues = s.separateValues, in.outputDim = document::outputWidth(s), in.outputProjection = s.outputProjection;
-  in.kvHeads = s.kvHeads, in.valueDim = s.valueDim, in.modelDim = s.modelDim, in.wholeProjections = s.wholeProjections;
+  in.mode = s.mode, in.tokens = s.tokens, in.keyTokens = s.keyTokens, in.heads = s.heads,
+  in.headDim = s.headDim;
+  in.biases = s.projectionBias, in.separateValues = s.separateValues, in.outputDim = document::outputWidth(s),
+  in.outputProjection = s.outputProjection;
+  in.kvHeads = s.kvHeads, in.valueDim = s.valueDim, in.modelDim = s.modelDim,
+  in.wholeProjections = s.wholeProjections;
   in.thumbnails = s.heads > 1 ? s.heads + 1 : 1;
   for (int i = 0; i < attention::kTensorCount; ++i) {
     const TensorId id = attention::kLayerTensors[i];
@@ -56,7 +59,8 @@ views::LayoutInput Screen::layoutInput(float width, float height) const {
   };
   in.header = has("header"), in.side = has("panel");
   in.guideColumn = view.guideTab && has("guide"), in.guideBar = view.guideOpen && has("guide");
-  if (const views::GuideView* guide = in.guideBar ? view.guide.get() : nullptr; guide && guide->now() && !guide->list) {
+  if (const views::GuideView* guide = in.guideBar ? view.guide.get() : nullptr;
+      guide && guide->now() && !guide->list) {
     in.goal = true, in.stripHeight = guide->stripHeight;
     if (!onPage()) in.asked = guide->matrices, in.askedLater = guide->later;
   }
@@ -64,8 +68,10 @@ views::LayoutInput Screen::layoutInput(float width, float height) const {
   in.sideClosed = view.sideClosed && !onPage(), in.hasBar = !onPage();
   in.headsPanel = has("heads"), in.inspector = has("inspector");
   in.cards = 0, in.card = s.card;
-  for (int i = 0; i < views::kCardCount; ++i) in.cards |= static_cast<unsigned>(has(views::kCardNames[i])) << i;
-  // If the host page hides the arcs and no other view is open, the whole card is hidden; if it shows only the plane, that is opened.
+  for (int i = 0; i < views::kCardCount; ++i)
+    in.cards |= static_cast<unsigned>(has(views::kCardNames[i])) << i;
+  // If the host page hides the arcs and no other view is open, the whole card is hidden; if it shows only the
+  // plane, that is opened.
   const bool isThere = (in.cards >> static_cast<int>(s.card) & 1) != 0;
   in.arcs = isThere || (in.cards != 0 && !embed.show.empty());
   if (!isThere && in.arcs) in.card = static_cast<document::Card>(std::countr_zero(in.cards));
@@ -73,7 +79,8 @@ views::LayoutInput Screen::layoutInput(float width, float height) const {
   in.isPart = !embed.show.empty(), in.natural = embed.fit && !s.present;
   for (int i = 0; in.isPart && i < attention::kTensorCount; ++i) {
     const TensorId id = attention::kLayerTensors[i];
-    const bool isResult = id == TensorId::head_output && s.mode == document::Mode::qkv && views::listed(embed.show, "output");
+    const bool isResult =
+        id == TensorId::head_output && s.mode == document::Mode::qkv && views::listed(embed.show, "output");
     if (isResult || views::listed(embed.show, attention::name(id))) in.only.push_back(id);
   }
   return in;
@@ -84,7 +91,8 @@ views::Layout Screen::makeLayout() const {
   const views::Selection& chosen = view.selection;
   const bool onBoard = !onPage() && !in.present;
   if (onBoard) in.magnify = view.magnify, in.pan = view.pan;
-  in.editing = onBoard && host.isTouch() && !view.drawer && !in.guidePulled && !view.painting && chosen.active && chosen.rows() * chosen.cols() == 1 && isChangeable(chosen.tensor);
+  in.editing = onBoard && host.isTouch() && !view.drawer && !in.guidePulled && !view.painting &&
+               chosen.active && chosen.rows() * chosen.cols() == 1 && isChangeable(chosen.tensor);
   return views::layout(in);
 }
 
@@ -92,17 +100,20 @@ float Screen::zoomFor(float width, float height) const {
   const document::State& s = session.state();
   // The smallest size that the layout supports; a board that fits its content has the height that it needs.
   const bool isPart = !embed.show.empty();
-  const float most = std::max(1.0f, std::min(width / (isPart ? 200 : 320), embed.fit ? width : height / (isPart ? 120 : 320)));
+  const float most = std::max(
+      1.0f, std::min(width / (isPart ? 200 : 320), embed.fit ? width : height / (isPart ? 120 : 320)));
   if (s.zoom > 0) return std::min(s.zoom, most);
   constexpr float kLargest = 2.5f, kStep = 0.25f;
   if (!s.present && (embed.fit || textScale != 1)) return std::min(textScale, most);
-  if (!s.present) return std::clamp(std::floor(std::min(width / 1440, height / 900) / kStep) * kStep, 1.0f, kLargest);
+  if (!s.present)
+    return std::clamp(std::floor(std::min(width / 1440, height / 900) / kStep) * kStep, 1.0f, kLargest);
   // Digits grow with the zoom, if cells can hold them; labels and arithmetic do too.
   constexpr float kHoldsDigits = 46, kShowsNumbers = 28;
   float best = 1, largest = 0;
   for (float by = 1; by <= std::min(kLargest, most); by += kStep / 4) {
     const views::Layout layout = layoutAt(width / by, height / by);
-    const float cell = layout.matrices.empty() ? kHoldsDigits : layout.matrices.front().cell, legible = std::min(cell, kHoldsDigits) * by * std::pow(by, 0.25f);
+    const float cell = layout.matrices.empty() ? kHoldsDigits : layout.matrices.front().cell,
+                legible = std::min(cell, kHoldsDigits) * by * std::pow(by, 0.25f);
     if (by > 1 && cell < kShowsNumbers && largest >= kShowsNumbers) break;
     if (layout.contentHeight <= layout.board.height + 1 && legible >= largest) largest = legible, best = by;
   }
@@ -120,11 +131,14 @@ float Screen::heightFor(float width) const {
 void Screen::measureLabels(const views::Fonts& fonts) {
   const document::State& s = session.state();
   const float scale = ImGui::GetIO().FontGlobalScale;
-  if (scale == measured_.scale && s.labels == measured_.labels && s.keyLabels == measured_.keyLabels && s.columnNames == measured_.columnNames) return;
+  if (scale == measured_.scale && s.labels == measured_.labels && s.keyLabels == measured_.keyLabels &&
+      s.columnNames == measured_.columnNames)
+    return;
   measured_ = {scale, s.labels, s.keyLabels, s.columnNames};
   labelWidth_ = nameWidth_ = 0;
   const views::AsIs asIs;
-  for (const std::string& name : s.columnNames) nameWidth_ = std::max(nameWidth_, std::min(views::textWidth(fonts.small, name), 84.0f));
+  for (const std::string& name : s.columnNames)
+    nameWidth_ = std::max(nameWidth_, std::min(views::textWidth(fonts.small, name), 84.0f));
   for (const std::vector<std::string>* labels : {&s.labels, &s.keyLabels}) {
     for (const std::string& label : *labels) {
       labelWidth_ = std::max(labelWidth_, std::min(views::textWidth(fonts.text, label), 84.0f));
@@ -132,33 +146,74 @@ void Screen::measureLabels(const views::Fonts& fonts) {
   }
 }
 
-// Of a large layer, the board shows one head as soon as that is computed, unless it shows something that is made of all heads.
+// Of a large layer, the board shows one head as soon as that is computed, unless it shows something that is
+// made of all heads.
 const attention::Trace& Screen::traceFor(const views::Layout& layout) {
   const document::State& s = session.state();
   const bool isOfAll = onPage() || s.averageHeads || s.pin.text || layout.find(TensorId::output) != nullptr;
   return isOfAll ? session.trace() : session.traceWith(s.focusHead);
 }
 
-views::Context Screen::context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts, views::Requests& asked) {
+views::Context Screen::context(const views::Layout& layout, const views::Palette& palette,
+                               const views::Fonts& fonts, views::Requests& asked) {
   const document::Document& document = session.document();
   document::Pinned* pin = session.pinned();
   if (pin && view.before) return pinnedContext(*pin, layout, palette, fonts, asked);
-  return {document.state(),   session.spec(), session.inputs(), traceFor(layout), session.summaries(), document.revision(), session.derived(),
-          layout,             palette,        fonts,            heatmaps_,       view,                asked,               widgetRects,
-          lastWidgetRects,    host.isTouch(), document.canUndo(), document.canRedo(),
-          attention::kernels::name(attention::kernels::best()), lock, embed.hide, zoom, pin};
+  return {document.state(),
+          session.spec(),
+          session.inputs(),
+          traceFor(layout),
+          session.summaries(),
+          document.revision(),
+          session.derived(),
+          layout,
+          palette,
+          fonts,
+          heatmaps_,
+          view,
+          asked,
+          widgetRects,
+          lastWidgetRects,
+          host.isTouch(),
+          document.canUndo(),
+          document.canRedo(),
+          attention::kernels::name(attention::kernels::best()),
+          lock,
+          embed.hide,
+          zoom,
+          pin};
 }
 
-views::Context Screen::pinnedContext(document::Pinned& pin, const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts,
+views::Context Screen::pinnedContext(document::Pinned& pin, const views::Layout& layout,
+                                     const views::Palette& palette, const views::Fonts& fonts,
                                      views::Requests& asked) {
   const document::Document& document = session.document();
   pin.showAs(document.state());
   // No revision of the document has this bit, so caches of one board are not used for the other.
   const std::uint64_t revision = document.revision() | std::uint64_t{1} << 63;
-  return {pin.state(),     pin.spec(),     pin.inputs(),       pin.trace(),       pin.summaries(), revision, pin.derived(),
-          layout,          palette,        fonts,              heatmaps_,         view,            asked,    widgetRects,
-          lastWidgetRects, host.isTouch(), document.canUndo(), document.canRedo(),
-          attention::kernels::name(attention::kernels::best()), lock, embed.hide, zoom, &pin};
+  return {pin.state(),
+          pin.spec(),
+          pin.inputs(),
+          pin.trace(),
+          pin.summaries(),
+          revision,
+          pin.derived(),
+          layout,
+          palette,
+          fonts,
+          heatmaps_,
+          view,
+          asked,
+          widgetRects,
+          lastWidgetRects,
+          host.isTouch(),
+          document.canUndo(),
+          document.canRedo(),
+          attention::kernels::name(attention::kernels::best()),
+          lock,
+          embed.hide,
+          zoom,
+          &pin};
 }
 
 bool Screen::onPage() const { return views::openView(session.state(), embed.hide) != document::View::layer; }
@@ -173,8 +228,10 @@ const views::Scroller* Screen::panelAt(float x, float y) const {
   if (view.palette && view.palette->isOpen) return &view.palette->page;
   if (view.help || view.form) return &view.helpPage;
   const views::Layout layout = makeLayout();
-  const bool isSheet = view.guide && view.guide->pulled && layout.width == views::Width::narrow && !layout.guide.empty();
-  const bool side = isSheet ? layout.sheet.contains(x, y) : layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || view.drawer);
+  const bool isSheet =
+      view.guide && view.guide->pulled && layout.width == views::Width::narrow && !layout.guide.empty();
+  const bool side = isSheet ? layout.sheet.contains(x, y)
+                            : layout.side.contains(x, y) && (!layout.sidePanelIsDrawer || view.drawer);
   return side ? &view.side : onPage() ? &view.experiments.page : nullptr;
 }
 
@@ -203,7 +260,8 @@ void Screen::say(views::Notice notice) {
 void Screen::refuse(const base::Error& error) {
   const std::string message = error.message();
   say(message, true);
-  host.emit({Event::Type::error, "{\"type\":\"state\",\"message\":" + document::toJson(document::Value(message)) + "}"});
+  host.emit({Event::Type::error,
+             "{\"type\":\"state\",\"message\":" + document::toJson(document::Value(message)) + "}"});
 }
 
 void Screen::dropText() {
@@ -215,7 +273,8 @@ void Screen::dropText() {
 base::Result<void> Screen::openPreset(std::string_view name, bool undoable, Source source) {
   auto ok = session.openPreset(name, undoable, source);
   const document::State& s = session.state();
-  if (ok && s.kvHeads != s.heads) view.moreSizesOpen = true;  // the section that it is about: key heads and their cache
+  if (ok && s.kvHeads != s.heads)
+    view.moreSizesOpen = true;  // the section that it is about: key heads and their cache
   return ok;
 }
 

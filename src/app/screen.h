@@ -12,11 +12,15 @@
 
 namespace app {
 
-inline constexpr int kSettle = 3;  ///< frames after the last event; Dear ImGui needs a second frame to adapt to a new layout
+inline constexpr int kSettle =
+    3;  ///< frames after the last event; Dear ImGui needs a second frame to adapt to a new layout
 
 class Screen {
  public:
-  Screen(Session& theSession, Host& theHost, draw::Heatmaps& heatmaps) : session(theSession), host(theHost), heatmaps_(heatmaps) {}
+  Screen(Session& theSession, Host& theHost, draw::Heatmaps& heatmaps)
+      : session(theSession),
+        host(theHost),
+        heatmaps_(heatmaps) {}
 
   // --- layout
 
@@ -28,26 +32,30 @@ class Screen {
   views::Layout makeLayout() const;
   /// The magnification of the interface in a window of that size.
   float zoomFor(float width, float height) const;
-  /// The height at which a window of that width shows the whole board without scrolling, if Embed::fit is set; 0 for other views.
+  /// The height at which a window of that width shows the whole board without scrolling, if Embed::fit is
+  /// set; 0 for other views.
   float heightFor(float width) const;
-  /// Measures the token labels; only if they or the fonts have changed since the last call, because there may be two thousand.
+  /// Measures the token labels; only if they or the fonts have changed since the last call, because there may
+  /// be two thousand.
   void measureLabels(const views::Fonts& fonts);
   /// To be called when the fonts have changed.
   void forgetLabels() { measured_ = {}; }
   /// The trace with everything that such a board shows: see attention::Engine::traceWith().
   const attention::Trace& traceFor(const views::Layout& layout);
   /// The Context for panels. What they ask for is added to `asked`.
-  views::Context context(const views::Layout& layout, const views::Palette& palette, const views::Fonts& fonts, views::Requests& asked);
+  views::Context context(const views::Layout& layout, const views::Palette& palette,
+                         const views::Fonts& fonts, views::Requests& asked);
   /// The same for the pinned board, while it is shown.
-  [[gnu::noinline]] views::Context pinnedContext(document::Pinned& pin, const views::Layout& layout, const views::Palette& palette,
-                                                 const views::Fonts& fonts, views::Requests& asked);
+  [[gnu::noinline]] views::Context pinnedContext(document::Pinned& pin, const views::Layout& layout,
+                                                 const views::Palette& palette, const views::Fonts& fonts,
+                                                 views::Requests& asked);
 
   /// Is a page open in place of the board?
   bool onPage() const;
   /// Is this place in something that may cover controls: a panel, or a bar over the board?
   bool isCovered(float x, float y) const;
-  /// The panel or page under a point, for scrolling; null over the board and the header. An open menu or the help takes precedence
-  /// everywhere.
+  /// The panel or page under a point, for scrolling; null over the board and the header. An open menu or the
+  /// help takes precedence everywhere.
   const views::Scroller* panelAt(float x, float y) const;
   /// Does the board show the rows of that tensor as columns?
   bool isTransposed(attention::TensorId id) const;
@@ -55,8 +63,8 @@ class Screen {
 
   // --- actions
 
-  /// Requests another frame, and those after it in which Dear ImGui adapts to a new layout. `controlsToo`: the controls may look different,
-  /// not only what is drawn after them.
+  /// Requests another frame, and those after it in which Dear ImGui adapts to a new layout. `controlsToo`:
+  /// the controls may look different, not only what is drawn after them.
   void wake(bool controlsToo = true);
   void say(std::string_view sentence, bool isError) { say({{{std::string(sentence), {}}}, isError}); }
   void say(views::Notice notice);
@@ -74,12 +82,13 @@ class Screen {
   /// The rectangles of the latest frame.
   const views::WidgetRects& drawnRects() const { return widgetRects.empty() ? lastWidgetRects : widgetRects; }
   std::unique_ptr<views::Palette> forced;  ///< the reader's forced colours, used in place of a theme
-  std::unique_ptr<std::array<views::Palette, 2>> accented;  ///< light and dark theme with the page's accent colour
+  /// Light and dark theme with the page's accent colour.
+  std::unique_ptr<std::array<views::Palette, 2>> accented;
   Embed embed;
   std::string lock;  ///< from the embed and the open lesson
   ImVec2 size{1440, 900};
-  float zoom = 1;  ///< of the frame built last
-  float textScale = 1;  ///< the scale of text that the page asks for
+  float zoom = 1;        ///< of the frame built last
+  float textScale = 1;   ///< the scale of text that the page asks for
   int wanted = kSettle;  ///< number of frames still needed
   int noticeAge = 0;
   std::uint64_t changes = 0;  ///< number of changes so far to what controls show
@@ -87,7 +96,9 @@ class Screen {
  private:
   views::LayoutInput layoutInput(float width, float height) const;
   /// Without what the reader's fingers do to the board.
-  views::Layout layoutAt(float width, float height) const { return views::layout(layoutInput(width, height)); }
+  views::Layout layoutAt(float width, float height) const {
+    return views::layout(layoutInput(width, height));
+  }
   [[gnu::noinline]] const views::Palette& mapped(const views::Palette& palette) const;
 
   draw::Heatmaps& heatmaps_;

@@ -23,20 +23,23 @@ using base::Result;
 
 std::string listOfInputs() {
   std::string all;
-  for (const attention::TensorId id : document::inputIds()) all += (all.empty() ? "" : ", ") + std::string(attention::name(id));
+  for (const attention::TensorId id : document::inputIds())
+    all += (all.empty() ? "" : ", ") + std::string(attention::name(id));
   return all;
 }
 
 /// Checks a shape; leading axes of length 1 may be omitted.
-Result<void> checkShape(std::string_view name, const Tensor& t, std::size_t count, std::span<const int> shape) {
+Result<void> checkShape(std::string_view name, const Tensor& t, std::size_t count,
+                        std::span<const int> shape) {
   const std::array<int, 3> own{t.heads(), t.rows(), t.cols()};
   const std::size_t rank = shape.size();
   bool fits = rank >= 1 && rank <= 3 && count == t.size();
   for (std::size_t i = 0; fits && i < 3; ++i) fits = (i < rank ? shape[rank - 1 - i] : 1) == own[2 - i];
   if (fits) return {};
   return base::refuse(Error::Kind::range, name,
-                      {"shape ", base::shapeText({shape.begin(), shape.end()}), " with ", count, " numbers does not fit; use ",
-                       base::shapeText({own.begin(), own.end()}), ", or change tokens, heads or d_k first."});
+                      {"shape ", base::shapeText({shape.begin(), shape.end()}), " with ", count,
+                       " numbers does not fit; use ", base::shapeText({own.begin(), own.end()}),
+                       ", or change tokens, heads or d_k first."});
 }
 
 }  // namespace
@@ -66,15 +69,19 @@ Result<void> Script::set(std::string_view option, std::string_view json) {
   return {};
 }
 
-Result<void> Script::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {
+Result<void> Script::setTensor(std::string_view name, std::span<const float> data,
+                               std::span<const int> shape) {
   const auto id = attention::tensorNamed(name);
   if (!id && !document::derivedNamed(name)) return unknownTensor(name);
   const auto parameter = document::parameterNamed(name);
-  const Tensor* t = parameter ? &session_.derived().parameter(*parameter) : id ? document::input(session_.state(), *id) : nullptr;
+  const Tensor* t = parameter ? &session_.derived().parameter(*parameter)
+                    : id      ? document::input(session_.state(), *id)
+                              : nullptr;
   if (!t) return base::refuse(Error::Kind::range, name, {"it is computed; set one of ", listOfInputs(), "."});
   if (t->empty()) return document::checkEditable(session_.state(), *id);
   if (auto ok = checkShape(name, *t, data.size(), shape); !ok) return ok;
-  // Heads are stored one after the other, and a block edit is limited to one of them; all edits share a gesture.
+  // Heads are stored one after the other, and a block edit is limited to one of them; all edits share a
+  // gesture.
   const std::uint64_t gesture = t->heads() > 1 ? screen_.view.nextGesture++ : 0;
   const std::size_t each = t->size() / static_cast<std::size_t>(std::max(t->heads(), 1));
   const int rows = t->rows(), cols = t->cols();
@@ -107,27 +114,35 @@ Result<std::string> Script::explain(std::string_view name, int head, int row, in
   const document::State& s = session_.state();
   const attention::Explanation e =
       derived ? session_.derived().explain(*derived, row, col)
-             : attention::explain(session_.spec(), session_.inputs(), session_.trace(), {*id, head, row, col}, s.labels, document::keyLabels(s), s.decimals);
+              : attention::explain(session_.spec(), session_.inputs(), session_.trace(),
+                                   {*id, head, row, col}, s.labels, document::keyLabels(s), s.decimals);
   std::string json = joined({"{\"text\":", document::jsonQuoted(e.text()), ",\"terms\":["});
   for (const attention::Term& term : e.terms) {
-    json += joined({&term == e.terms.data() ? "" : ",", "{\"label\":", document::jsonQuoted(term.label), ",\"text\":", document::jsonQuoted(term.text),
-                    ",\"value\":", std::isfinite(term.value) ? document::toJson(document::Value(term.value)) : "null", "}"});
+    json += joined({&term == e.terms.data() ? "" : ",", "{\"label\":", document::jsonQuoted(term.label),
+                    ",\"text\":", document::jsonQuoted(term.text), ",\"value\":",
+                    std::isfinite(term.value) ? document::toJson(document::Value(term.value)) : "null", "}"});
   }
   json += "]";
   if (id) {
-    const auto lines = attention::loopsOf(*id, session_.spec(), session_.inputs(), session_.trace(), views::headShowing(s, *id, head, row, col));
-    for (const attention::LoopLine& line : lines) json += joined({&line == lines.data() ? ",\"loops\":[" : ",", document::jsonQuoted(std::string(static_cast<std::size_t>(2 * line.depth), ' ') + line.text)});
+    const auto lines = attention::loopsOf(*id, session_.spec(), session_.inputs(), session_.trace(),
+                                          views::headShowing(s, *id, head, row, col));
+    for (const attention::LoopLine& line : lines)
+      json += joined(
+          {&line == lines.data() ? ",\"loops\":[" : ",",
+           document::jsonQuoted(std::string(static_cast<std::size_t>(2 * line.depth), ' ') + line.text)});
     if (!lines.empty()) json += "]";
   }
   return json + "}";
 }
 
-Result<const Tensor*> Script::gradient(std::string_view name, int head, int row, int col, std::string_view by) {
+Result<const Tensor*> Script::gradient(std::string_view name, int head, int row, int col,
+                                       std::string_view by) {
   const auto of = attention::tensorNamed(name), wrt = attention::tensorNamed(by);
   if (!of) return unknownTensor(name);
   if (!wrt) return unknownTensor(by);
   if (!scratch_) scratch_ = std::make_unique<attention::BackwardScratch>();
-  Result<Tensor> made = attention::gradientOf(session_.spec(), session_.inputs(), session_.trace(), {*of, head, row, col}, *wrt, *scratch_);
+  Result<Tensor> made = attention::gradientOf(session_.spec(), session_.inputs(), session_.trace(),
+                                              {*of, head, row, col}, *wrt, *scratch_);
   if (!made) return made.error();
   gradient_ = std::move(*made);
   return &gradient_;
@@ -135,11 +150,14 @@ Result<const Tensor*> Script::gradient(std::string_view name, int head, int row,
 
 std::string Script::items() const {
   std::string json = "[";
-  const auto number = [](float length) { return document::toJson(document::Value(static_cast<double>(length))); };
+  const auto number = [](float length) {
+    return document::toJson(document::Value(static_cast<double>(length)));
+  };
   for (const auto& [name, box] : screen_.widgetRects) {
     const Rect r = outside(box);
-    json += joined({json.size() > 1 ? "," : "", "{\"name\":", document::jsonQuoted(name), ",\"x\":", number(r.x), ",\"y\":", number(r.y),
-                    ",\"width\":", number(r.width), ",\"height\":", number(r.height), "}"});
+    json += joined({json.size() > 1 ? "," : "", "{\"name\":", document::jsonQuoted(name),
+                    ",\"x\":", number(r.x), ",\"y\":", number(r.y), ",\"width\":", number(r.width),
+                    ",\"height\":", number(r.height), "}"});
   }
   return json + "]";
 }

@@ -1,4 +1,5 @@
-// The public interface for page scripts and for the desktop's command line (DESIGN section 9). An error leaves everything unchanged.
+// The public interface for page scripts and for the desktop's command line (DESIGN section 9). An error
+// leaves everything unchanged.
 #pragma once
 
 #include <memory>
@@ -19,12 +20,14 @@ class Script {
   base::Result<void> setState(std::string_view text, bool undoable);
   base::Result<std::string> get(std::string_view option) const;
   base::Result<void> set(std::string_view option, std::string_view json);
-  base::Result<void> setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape);
+  base::Result<void> setTensor(std::string_view name, std::span<const float> data,
+                               std::span<const int> shape);
   /// In pixels of the window, as are items().
   base::Result<Rect> locate(std::string_view name, int head, int row, int col);
   base::Result<std::string> explain(std::string_view name, int head, int row, int col) const;
   /// ∂(cell of `name`)/∂(cell of `by`) for every cell of `by`. Valid until the next call.
-  base::Result<const attention::Tensor*> gradient(std::string_view name, int head, int row, int col, std::string_view by);
+  base::Result<const attention::Tensor*> gradient(std::string_view name, int head, int row, int col,
+                                                  std::string_view by);
   std::string items() const;
 
  private:

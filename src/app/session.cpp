@@ -39,20 +39,23 @@ Result<void> Session::apply(const document::Edit& edit, std::uint64_t gesture, S
   words.after = valueAt(state(), edit);
   compute(document_.takeChanges());
   if (gesture != 0) note(words);
-  const bool isOnlyCells = std::holds_alternative<document::SetCells>(edit) && couldUndo == document_.canUndo() && couldRedo == document_.canRedo();
+  const bool isOnlyCells = std::holds_alternative<document::SetCells>(edit) &&
+                           couldUndo == document_.canUndo() && couldRedo == document_.canRedo();
   if (follower_) follower_->follow(isOnlyCells ? ChangeKind::recomputed : ChangeKind::edited);
   host_.emit({gesture != 0 ? Event::Type::input : Event::Type::change, detail(source, words)});
   return {};
 }
 
-// The `change` event at the end of a gesture has the value from its beginning; after a stroke over several cells, it only names the tensor.
+// The `change` event at the end of a gesture has the value from its beginning; after a stroke over several
+// cells, it only names the tensor.
 void Session::note(const EditWords& words) {
   if (!std::exchange(pending_, true)) gestureWords_ = words;
   else if (gestureWords_.place == words.place) gestureWords_.after = words.after;
   else gestureWords_ = {words.place.substr(0, words.place.find(',')), "", ""};
 }
 
-Result<void> Session::applyAll(const std::vector<document::Edit>& edits, std::uint64_t gesture, Source source, std::string_view name) {
+Result<void> Session::applyAll(const std::vector<document::Edit>& edits, std::uint64_t gesture, Source source,
+                               std::string_view name) {
   for (const document::Edit& e : edits) {
     if (auto ok = document::check(state(), e); !ok) return ok;
   }

@@ -1,4 +1,5 @@
-// The document of a playground with everything computed from it, kept up to date, and the events about its changes.
+// The document of a playground with everything computed from it, kept up to date, and the events about its
+// changes.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,11 @@ namespace app {
 
 /// How a document was changed.
 enum class ChangeKind {
-  recomputed,  ///< cells of the layer were edited: options, the mask, and whether undo and redo are possible are unchanged
+  /// Cells of the layer were edited: options, the mask, and whether undo and redo are possible are unchanged.
+  recomputed,
   edited,
-  restored,    ///< by undo, redo or reset, or a script wrote a whole tensor
-  opened,      ///< a different document
+  restored,  ///< by undo, redo or reset, or a script wrote a whole tensor
+  opened,    ///< a different document
 };
 
 class Session {
@@ -44,16 +46,19 @@ class Session {
   /// What readers cannot change; scripts can.
   void setLock(std::string_view names) { lock_ = names; }
 
-  /// Edits with the same `gesture`, unless 0, are one undo step and send `input` events; endGesture() sends their `change` event. An edit
-  /// that is refused changes nothing.
+  /// Edits with the same `gesture`, unless 0, are one undo step and send `input` events; endGesture() sends
+  /// their `change` event. An edit that is refused changes nothing.
   base::Result<void> apply(const document::Edit& edit, std::uint64_t gesture, Source source);
-  /// Applies all edits, or none if one is refused, as a single undo step with a single `change` event that contains `name`.
-  base::Result<void> applyAll(const std::vector<document::Edit>& edits, std::uint64_t gesture, Source source, std::string_view name);
+  /// Applies all edits, or none if one is refused, as a single undo step with a single `change` event that
+  /// contains `name`.
+  base::Result<void> applyAll(const std::vector<document::Edit>& edits, std::uint64_t gesture, Source source,
+                              std::string_view name);
   void endGesture(Source source);
   base::Result<void> open(document::State start, bool undoable, Source source);
   /// Opens the board and history saved by files::SessionStore.
   base::Result<void> restore(std::string_view bytes);
-  /// Opens a preset with its own focused head, decoding step and view. Other view options stay as the reader has them.
+  /// Opens a preset with its own focused head, decoding step and view. Other view options stay as the reader
+  /// has them.
   base::Result<void> openPreset(std::string_view name, bool undoable, Source source);
   bool undo(Source source);
   bool redo(Source source);
@@ -62,7 +67,8 @@ class Session {
   enum class Way { undo, redo, reset };
   base::Result<void> mayGo(Way way);
 
-  /// How often something other than an edit of the reader's own has changed the board: a script, a lesson, or another board that was opened.
+  /// How often something other than an edit of the reader's own has changed the board: a script, a lesson, or
+  /// another board that was opened.
   int interruptions() const { return interruptions_; }
   const document::State& state() const { return document_.state(); }
   const document::Document& document() const { return document_; }
@@ -85,7 +91,9 @@ class Session {
     return isOfHead ? attention::find(inputs_, traceWith(head), id) : find(id);
   }
   /// The same for its shape alone: its numbers must not be read.
-  const attention::Tensor* shapeOf(attention::TensorId id) const { return attention::find(inputs_, engine_.shapes(), id); }
+  const attention::Tensor* shapeOf(attention::TensorId id) const {
+    return attention::find(inputs_, engine_.shapes(), id);
+  }
 
  private:
   void compute(const std::vector<attention::Change>& changes);

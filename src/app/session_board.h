@@ -10,7 +10,9 @@ class SessionBoard final : public document::LessonBoard {
  public:
   explicit SessionBoard(Session& session) : session_(session) {}
   const document::State& state() const override { return session_.state(); }
-  base::Result<const attention::Tensor*> tensor(std::string_view name) override { return tensorNamed(session_, name); }
+  base::Result<const attention::Tensor*> tensor(std::string_view name) override {
+    return tensorNamed(session_, name);
+  }
 
  private:
   Session& session_;

@@ -21,10 +21,12 @@ std::string rowAndCol(int row, int col, int rows, int cols) {
 
 struct Place {
   std::string operator()(const document::SetCells& e) const {
-    return joined({"\"name\":", document::jsonQuoted(attention::name(e.tensor)), ",\"head\":", e.head, rowAndCol(e.row, e.col, e.rows, e.cols)});
+    return joined({"\"name\":", document::jsonQuoted(attention::name(e.tensor)), ",\"head\":", e.head,
+                   rowAndCol(e.row, e.col, e.rows, e.cols)});
   }
   std::string operator()(const document::SetParameter& e) const {
-    return joined({"\"name\":", document::jsonQuoted(document::name(e.parameter)), rowAndCol(e.row, e.col, e.rows, e.cols)});
+    return joined({"\"name\":", document::jsonQuoted(document::name(e.parameter)),
+                   rowAndCol(e.row, e.col, e.rows, e.cols)});
   }
   std::string operator()(const document::PaintCells& e) const {
     return "\"name\":\"mask\"" + rowAndCol(e.row, e.col, e.rows, e.cols);
@@ -34,7 +36,8 @@ struct Place {
     return joined({"\"name\":", name, ",\"option\":", name});
   }
   std::string operator()(const document::SetLabels& e) const {
-    return joined({"\"name\":\"", e.side == document::Side::keys ? "key_labels" : "labels", "\",\"row\":", e.first});
+    return joined(
+        {"\"name\":\"", e.side == document::Side::keys ? "key_labels" : "labels", "\",\"row\":", e.first});
   }
   template <class Other>
   std::string operator()(const Other&) const {
@@ -56,7 +59,9 @@ struct Now {
     if (e.rows * e.cols != 1) return {};
     return state.painted.isBlocked(e.row, e.col) ? "true" : "false";
   }
-  std::string operator()(const document::SetOption& e) const { return document::toJson(document::get(state, e.option)); }
+  std::string operator()(const document::SetOption& e) const {
+    return document::toJson(document::get(state, e.option));
+  }
   std::string operator()(const document::SetLabels& e) const {
     const auto& labels = e.side == document::Side::keys ? document::keyLabels(state) : state.labels;
     const auto at = static_cast<std::size_t>(e.first);
@@ -75,14 +80,17 @@ std::string sourceJson(Source source) {
 
 }  // namespace
 
-EditWords wordsBefore(const State& state, const document::Edit& edit) { return {std::visit(Place{}, edit), valueAt(state, edit), {}}; }
+EditWords wordsBefore(const State& state, const document::Edit& edit) {
+  return {std::visit(Place{}, edit), valueAt(state, edit), {}};
+}
 
 std::string valueAt(const State& state, const document::Edit& edit) { return std::visit(Now{state}, edit); }
 
 std::string detail(Source source, const EditWords& words) {
   std::string json = sourceJson(source);
   if (!words.place.empty()) json += "," + words.place;
-  if (!words.before.empty() && !words.after.empty()) json += joined({",\"before\":", words.before, ",\"after\":", words.after});
+  if (!words.before.empty() && !words.after.empty())
+    json += joined({",\"before\":", words.before, ",\"after\":", words.after});
   return json + "}";
 }
 

@@ -10,8 +10,8 @@ namespace app {
 /// Who made a change: the user, a page script, a lesson showing its solution, or training.
 enum class Source { user, script, lesson, training };
 
-/// What an edit writes, as JSON: "name":"q","head":0,"row":1,"col":2, and for a single cell, label or option the values before and after.
-/// Empty strings are unknown.
+/// What an edit writes, as JSON: "name":"q","head":0,"row":1,"col":2, and for a single cell, label or option
+/// the values before and after. Empty strings are unknown.
 struct EditWords {
   std::string place, before, after;
 };

@@ -15,8 +15,8 @@ namespace app {
 
 using attention::CellRef;
 using attention::Tensor;
-using base::Result;
 using base::Error;
+using base::Result;
 using views::Box;
 
 void Typing::begin(const views::TextTarget& target) {
@@ -26,9 +26,11 @@ void Typing::begin(const views::TextTarget& target) {
   field.rect = {target.box.x, target.box.y, target.box.width, target.box.height};
   field.zoom = screen_.zoom;
   field.name = target.name;
-  field.numeric = target.kind == views::TextTarget::Kind::cell || target.kind == views::TextTarget::Kind::parameter;
+  field.numeric =
+      target.kind == views::TextTarget::Kind::cell || target.kind == views::TextTarget::Kind::parameter;
   const document::OptionType type = document::option(target.option).type;
-  const bool isReal = target.kind == views::TextTarget::Kind::option && (type == document::OptionType::real || type == document::OptionType::scale);
+  const bool isReal = target.kind == views::TextTarget::Kind::option &&
+                      (type == document::OptionType::real || type == document::OptionType::scale);
   field.text = field.numeric || isReal ? views::inNumbers(target.text, own) : target.text;
   field.centered = target.centered;
   field.selectAll = target.selectAll;
@@ -44,7 +46,8 @@ bool Typing::end(TextEnd how, std::string_view words) {
   if (!screen_.view.text) return true;
   views::TextTarget target = *screen_.view.text;
   screen_.wake();
-  const bool searches = target.kind == views::TextTarget::Kind::search || target.kind == views::TextTarget::Kind::palette;
+  const bool searches =
+      target.kind == views::TextTarget::Kind::search || target.kind == views::TextTarget::Kind::palette;
   if (how == TextEnd::typing && !searches) return true;
   if (how != TextEnd::typing) screen_.view.text.reset();
   if (searches) return search(target, how, words), true;
@@ -86,7 +89,8 @@ void Typing::typeNext(const views::TextTarget& from, int by) {
 
 void Typing::typeNextParameter(views::TextTarget from, int by) {
   const Tensor& t = session_.derived().parameter(from.parameter);
-  const int at = from.cell.row * t.cols() + from.cell.col + by, row = at / std::max(t.cols(), 1), col = at % std::max(t.cols(), 1);
+  const int at = from.cell.row * t.cols() + from.cell.col + by, row = at / std::max(t.cols(), 1),
+            col = at % std::max(t.cols(), 1);
   const auto id = document::derivedNamed(document::name(from.parameter));
   if (!t.contains(0, row, col) || at < 0 || !id) return;
   const auto rect = places_.derived(*id, 0, row, col);
@@ -94,26 +98,37 @@ void Typing::typeNextParameter(views::TextTarget from, int by) {
   screen_.view.experiments.cell.row = row, screen_.view.experiments.cell.col = col;
   from.wrong.clear();
   const Box box{rect->x, rect->y, rect->width, rect->height};
-  views::TextTarget to = views::numberField(document::name(from.parameter), row, col, box, t.at(0, row, col), {});
+  views::TextTarget to =
+      views::numberField(document::name(from.parameter), row, col, box, t.at(0, row, col), {});
   to.kind = from.kind, to.parameter = from.parameter;
   begin(to);
 }
 
-// Accepts what the control shows: "off" for the smallest value of some options, and the first item of the batch as 1.
+// Accepts what the control shows: "off" for the smallest value of some options, and the first item of the
+// batch as 1.
 Result<void> Typing::enterOption(const views::TextTarget& target, std::string_view words) {
-  const bool isItem = target.option == document::OptionId::batch_item || target.option == document::OptionId::layer;
+  const bool isItem =
+      target.option == document::OptionId::batch_item || target.option == document::OptionId::layer;
   auto value = document::valueFromJson(words, target.name);
-  if (words == "off" || words == "auto") value = words == "off" ? document::Value(document::option(target.option).min) : document::Value(true);
-  if (const auto number = document::numberFrom(words, target.name); !value && number) value = document::Value(base::readable(*number));
+  if (words == "off" || words == "auto")
+    value = words == "off" ? document::Value(document::option(target.option).min) : document::Value(true);
+  if (const auto number = document::numberFrom(words, target.name); !value && number)
+    value = document::Value(base::readable(*number));
   const bool isNames = document::option(target.option).type == document::OptionType::names;
   if (isNames && !words.starts_with('[')) value = document::Value(std::string(words));
   if (!value) return value.error();
   const double* single = std::get_if<double>(&*value);
-  if (single && document::option(target.option).type == document::OptionType::ids) value = document::Value(std::vector<int>{static_cast<int>(std::clamp(*single, -1.0, 1e7))});
+  if (single && document::option(target.option).type == document::OptionType::ids)
+    value = document::Value(std::vector<int>{static_cast<int>(std::clamp(*single, -1.0, 1e7))});
   if (double* number = std::get_if<double>(&*value); number && isItem) *number -= 1;
   auto done = apply(document::SetOption{target.option, *value});
   if (done) return done;
-  if (isItem) return base::refuse(Error::Kind::range, target.name, {base::inQuotes(words), target.option == document::OptionId::layer ? " is no layer; use 1 to " : " is no item of the batch; use 1 to ", session_.state().batch, "."});
+  if (isItem)
+    return base::refuse(Error::Kind::range, target.name,
+                        {base::inQuotes(words),
+                         target.option == document::OptionId::layer ? " is no layer; use 1 to "
+                                                                    : " is no item of the batch; use 1 to ",
+                         session_.state().batch, "."});
   screen_.view.blocked = views::Blocked{target.option, *value, session_.document().revision()};
   return document::withRemedy(session_.state(), target.option, *value, std::move(done.error()));
 }
@@ -126,7 +141,8 @@ void Typing::search(const views::TextTarget& target, TextEnd how, std::string_vi
     views::PaletteView& palette = *screen_.view.palette;
     if (!isCancelled && palette.typed != typed) palette.typed = typed, palette.chosen = 0;
     using End = views::PaletteView::End;
-    if (how != TextEnd::typing) palette.end = isCancelled ? End::close : how == TextEnd::leave ? End::leave : End::enter;
+    if (how != TextEnd::typing)
+      palette.end = isCancelled ? End::close : how == TextEnd::leave ? End::leave : End::enter;
   } else if (screen_.view.guide) {
     screen_.view.guide->search = isCancelled ? std::string_view() : typed;
     screen_.view.side.wanted = 0;
@@ -142,13 +158,19 @@ Result<void> Typing::enter(const views::TextTarget& target, std::string_view wor
     return apply(document::SetOption{option, std::string(words)});
   }
   if (target.kind == Kind::label) {
-    return apply(document::SetLabels{target.cell.row, {std::string(words)}, target.ofKeys ? document::Side::keys : document::Side::queries});
+    return apply(document::SetLabels{target.cell.row,
+                                     {std::string(words)},
+                                     target.ofKeys ? document::Side::keys : document::Side::queries});
   }
-  if (target.kind == Kind::column) return apply(document::SetOption{document::OptionId::column_names, document::columnNamesWith(session_.state(), target.cell.head, target.cell.col, std::string(words))});
+  if (target.kind == Kind::column)
+    return apply(document::SetOption{
+        document::OptionId::column_names,
+        document::columnNamesWith(session_.state(), target.cell.head, target.cell.col, std::string(words))});
   if (target.kind == Kind::option) return enterOption(target, words);
   const CellRef& c = target.cell;
   const bool isParameter = target.kind == Kind::parameter;
-  const auto number = document::numberFrom(words, isParameter ? document::name(target.parameter) : attention::name(c.tensor));
+  const auto number =
+      document::numberFrom(words, isParameter ? document::name(target.parameter) : attention::name(c.tensor));
   if (!number) return number.error();
   if (isParameter) return apply(document::SetParameter{target.parameter, c.row, c.col, 1, 1, {*number}});
   return apply(document::SetCells{c.tensor, c.head, c.row, c.col, 1, 1, {*number}});

@@ -8,7 +8,11 @@ namespace app {
 
 class Typing {
  public:
-  Typing(Screen& screen, Focus& focus, Places& places) : screen_(screen), session_(screen.session), focus_(focus), places_(places) {}
+  Typing(Screen& screen, Focus& focus, Places& places)
+      : screen_(screen),
+        session_(screen.session),
+        focus_(focus),
+        places_(places) {}
 
   void begin(const views::TextTarget& target);
   /// Ends the field. False: the text was refused, and is shown in a field again.

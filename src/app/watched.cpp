@@ -22,8 +22,10 @@ std::string valueOf(const Goal& goal, const Verdict& verdict, SessionBoard& boar
   if (goal.what == Goal::What::option) return document::toJson(document::get(board.state(), goal.option));
   if (goal.what == Goal::What::edits) return numberText(verdict.value);
   const auto numbers = document::numbersOf(board, goal.cells, goal.field);
-  if (goal.what == Goal::What::argmax) return std::to_string(std::max_element(numbers->begin(), numbers->end()) - numbers->begin());
-  if (goal.of != Goal::Of::each || goal.change != Goal::Turn::none || numbers->size() == 1) return numberText(verdict.value);
+  if (goal.what == Goal::What::argmax)
+    return std::to_string(std::max_element(numbers->begin(), numbers->end()) - numbers->begin());
+  if (goal.of != Goal::Of::each || goal.change != Goal::Turn::none || numbers->size() == 1)
+    return numberText(verdict.value);
   std::string list;
   for (const float number : *numbers) list += joined({list.empty() ? "[" : ",", numberText(double{number})});
   return list + "]";
@@ -46,7 +48,8 @@ Result<std::string> judged(Session& session, std::string_view checks, std::strin
   for (const Goal& goal : *goals) {
     const auto verdict = document::judge(goal, board, from, before.get());
     if (!verdict) return verdict.error();
-    verdicts += joined({verdicts.empty() ? "[" : ",", "{\"value\":", valueOf(goal, *verdict, board), ",\"holds\":", verdict->holds ? "true" : "false", "}"});
+    verdicts += joined({verdicts.empty() ? "[" : ",", "{\"value\":", valueOf(goal, *verdict, board),
+                        ",\"holds\":", verdict->holds ? "true" : "false", "}"});
   }
   return verdicts + "]";
 }

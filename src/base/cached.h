@@ -20,7 +20,8 @@ class Cached {
     }
     return value_;
   }
-  /// Increases whenever the value is recomputed, so that a copy of it elsewhere (a texture) knows when it is stale.
+  /// Increases whenever the value is recomputed, so that a copy of it elsewhere (a texture) knows when it is
+  /// stale.
   std::uint64_t version() const { return version_; }
 
  private:

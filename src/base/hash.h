@@ -37,7 +37,9 @@ class Hash {
 
  private:
   static constexpr std::size_t kLong = 256;
-  static std::uint64_t mixed(std::uint64_t value, std::uint64_t word) { return std::rotl((value ^ word) * 0x9e3779b97f4a7c15, 29); }
+  static std::uint64_t mixed(std::uint64_t value, std::uint64_t word) {
+    return std::rotl((value ^ word) * 0x9e3779b97f4a7c15, 29);
+  }
 
   std::uint64_t value_ = 0x243f6a8885a308d3;
 };

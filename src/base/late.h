@@ -1,6 +1,6 @@
-// Texts that are loaded together with the code that uses them. The page's WebAssembly module is split by function, but all static data
-// stays in the part that the first frame waits for. A long text that only the second part uses is therefore better encoded as instructions
-// of a function, which moves to the second part.
+// Texts that are loaded together with the code that uses them. The page's WebAssembly module is split by
+// function, but all static data stays in the part that the first frame waits for. A long text that only the
+// second part uses is therefore better encoded as instructions of a function, which moves to the second part.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ template <Literal kText>
   [&]<std::size_t... kWord>(std::index_sequence<kWord...>) {
     constexpr auto wordAt = [](std::size_t from) {
       std::uint64_t word = 0;
-      for (std::size_t i = 0; i < 8 && from + i < kLength; ++i) word |= std::uint64_t{static_cast<unsigned char>(kText.letters[from + i])} << (8 * i);
+      for (std::size_t i = 0; i < 8 && from + i < kLength; ++i)
+        word |= std::uint64_t{static_cast<unsigned char>(kText.letters[from + i])} << (8 * i);
       return word;
     };
     (put(kWord * 8, std::integral_constant<std::uint64_t, wordAt(kWord * 8)>::value), ...);

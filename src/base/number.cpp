@@ -12,7 +12,8 @@ namespace {
 float read(const char* text, float) { return std::strtof(text, nullptr); }
 double read(const char* text, double) { return std::strtod(text, nullptr); }
 
-constexpr std::uint32_t kPowers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
+constexpr std::uint32_t kPowers[] = {1,      10,      100,      1000,      10000,
+                                     100000, 1000000, 10000000, 100000000, 1000000000};
 
 // Puts the decimal point before the last `decimals` digits: 12345 with 2 decimals is "123.45".
 std::string withPoint(std::uint64_t digits, int decimals) {
@@ -24,10 +25,11 @@ std::string withPoint(std::uint64_t digits, int decimals) {
   return {at, std::end(text)};
 }
 
-// A shortcut for numbers with at most 4 decimals, which is most numbers that people write; empty for others. An integer below `most` and a
-// power of ten are both exact, so by IEEE 754 their quotient is the very number that the decimal reads back to; and since the digits are
-// fewer than the type is sure to keep, no shorter decimal reads back to it. Together with fixed() this keeps the general conversions
-// between numbers and text out of the first part of the page: 7 KB after Brotli.
+// A shortcut for numbers with at most 4 decimals, which is most numbers that people write; empty for others.
+// An integer below `most` and a power of ten are both exact, so by IEEE 754 their quotient is the very number
+// that the decimal reads back to; and since the digits are fewer than the type is sure to keep, no shorter
+// decimal reads back to it. Together with fixed() this keeps the general conversions between numbers and text
+// out of the first part of the page: 7 KB after Brotli.
 template <class T>
 std::string ofFewDigits(T size, T most) {
   for (int decimals = 0; decimals <= 4; ++decimals) {
@@ -38,9 +40,9 @@ std::string ofFewDigits(T size, T most) {
   return {};
 }
 
-// Tries more and more digits until the text reads back to the value. The search starts with the number of digits that the type is sure to
-// keep, since %g drops trailing zeros; for subnormal numbers it starts with 1. Rejected: std::to_chars, whose conversion of double
-// adds 40 KB of tables to the page.
+// Tries more and more digits until the text reads back to the value. The search starts with the number of
+// digits that the type is sure to keep, since %g drops trailing zeros; for subnormal numbers it starts
+// with 1. Rejected: std::to_chars, whose conversion of double adds 40 KB of tables to the page.
 template <class T>
 std::string ofManyDigits(T value, T smallestNormal, int digits, int most) {
   if (std::abs(value) < smallestNormal) digits = 1;
@@ -59,7 +61,8 @@ std::string shortestOf(T value, T smallestNormal, int digits, int most) {
   return value < 0 ? "-" + text : text;
 }
 
-/// The rounding error of the product: (a·b rounded) + this is exactly a·b (Dekker 1971). The product must not come near overflow.
+/// The rounding error of the product: (a·b rounded) + this is exactly a·b (Dekker 1971). The product must not
+/// come near overflow.
 double lostOf(double a, double b) {
   const auto high = [](double x) {
     const double c = 134217729.0 * x;  // 2^27 + 1 (Veltkamp)
@@ -109,7 +112,8 @@ std::string fixed(double size, int decimals) {
   const double whole = std::floor(size), part = size - whole, power = kPowers[decimals];
   const double scaled = part * power, down = std::floor(scaled);
   const double overHalf = scaled - down - 0.5, lost = lostOf(part, power);
-  std::uint64_t digits = static_cast<std::uint64_t>(whole) * kPowers[decimals] + static_cast<std::uint64_t>(down);
+  std::uint64_t digits =
+      static_cast<std::uint64_t>(whole) * kPowers[decimals] + static_cast<std::uint64_t>(down);
   if (overHalf > -lost || (overHalf == -lost && digits % 2 == 1)) ++digits;
   return withPoint(digits, decimals);
 }

@@ -1,12 +1,13 @@
-// Random numbers that are the same on every machine, because they are computed from integers; the last bits of log() and cos() differ
-// between libraries.
+// Random numbers that are the same on every machine, because they are computed from integers; the last bits
+// of log() and cos() differ between libraries.
 #pragma once
 
 #include <cstdint>
 
 namespace base {
 
-/// The output function of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input affects every bit of the result.
+/// The output function of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input affects every bit
+/// of the result.
 inline std::uint64_t mix(std::uint64_t z) {
   z += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -17,9 +18,9 @@ inline std::uint64_t mix(std::uint64_t z) {
 /// One standard deviation of normalSum(): 65536 · √(16/12), rounded up to an integer.
 inline constexpr std::int64_t kNormalUnit = 75675;
 
-/// Approximately normal with mean 0: the sum of sixteen uniform 16-bit numbers, taken from `bits` and from further words that mix() derives
-/// from it. Its kurtosis is 2.93, that of a normal distribution 3. Rejected: the Box–Muller transform, whose logarithm and cosine differ
-/// from one library to the next.
+/// Approximately normal with mean 0: the sum of sixteen uniform 16-bit numbers, taken from `bits` and from
+/// further words that mix() derives from it. Its kurtosis is 2.93, that of a normal distribution 3. Rejected:
+/// the Box–Muller transform, whose logarithm and cosine differ from one library to the next.
 inline std::int64_t normalSum(std::uint64_t bits) {
   constexpr std::int64_t kMean = 16 * 65535 / 2;
   constexpr std::uint64_t kParts = 0x0000ffff0000ffffu;

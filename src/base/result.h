@@ -1,5 +1,5 @@
-// The result of a function that can fail: its value, or an error that names the field and says what is wrong. Used instead of exceptions,
-// which are disabled in the libraries here.
+// The result of a function that can fail: its value, or an error that names the field and says what is wrong.
+// Used instead of exceptions, which are disabled in the libraries here.
 #pragma once
 
 #include <optional>
@@ -19,9 +19,11 @@ struct Error {
     memory,   ///< would need more memory than may be allocated
   };
   Kind kind = Kind::range;
-  std::string field;     ///< e.g. "heads", "q.shape", "labels[3]"; empty where the sentence is complete by itself
+  /// e.g. "heads", "q.shape", "labels[3]"; empty where the sentence is complete by itself.
+  std::string field;
   std::string sentence;  ///< e.g. "5 is too large; use 1 to 4."
-  bool isSubject = false;  ///< the field is the grammatical subject of the sentence, so no colon follows it: "q[0,1,2]", "is NaN; …"
+  /// The field is the grammatical subject of the sentence, so no colon follows it: "q[0,1,2]", "is NaN; …".
+  bool isSubject = false;
 
   /// What a person reads: "heads: 5 is too large; use 1 to 4."
   std::string message() const;

@@ -20,10 +20,8 @@ std::string escapedByte(char c) {
 }  // namespace
 
 void Piece::appendTo(std::string& out) const {
-  if (isNumber_)
-    out += std::to_string(number_);
-  else
-    out += text_;
+  if (isNumber_) out += std::to_string(number_);
+  else out += text_;
 }
 
 std::string joined(std::initializer_list<Piece> pieces) {
@@ -59,7 +57,8 @@ std::string printable(std::string_view text) {
 std::string inQuotes(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string out = "\"";
-  const std::size_t whole = clustersWithin(text, longest), end = whole > 0 ? whole : std::min(longest, text.size());
+  const std::size_t whole = clustersWithin(text, longest),
+                    end = whole > 0 ? whole : std::min(longest, text.size());
   std::size_t at = 0;
   while (at < end) {
     const int length = utf8Length(text.substr(at));
@@ -112,10 +111,12 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names, std::size_t count) {
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names,
+                                 std::size_t count) {
   const std::string_view start = word.substr(0, 64);
   std::vector<std::pair<int, std::size_t>> order;  // of names at the same distance the one listed first
-  for (std::size_t i = 0; i < names.size(); ++i) order.emplace_back(static_cast<int>(edits(start, names[i])), i);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    order.emplace_back(static_cast<int>(edits(start, names[i])), i);
   sort(order, std::less<>());
   std::vector<std::string> out;
   for (std::size_t i = 0; i < std::min(count, names.size()); ++i) out.push_back(names[order[i].second]);

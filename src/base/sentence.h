@@ -12,14 +12,16 @@
 
 namespace base {
 
-/// One piece of a sentence: a text or an integer. It only refers to the text, so it must not outlive the expression that creates it.
+/// One piece of a sentence: a text or an integer. It only refers to the text, so it must not outlive the
+/// expression that creates it.
 class Piece {
  public:
   Piece(const char* text) : text_(text) {}
   Piece(std::string_view text) : text_(text) {}
   Piece(const std::string& text) : text_(text) {}
   template <std::integral T>
-  Piece(T number) : number_(static_cast<std::int64_t>(number)), isNumber_(true) {}
+  Piece(T number) : number_(static_cast<std::int64_t>(number)),
+                    isNumber_(true) {}
   void appendTo(std::string& out) const;
 
  private:
@@ -28,22 +30,25 @@ class Piece {
   bool isNumber_ = false;
 };
 
-/// Concatenates the pieces. Compiles to much less code than a chain of `+`, which matters for the page's download.
+/// Concatenates the pieces. Compiles to much less code than a chain of `+`, which matters for the page's
+/// download.
 std::string joined(std::initializer_list<Piece> pieces);
 /// An error about `field` whose sentence is the concatenated pieces.
 Result<void> refuse(Error::Kind kind, std::string_view field, std::initializer_list<Piece> pieces);
-/// The text in double quotes, truncated with "…" after at most 40 bytes, never inside a grapheme cluster that fits. Control characters and
-/// bytes that are not valid UTF-8 are written as "\x07".
+/// The text in double quotes, truncated with "…" after at most 40 bytes, never inside a grapheme cluster that
+/// fits. Control characters and bytes that are not valid UTF-8 are written as "\x07".
 std::string inQuotes(std::string_view text);
-/// The text made safe for a terminal, on one line: control characters, characters that change the direction of writing, line separators and
-/// bytes that are not valid UTF-8 are written as "\x1b".
+/// The text made safe for a terminal, on one line: control characters, characters that change the direction
+/// of writing, line separators and bytes that are not valid UTF-8 are written as "\x1b".
 std::string printable(std::string_view text);
 /// The text with its ASCII letters in lower case, for comparisons.
 std::string lowered(std::string_view text);
 /// "1, 2, 3 or 6".
 std::string orList(const std::vector<std::string>& items);
-/// The `count` names that are closest to the word by edit distance (Levenshtein 1966), closest first: suggestions for a misspelt name.
-std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names, std::size_t count);
+/// The `count` names that are closest to the word by edit distance (Levenshtein 1966), closest first:
+/// suggestions for a misspelt name.
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names,
+                                 std::size_t count);
 /// "[2, 4, 3]".
 std::string shapeText(const std::vector<std::int64_t>& shape);
 
@@ -52,10 +57,12 @@ int utf8Length(std::string_view text);
 /// The code point of the first character; utf8Length(text) must not be 0.
 char32_t utf8Decode(std::string_view text);
 
-/// Length in bytes of the grapheme cluster (what a reader takes for one character) at the start of the text: a letter with its marks, a
-/// flag, an emoji joined from several by U+200D. 1 for a byte that is not valid UTF-8, 0 for an empty text.
+/// Length in bytes of the grapheme cluster (what a reader takes for one character) at the start of the text:
+/// a letter with its marks, a flag, an emoji joined from several by U+200D. 1 for a byte that is not valid
+/// UTF-8, 0 for an empty text.
 std::size_t clusterLength(std::string_view text);
-/// Length in bytes of the longest prefix of the text that consists of whole grapheme clusters and is at most `bytes` long.
+/// Length in bytes of the longest prefix of the text that consists of whole grapheme clusters and is at most
+/// `bytes` long.
 std::size_t clustersWithin(std::string_view text, std::size_t bytes);
 
 }  // namespace base

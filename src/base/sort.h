@@ -1,4 +1,5 @@
-// Sorting in code that the page downloads: std::sort is instantiated anew for every list and comparison, into a kilobyte or two.
+// Sorting in code that the page downloads: std::sort is instantiated anew for every list and comparison, into
+// a kilobyte or two.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +25,16 @@ void sort(List&& list, Less less) {
     std::remove_reference_t<List>& list;
     Less& less;
   } whole{list, less};
-  const Sortable sortable{
-      &whole,
-      [](void* all, std::size_t a, std::size_t b) -> bool {
-        auto& ordered = *static_cast<Ordered*>(all);
-        return ordered.less(ordered.list[a], ordered.list[b]);
-      },
-      [](void* all, std::size_t a, std::size_t b) {
-        auto& elements = static_cast<Ordered*>(all)->list;
-        using std::swap;
-        swap(elements[a], elements[b]);
-      }};
+  const Sortable sortable{&whole,
+                          [](void* all, std::size_t a, std::size_t b) -> bool {
+                            auto& ordered = *static_cast<Ordered*>(all);
+                            return ordered.less(ordered.list[a], ordered.list[b]);
+                          },
+                          [](void* all, std::size_t a, std::size_t b) {
+                            auto& elements = static_cast<Ordered*>(all)->list;
+                            using std::swap;
+                            swap(elements[a], elements[b]);
+                          }};
   heapSort(sortable, list.size());
 }
 
@@ -43,7 +43,9 @@ template <class T, class Less>
 void stableSort(std::vector<T>& list, Less less) {
   std::vector<std::size_t> order(list.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  sort(order, [&](std::size_t a, std::size_t b) { return less(list[a], list[b]) || (a < b && !less(list[b], list[a])); });
+  sort(order, [&](std::size_t a, std::size_t b) {
+    return less(list[a], list[b]) || (a < b && !less(list[b], list[a]));
+  });
   std::vector<T> out;
   out.reserve(list.size());
   for (const std::size_t at : order) out.push_back(std::move(list[at]));

@@ -5,8 +5,9 @@
 
 namespace base {
 
-/// Leaves elements that a container adds without a value uninitialised, so that whoever adds them can fill the whole block at once.
-/// std::vector would otherwise construct them one by one, which takes two calls per number where the page's code is optimised for size.
+/// Leaves elements that a container adds without a value uninitialised, so that whoever adds them can fill
+/// the whole block at once. std::vector would otherwise construct them one by one, which takes two calls per
+/// number where the page's code is optimised for size.
 template <class T>
 struct Uninitialized : std::allocator<T> {
   template <class U>

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/number.h"
-#include "document/resize.h"
 #include "base/sentence.h"
+#include "document/resize.h"
 
 namespace document {
 namespace {
@@ -22,12 +22,13 @@ Result<void> wrongItem(const Json& list, std::string_view field, Kind kind) {
   const Kind single = kind == Kind::numbers ? Kind::number : Kind::boolean;
   for (std::size_t i = 0; i < list.items.size(); ++i)
     if (list.items[i].kind != single)
-      return base::refuse(ErrorKind::type, indexed(field, i),
-                    {list.items[i].kindName(), " is not ", nameOf(kind), "; give a list of nothing else."});
+      return base::refuse(
+          ErrorKind::type, indexed(field, i),
+          {list.items[i].kindName(), " is not ", nameOf(kind), "; give a list of nothing else."});
   if (list.kind == Kind::numbers || list.kind == Kind::booleans)
     return base::refuse(ErrorKind::type, indexed(field, 0),
-                  {list.kind == Kind::numbers ? "a number" : "true or false", " is not ", nameOf(kind),
-                   "; give a list of nothing else."});
+                        {list.kind == Kind::numbers ? "a number" : "true or false", " is not ", nameOf(kind),
+                         "; give a list of nothing else."});
   return base::refuse(ErrorKind::type, field, {list.kindName(), " is not a list; give a list of values."});
 }
 
@@ -37,19 +38,20 @@ Result<void> checkFinite(const std::vector<float>& values, std::string_view fiel
   const std::ptrdiff_t bad = firstWrong(isBias ? TensorId::bias : TensorId::q, values);
   if (bad < 0) return {};
   return base::refuse(ErrorKind::range, indexed(field, static_cast<std::size_t>(bad)),
-                {isBias ? "infinity cannot be added; use numbers, or \"-inf\" to mask." :
-                          "the number is too large for 32 bits; use -3.4e38 to 3.4e38."});
+                      {isBias ? "infinity cannot be added; use numbers, or \"-inf\" to mask."
+                              : "the number is too large for 32 bits; use -3.4e38 to 3.4e38."});
 }
 
 Result<void> checkFields(const Json& json, std::string_view field) {
   for (const std::string& key : json.keys)
     if (key != "shape" && key != "data" && key != "dtype")
-      return base::refuse(ErrorKind::type, field,
-                    {"the field ", base::inQuotes(key), " is unknown; a tensor has shape, data and dtype."});
+      return base::refuse(
+          ErrorKind::type, field,
+          {"the field ", base::inQuotes(key), " is unknown; a tensor has shape, data and dtype."});
   for (const std::string_view key : {"shape", "data"})
     if (json.find(key) == nullptr)
       return base::refuse(ErrorKind::type, base::joined({field, ".", key}),
-                    {"it is missing; give {\"shape\": [rows, columns], \"data\": [numbers]}."});
+                          {"it is missing; give {\"shape\": [rows, columns], \"data\": [numbers]}."});
   return {};
 }
 
@@ -58,20 +60,22 @@ Result<void> checkDtype(const Json& json, std::string_view field, Kind kind) {
   if (dtype == nullptr) return {};
   const bool isBool = dtype->text == "bool", isFloat = dtype->text.starts_with("float");
   if (dtype->kind == Kind::text && (kind == Kind::booleans ? isBool : isFloat)) return {};
-  return base::refuse(ErrorKind::type, base::joined({field, ".dtype"}),
-                {(dtype->kind == Kind::text ? base::inQuotes(dtype->text) : std::string(dtype->kindName())),
-                 " does not fit; use ", (kind == Kind::booleans ? "\"bool\"." : "\"float32\".")});
+  return base::refuse(
+      ErrorKind::type, base::joined({field, ".dtype"}),
+      {(dtype->kind == Kind::text ? base::inQuotes(dtype->text) : std::string(dtype->kindName())),
+       " does not fit; use ", (kind == Kind::booleans ? "\"bool\"." : "\"float32\".")});
 }
 
 Result<void> readShape(const Json& json, std::string_view field, std::vector<std::int64_t>& shape) {
   if (json.kind != Kind::numbers) return wrongItem(json, field, Kind::numbers);
   if (json.numbers.size() > 4)
-    return base::refuse(ErrorKind::range, field, {json.numbers.size(), " sizes are too many; use at most 4."});
+    return base::refuse(ErrorKind::range, field,
+                        {json.numbers.size(), " sizes are too many; use at most 4."});
   for (std::size_t i = 0; i < json.numbers.size(); ++i) {
     const float size = json.numbers[i];
     if (!(size >= 1 && size <= 1e9f) || size != std::floor(size))
       return base::refuse(ErrorKind::range, indexed(field, i),
-                    {"the size must be a whole number from 1 to 1000000000; give the true one."});
+                          {"the size must be a whole number from 1 to 1000000000; give the true one."});
     shape.push_back(static_cast<std::int64_t>(size));
   }
   return {};
@@ -101,8 +105,8 @@ Result<void> readShaped(const Json& json, std::string_view field, Kind kind, Blo
   const std::int64_t count = countOf(out.shape);
   if (count != static_cast<std::int64_t>(data.numbers.size()))
     return base::refuse(ErrorKind::range, dataField,
-                  {"there are ", data.numbers.size(), " values, but the shape ", base::shapeText(out.shape),
-                   " asks for ", countText(count), "; make them fit."});
+                        {"there are ", data.numbers.size(), " values, but the shape ",
+                         base::shapeText(out.shape), " asks for ", countText(count), "; make them fit."});
   out.values = data.numbers;
   return checkFinite(data.numbers, dataField);
 }
@@ -111,9 +115,11 @@ bool isList(const Json& json) {
   return json.kind == Kind::list || json.kind == Kind::numbers || json.kind == Kind::booleans;
 }
 
-/// Appends the values of nested lists. `shape` is set by the first item on each level, and the others must match it.
+/// Appends the values of nested lists. `shape` is set by the first item on each level, and the others must
+/// match it.
 Result<void> flatten(const Json& json, const std::string& field, Kind kind, std::size_t level, Block& out) {
-  if (level >= 4) return base::refuse(ErrorKind::range, field, {"lists are more than 4 deep; use at most 4."});
+  if (level >= 4)
+    return base::refuse(ErrorKind::range, field, {"lists are more than 4 deep; use at most 4."});
   const bool isRow = json.kind == kind;
   const bool isFirst = out.shape.size() == level;
   if (json.kind == Kind::list && json.items.empty())
@@ -132,13 +138,13 @@ Result<void> flatten(const Json& json, const std::string& field, Kind kind, std:
     const bool itemIsRow = item.kind == Kind::numbers || item.kind == Kind::booleans;
     if (known && itemIsRow != (out.shape.size() == level + 2))
       return base::refuse(ErrorKind::type, indexed(field, i),
-                    {"it is not as deep as those before; give every row the same depth."});
+                          {"it is not as deep as those before; give every row the same depth."});
     const std::size_t length = itemIsRow ? item.numbers.size() : item.items.size();
     if (known && (itemIsRow || item.kind == Kind::list) &&
         static_cast<std::int64_t>(length) != out.shape[level + 1])
       return base::refuse(ErrorKind::range, field,
-                    {"row ", i, " (from 0) has ", length, (itemIsRow ? " values" : " rows"),
-                     ", those before it ", out.shape[level + 1], "; give every row the same length."});
+                          {"row ", i, " (from 0) has ", length, (itemIsRow ? " values" : " rows"),
+                           ", those before it ", out.shape[level + 1], "; give every row the same length."});
     if (auto ok = flatten(item, indexed(field, i), kind, level + 1, out); !ok) return ok;
   }
   return {};
@@ -151,7 +157,7 @@ Result<void> readBlock(const Json& json, std::string_view field, Kind kind, Bloc
   if (json.kind == Kind::object) return readShaped(json, field, kind, out);
   if (isList(json)) return flatten(json, std::string(field), kind, 0, out);
   return base::refuse(ErrorKind::type, field,
-                {json.kindName(), " is not a tensor; give {\"shape\", \"data\"} or lists of numbers."});
+                      {json.kindName(), " is not a tensor; give {\"shape\", \"data\"} or lists of numbers."});
 }
 
 Tensor tensorOf(const Block& block, int heads, int rows, int cols) {
@@ -168,9 +174,9 @@ Result<void> readMask(const Json& json, const Settings& sizes, PaintedMask& out)
   const bool fits = shape.size() >= 2 && shape.back() == cols && shape[shape.size() - 2] == rows;
   if (!fits || block.values.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols))
     return base::refuse(ErrorKind::range, "mask.shape",
-                  {base::shapeText(shape), " does not fit ", rows, " tokens",
-                   (sizes.cross ? base::joined({" and ", cols, " keys"}) : ""), "; it must be ",
-                   base::shapeText({rows, cols}), "."});
+                        {base::shapeText(shape), " does not fit ", rows, " tokens",
+                         (sizes.cross ? base::joined({" and ", cols, " keys"}) : ""), "; it must be ",
+                         base::shapeText({rows, cols}), "."});
   out = {rows, cols, {}};
   for (const float visible : block.values) out.blocked.push_back(visible == 0 ? 1 : 0);
   tidyMask(out);
@@ -197,10 +203,12 @@ namespace {
 Result<void> readTexts(const Json& json, std::string_view field, std::vector<std::string>& out) {
   constexpr std::string_view want = "; give true or false, a number, a text or a list of texts.";
   if (!isList(json)) return base::refuse(ErrorKind::type, field, {json.kindName(), " cannot be used", want});
-  if (json.kind != Kind::list) return base::refuse(ErrorKind::type, indexed(field, 0), {"it is not a text", want});
+  if (json.kind != Kind::list)
+    return base::refuse(ErrorKind::type, indexed(field, 0), {"it is not a text", want});
   for (const Json& item : json.items) {
     if (item.kind != Kind::text)
-      return base::refuse(ErrorKind::type, indexed(field, out.size()), {item.kindName(), " is not a text", want});
+      return base::refuse(ErrorKind::type, indexed(field, out.size()),
+                          {item.kindName(), " is not a text", want});
     out.push_back(item.text);
   }
   return {};
@@ -209,8 +217,9 @@ Result<void> readTexts(const Json& json, std::string_view field, std::vector<std
 Result<void> readNumbers(const Json& json, std::string_view field, std::vector<int>& out) {
   for (const float number : json.numbers) {
     if (number != std::floor(number) || std::abs(number) > 1e6f)
-      return base::refuse(ErrorKind::type, indexed(field, out.size()),
-                    {base::shortest(number), " is not a whole number that can be used; use small ones."});
+      return base::refuse(
+          ErrorKind::type, indexed(field, out.size()),
+          {base::shortest(number), " is not a whole number that can be used; use small ones."});
     out.push_back(static_cast<int>(number));
   }
   return {};
@@ -219,16 +228,11 @@ Result<void> readNumbers(const Json& json, std::string_view field, std::vector<i
 }  // namespace
 
 Result<void> readValue(const Json& json, std::string_view field, Value& out) {
-  if (json.kind == Kind::boolean)
-    out = json.boolean;
-  else if (json.kind == Kind::number)
-    out = json.number;
-  else if (json.kind == Kind::text)
-    out = json.text;
-  else if (json.kind == Kind::numbers)
-    return readNumbers(json, field, out.emplace<std::vector<int>>());
-  else
-    return readTexts(json, field, out.emplace<std::vector<std::string>>());
+  if (json.kind == Kind::boolean) out = json.boolean;
+  else if (json.kind == Kind::number) out = json.number;
+  else if (json.kind == Kind::text) out = json.text;
+  else if (json.kind == Kind::numbers) return readNumbers(json, field, out.emplace<std::vector<int>>());
+  else return readTexts(json, field, out.emplace<std::vector<std::string>>());
   return {};
 }
 

@@ -14,8 +14,9 @@ struct Block {
   std::vector<float> values;  ///< finite, except for -infinity in a bias; 0 and 1 for a boolean tensor
 };
 
-/// Reads {"shape": [2, 3], "data": [six values]} with an optional "dtype", or nested lists (the result of NumPy's tolist()). `kind` is
-/// numbers or booleans. Shape and values are compared before anything is allocated by the shape.
+/// Reads {"shape": [2, 3], "data": [six values]} with an optional "dtype", or nested lists (the result of
+/// NumPy's tolist()). `kind` is numbers or booleans. Shape and values are compared before anything is
+/// allocated by the shape.
 Result<void> readBlock(const Json& json, std::string_view field, Json::Kind kind, Block& out);
 
 /// Moves the numbers into a tensor with as many cells.
@@ -24,7 +25,8 @@ Tensor tensorOf(const Block& block, int heads, int rows, int cols);
 /// Reads a mask, true where visible: [tokens, key tokens], possibly preceded by axes of size 1.
 Result<void> readMask(const Json& json, const Settings& sizes, PaintedMask& out);
 
-/// Reads the parameters around the layer that the object contains, for a state whose options and sizes are known.
+/// Reads the parameters around the layer that the object contains, for a state whose options and sizes are
+/// known.
 Result<void> readParameters(const Json& root, State& state);
 
 /// Reads the value of an option: true or false, a number, a text, a list of texts, or a list of integers.

@@ -36,7 +36,8 @@ Tensor sideBySide(const Tensor& q) {
 attention::Trace traceOf(const State& state, const attention::Trace& before, const Tensor& x) {
   attention::Spec layer = spec(state);
   attention::Inputs given = inputs(state);
-  if (const Tensor* positioned = attention::find(given, before, TensorId::x_kv_positioned)) given.xKv = positioned;
+  if (const Tensor* positioned = attention::find(given, before, TensorId::x_kv_positioned))
+    given.xKv = positioned;
   if (layer.position == attention::Position::sinusoidal) layer.position = attention::Position::none;
   given.x = &x;
   attention::Trace trace;
@@ -51,7 +52,8 @@ attention::BlockSpec blockSpec(const BlockOptions& options, const Tensor& attend
   out.residual = options.residual && fits;
   out.norm = !fits && options.norm == NormPlace::pre ? NormPlace::none : options.norm;
   out.activation = options.activation, out.epsilon = options.epsilon;
-  out.dropRate = options.dropout, out.dropout = options.kind, out.seed = options.dropsBy(), out.training = options.dropout > 0;
+  out.dropRate = options.dropout, out.dropout = options.kind, out.seed = options.dropsBy(),
+  out.training = options.dropout > 0;
   return out;
 }
 
@@ -62,8 +64,9 @@ Tensor tableOf(const attention::SpreadSpec& spec, std::span<const attention::Spr
   for (const auto kind : {&attention::Spread::raw, &attention::Spread::scaled}) {
     for (const attention::Spread& spread : spreads) {
       const attention::Distribution& d = spread.*kind;
-      for (const double number : {static_cast<double>(spread.dim), spec.mean, spec.deviation, d.mean, d.predictedMean,
-                                  d.deviation, d.predictedDeviation, d.largestWeight, d.entropy})
+      for (const double number :
+           {static_cast<double>(spread.dim), spec.mean, spec.deviation, d.mean, d.predictedMean, d.deviation,
+            d.predictedDeviation, d.largestWeight, d.entropy})
         *to++ = static_cast<float>(number);
     }
   }
@@ -71,14 +74,16 @@ Tensor tableOf(const attention::SpreadSpec& spec, std::span<const attention::Spr
 }
 
 /// How much of a gradient passes through softmax: rows with the columns of TensorId::spread_saturation.
-Tensor saturationOf(const attention::SpreadSpec& spec, const attention::Spread& here, const std::vector<attention::Spread>& curve) {
+Tensor saturationOf(const attention::SpreadSpec& spec, const attention::Spread& here,
+                    const std::vector<attention::Spread>& curve) {
   Tensor out(2, 1 + static_cast<int>(curve.size()), 7);
   float* to = out.data();
   for (const auto kind : {&attention::Spread::raw, &attention::Spread::scaled}) {
     for (int i = 0; i < out.rows(); ++i) {
       const attention::Spread& spread = i == 0 ? here : curve[static_cast<std::size_t>(i - 1)];
       const attention::Distribution& d = spread.*kind;
-      for (const double number : {static_cast<double>(spread.dim), spec.meanOfKeys(), spec.deviationOfKeys(), d.jacobian, d.meanJacobian, d.gradient, d.meanGradient})
+      for (const double number : {static_cast<double>(spread.dim), spec.meanOfKeys(), spec.deviationOfKeys(),
+                                  d.jacobian, d.meanJacobian, d.gradient, d.meanGradient})
         *to++ = static_cast<float>(number);
     }
   }
@@ -112,7 +117,8 @@ Tensor gradientsOf(std::span<const attention::Reach> reaches) {
   Tensor out(1, static_cast<int>(reaches.size()), 4);
   float* to = out.data();
   for (const attention::Reach& r : reaches)
-    for (const double number : {static_cast<double>(r.distance), r.recurrent, r.attentionGradient, r.evenGradient})
+    for (const double number :
+         {static_cast<double>(r.distance), r.recurrent, r.attentionGradient, r.evenGradient})
       *to++ = static_cast<float>(number);
   return out;
 }
@@ -125,7 +131,8 @@ Tensor costsOf(const Experiments& experiments, bool isCurve) {
     for (int i = 0; i < rows; ++i) {
       const double tokens = isCurve ? std::pow(10.0, i) : experiments.costTokens();
       const attention::Cost c = experiments.cost(tokens, other);
-      for (const double number : {tokens, c.parameters, c.multiplyAdds(), c.tanhs, c.weightBytes(), c.cacheBytes(), c.scoreBytes(), c.steps})
+      for (const double number : {tokens, c.parameters, c.multiplyAdds(), c.tanhs, c.weightBytes(),
+                                  c.cacheBytes(), c.scoreBytes(), c.steps})
         *to++ = static_cast<float>(number);
     }
   }
@@ -162,7 +169,8 @@ BlockRun runBlock(const State& state, const attention::Trace& trace) {
     const attention::BlockInputs in = out.inputs();
     attention::layerNorm(*x, in.gamma1, in.delta1, out.spec.epsilon, moments, normed);
     attention::Trace after = traceOf(state, trace, normed);
-    out.attended = std::move(after.output), out.heads = std::move(after.headOutput), out.concat = std::move(after.concat);
+    out.attended = std::move(after.output), out.heads = std::move(after.headOutput),
+    out.concat = std::move(after.concat);
   }
   attention::forwardBlock(out.spec, out.inputs(), out.trace);
   out.dropMasks = {attention::dropMask(out.spec, 1), attention::dropMask(out.spec, 2)};
@@ -197,12 +205,15 @@ MemoryRun runMemory(const State& state, const attention::Trace& trace) {
   out.given = state.mode != Mode::x;
   out.x = out.given ? sideBySide(trace.q) : state.x;
   attention::MemoryInputs in;
-  for (const ParameterId id : {ParameterId::memory_w, ParameterId::memory_u, ParameterId::memory_b, ParameterId::memory_w_a, ParameterId::memory_u_a, ParameterId::memory_v_a})
+  for (const ParameterId id : {ParameterId::memory_w, ParameterId::memory_u, ParameterId::memory_b,
+                               ParameterId::memory_w_a, ParameterId::memory_u_a, ParameterId::memory_v_a})
     out.parameters[id] = parameter(state, id);
   const auto of = [&](ParameterId id) { return &out.parameters[id]; };
   in.cell.cell = state.experiments.memory.cell, in.cell.x = &out.x;
-  in.cell.w = of(ParameterId::memory_w), in.cell.u = of(ParameterId::memory_u), in.cell.b = of(ParameterId::memory_b);
-  in.wA = of(ParameterId::memory_w_a), in.uA = of(ParameterId::memory_u_a), in.vA = of(ParameterId::memory_v_a);
+  in.cell.w = of(ParameterId::memory_w), in.cell.u = of(ParameterId::memory_u),
+  in.cell.b = of(ParameterId::memory_b);
+  in.wA = of(ParameterId::memory_w_a), in.uA = of(ParameterId::memory_u_a),
+  in.vA = of(ParameterId::memory_v_a);
   attention::runMemory(in, out.trace);
   const int units = out.trace.contexts.cols();
   out.fixed = out.attended = Tensor(1, 1, units);
@@ -211,11 +222,14 @@ MemoryRun runMemory(const State& state, const attention::Trace& trace) {
   return out;
 }
 
-std::optional<TensorId> derivedNamed(std::string_view name) { return attention::tensorNamed(name, attention::kDerivedTensors); }
+std::optional<TensorId> derivedNamed(std::string_view name) {
+  return attention::tensorNamed(name, attention::kDerivedTensors);
+}
 
 std::optional<ParameterId> parameterOf(TensorId id) {
   if (!attention::kParameterTensors.contains(id)) return {};
-  return static_cast<ParameterId>(static_cast<int>(id) - static_cast<int>(attention::kParameterTensors.first));
+  return static_cast<ParameterId>(static_cast<int>(id) -
+                                  static_cast<int>(attention::kParameterTensors.first));
 }
 
 const BlockRun& DerivedTensors::block() {
@@ -231,14 +245,17 @@ const MemoryRun& DerivedTensors::memory() {
 }
 
 const Tensor& DerivedTensors::parameter(ParameterId id) {
-  return parameters_[static_cast<std::size_t>(id)].get(revision_, [&] { return document::parameter(state_, id); });
+  return parameters_[static_cast<std::size_t>(id)].get(revision_,
+                                                       [&] { return document::parameter(state_, id); });
 }
 
 Tensor DerivedTensors::numbersOf(TensorId id) {
   if (id == TensorId::reach_curve) return tableOf(experiments.reach());
-  if (id == TensorId::cost_table || id == TensorId::cost_curve) return costsOf(experiments, id == TensorId::cost_curve);
+  if (id == TensorId::cost_table || id == TensorId::cost_curve)
+    return costsOf(experiments, id == TensorId::cost_curve);
   if (id == TensorId::reach_gradients) return gradientsOf(experiments.reach());
-  if (id == TensorId::spread_saturation) return saturationOf(state_.experiments.spread, experiments.spread(), experiments.curve());
+  if (id == TensorId::spread_saturation)
+    return saturationOf(state_.experiments.spread, experiments.spread(), experiments.curve());
   if (id == TensorId::spread_counts) return countsOf(experiments.spread());
   if (id == TensorId::spread_curve) return tableOf(state_.experiments.spread, experiments.curve());
   return tableOf(state_.experiments.spread, {&experiments.spread(), 1});
@@ -256,7 +273,8 @@ Result<const Tensor*> DerivedTensors::tensor(TensorId id) {
     case TensorId::memory_gates:
     case TensorId::memory_cells: {
       if (state_.experiments.memory.cell == attention::CellKind::tanh)
-        return base::refuse(Error::Kind::range, attention::name(id), {"a tanh network has no gates; set memory_cell to \"lstm\"."});
+        return base::refuse(Error::Kind::range, attention::name(id),
+                            {"a tanh network has no gates; set memory_cell to \"lstm\"."});
       return id == TensorId::memory_gates ? &memory().trace.cell.gates : &memory().trace.cell.memory;
     }
     case TensorId::memory_weights: return &memory().trace.weights;
@@ -271,12 +289,14 @@ Result<const Tensor*> DerivedTensors::tensor(TensorId id) {
   const Tensor& stage = block().trace[stageOf(id)];
   if (!stage.empty()) return &stage;
   return base::refuse(Error::Kind::range, attention::name(id),
-                 {"nothing is normalised here; set block_norm to \"post\"",
-                  state_.block.norm == NormPlace::pre ? "." : " or \"pre\"."});
+                      {"nothing is normalised here; set block_norm to \"post\"",
+                       state_.block.norm == NormPlace::pre ? "." : " or \"pre\"."});
 }
 
-const attention::Saliency& DerivedTensors::saliency(const attention::CellRef& target, attention::InputSet by) {
-  return saliency_.get({revision_, target, by}, [&] { return saliencySolver_.of(spec(state_), inputs(state_), trace(), target, by); });
+const attention::Saliency& DerivedTensors::saliency(const attention::CellRef& target,
+                                                    attention::InputSet by) {
+  return saliency_.get({revision_, target, by},
+                       [&] { return saliencySolver_.of(spec(state_), inputs(state_), trace(), target, by); });
 }
 
 bool DerivedTensors::isExplained(TensorId id) { return attention::tensorRow(id).symbol != nullptr; }
@@ -289,8 +309,8 @@ attention::Explanation DerivedTensors::explain(TensorId id, int row, int col) {
   }
   using attention::Level;
   return attention::explain(segments().inputs(), segments().trace,
-                            id == TensorId::token_weights ? Level::tokens : Level::segments, row, state_.labels,
-                            state_.decimals);
+                            id == TensorId::token_weights ? Level::tokens : Level::segments, row,
+                            state_.labels, state_.decimals);
 }
 
 }  // namespace document

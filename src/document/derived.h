@@ -1,5 +1,5 @@
-// What surrounds the layer of a document: the Transformer block, and hierarchical attention over its tokens. Their parameters are drawn
-// from a seed or edited, not trained.
+// What surrounds the layer of a document: the Transformer block, and hierarchical attention over its tokens.
+// Their parameters are drawn from a seed or edited, not trained.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/experiments/memory.h"
 #include "attention/engine/engine.h"
+#include "attention/experiments/memory.h"
 #include "attention/experiments/saliency.h"
 #include "attention/models/hierarchy.h"
 #include "document/experiments.h"
@@ -17,14 +17,19 @@
 
 namespace document {
 
-/// The block applied to the layer's output. gamma, delta and b may be empty, standing for ones, zeros and zeros.
+/// The block applied to the layer's output. gamma, delta and b may be empty, standing for ones, zeros and
+/// zeros.
 struct BlockRun {
-  attention::BlockSpec spec;  ///< has neither residual nor pre-norm where the layer's input and output differ in width
+  /// Has neither residual nor pre-norm where the layer's input and output differ in width.
+  attention::BlockSpec spec;
   Tensor x, attended;
-  Tensor heads, concat;  ///< the output of each head, [H, tokens, d_v], and the heads side by side, from which `attended` is computed
+  /// The output of each head, [H, tokens, d_v], and the heads side by side, from which `attended` is
+  /// computed.
+  Tensor heads, concat;
   std::array<Tensor, 2> dropMasks;  ///< Z of dropout_1 and dropout_2
   Parameters parameters;
-  bool given = false;  ///< Q, K and V are inputs: Q takes the place of x, and there is no stage before attention
+  /// Q, K and V are inputs: Q takes the place of x, and there is no stage before attention.
+  bool given = false;
   attention::BlockTrace trace;
 
   attention::BlockInputs inputs() const;
@@ -46,13 +51,14 @@ struct SegmentsRun {
 /// Computes it from the options segment_… and the trace of the layer.
 SegmentsRun runSegments(const State& state, const attention::Trace& trace);
 
-/// The recurrent network that reads the same tokens as the layer, without positions: x, or the heads of Q side by side where Q is an input.
+/// The recurrent network that reads the same tokens as the layer, without positions: x, or the heads of Q
+/// side by side where Q is an input.
 struct MemoryRun {
   Tensor x;
   Parameters parameters;
   attention::MemoryTrace trace;
   Tensor fixed, attended;  ///< the fixed vector and the context of attention, each [1, 1, units]
-  bool given = false;  ///< Q takes the place of x
+  bool given = false;      ///< Q takes the place of x
 };
 
 /// Computes it from the options memory_… and the trace of the layer.
@@ -63,13 +69,21 @@ std::optional<attention::TensorId> derivedNamed(std::string_view name);
 /// The parameter with that tensor id; nothing if it is not a parameter.
 std::optional<ParameterId> parameterOf(attention::TensorId id);
 
-/// The tensors around one layer and beside it, attention::kDerivedTensors. Each is computed when it is asked for, and kept until the layer
-/// changes.
+/// The tensors around one layer and beside it, attention::kDerivedTensors. Each is computed when it is asked
+/// for, and kept until the layer changes.
 class DerivedTensors {
  public:
   /// Both must outlive this object.
-  DerivedTensors(const State& state, const attention::Trace& trace) : experiments(state), training(state), state_(state), trace_(&trace) {}
-  DerivedTensors(const State& state, attention::Engine& engine) : experiments(state), training(state), state_(state), engine_(&engine) {}
+  DerivedTensors(const State& state, const attention::Trace& trace)
+      : experiments(state),
+        training(state),
+        state_(state),
+        trace_(&trace) {}
+  DerivedTensors(const State& state, attention::Engine& engine)
+      : experiments(state),
+        training(state),
+        state_(state),
+        engine_(&engine) {}
   /// Must be called whenever the state or the trace has changed.
   void changed() { ++revision_; }
 
@@ -78,8 +92,8 @@ class DerivedTensors {
   const MemoryRun& memory();
   const Tensor& parameter(ParameterId id);
   const attention::Comparison& comparison() { return experiments.comparison(trace(), revision_); }
-  /// The pointer is valid until the next change, or the next experiment asked for. An error if the layer does not have this tensor (for
-  /// example without normalisation).
+  /// The pointer is valid until the next change, or the next experiment asked for. An error if the layer does
+  /// not have this tensor (for example without normalisation).
   Result<const Tensor*> tensor(attention::TensorId id);
   /// Does explain() apply to this tensor? True for stages of the block and the weights of both levels.
   static bool isExplained(attention::TensorId id);
@@ -89,13 +103,15 @@ class DerivedTensors {
   /// The gradient of that cell with respect to these inputs, and steps that would raise it.
   const attention::Saliency& saliency(const attention::CellRef& target, attention::InputSet by);
 
-  /// One picture for each layer of a model. Each revision() of a frame computes one more; until layersAreWhole(), some are not computed
-  /// yet.
+  /// One picture for each layer of a model. Each revision() of a frame computes one more; until
+  /// layersAreWhole(), some are not computed yet.
   const std::vector<LayerPicture>& layers() { return layers_.of(state_, trace(), revision_, 0); }
   bool layersAreWhole() { return layers_.of(state_, trace(), revision_, 1), layers_.isWhole(); }
 
   /// What a head of the layer mostly looks at, if hasHeadTags(): see HeadTags::of().
-  const attention::HeadTag& headTag(int head, const float* weights, std::uint32_t written) { return headTags_.of(state_, head, weights, written); }
+  const attention::HeadTag& headTag(int head, const float* weights, std::uint32_t written) {
+    return headTags_.of(state_, head, weights, written);
+  }
 
   Experiments experiments;
   Training training;

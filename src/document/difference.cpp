@@ -74,7 +74,8 @@ void giveShape(Tensor& tensor, const std::array<int, 3>& shape) {
 
 void giveShape(PaintedMask& mask, int rows, int cols) {
   if (mask.rows == rows && mask.cols == cols) return;
-  mask = {rows, cols, std::vector<std::uint8_t>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols))};
+  mask = {rows, cols,
+          std::vector<std::uint8_t>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols))};
 }
 
 void giveSettings(State& state, Settings settings) {
@@ -107,7 +108,11 @@ Reshape Reshape::reversed() const {
 }
 
 Difference::Difference(const State& from, const State& to, Reshape way)
-    : way_(way), settings_(to), items_(to.items.size()), maskRows_(to.painted.rows), maskCols_(to.painted.cols) {
+    : way_(way),
+      settings_(to),
+      items_(to.items.size()),
+      maskRows_(to.painted.rows),
+      maskCols_(to.painted.cols) {
   settings_.labels = {}, settings_.keyLabels = {};
   State state = from;
   reshape(state);
@@ -117,17 +122,21 @@ Difference::Difference(const State& from, const State& to, Reshape way)
     if (sameBits(*tensors[i], *wanted[i])) continue;
     const std::array<int, 3> shape{wanted[i]->heads(), wanted[i]->rows(), wanted[i]->cols()};
     giveShape(*tensors[i], shape);
-    tensors_.push_back({i, shape, patchOf(std::as_const(*tensors[i]).data(), wanted[i]->data(), wanted[i]->size())});
+    tensors_.push_back(
+        {i, shape, patchOf(std::as_const(*tensors[i]).data(), wanted[i]->data(), wanted[i]->size())});
   }
   const auto labels = allLabelsOf(state);
   const auto wantedLabels = allLabelsOf(to);
   for (std::size_t i = 0; i < wantedLabels.size(); ++i) {
     if (*labels[i] == *wantedLabels[i]) continue;
     labels[i]->resize(wantedLabels[i]->size());
-    labels_.push_back({i, labels[i]->size(), patchOf(std::as_const(*labels[i]).data(), wantedLabels[i]->data(), labels[i]->size())});
+    labels_.push_back(
+        {i, labels[i]->size(),
+         patchOf(std::as_const(*labels[i]).data(), wantedLabels[i]->data(), labels[i]->size())});
   }
   giveShape(state.painted, maskRows_, maskCols_);
-  mask_ = patchOf(std::as_const(state.painted.blocked).data(), to.painted.blocked.data(), to.painted.blocked.size());
+  mask_ = patchOf(std::as_const(state.painted.blocked).data(), to.painted.blocked.data(),
+                  to.painted.blocked.size());
   if (state.preset != to.preset) preset_ = to.preset;
   if (state.unknownFields != to.unknownFields) unknownFields_ = to.unknownFields;
 }
@@ -177,9 +186,9 @@ bool Difference::isShownOnly(const State& from) const {
   Settings before = from, after = settings_;
   before.labels = {}, before.keyLabels = {};
   copyView(after, before);
-  return way_.kind == Reshape::Kind::none && before == after && items_ == from.items.size() && tensors_.empty() &&
-         labels_.empty() && maskRows_ == from.painted.rows && maskCols_ == from.painted.cols && mask_.runs.empty() &&
-         !preset_ && !unknownFields_;
+  return way_.kind == Reshape::Kind::none && before == after && items_ == from.items.size() &&
+         tensors_.empty() && labels_.empty() && maskRows_ == from.painted.rows &&
+         maskCols_ == from.painted.cols && mask_.runs.empty() && !preset_ && !unknownFields_;
 }
 
 std::size_t Difference::bytes() const {
@@ -198,8 +207,8 @@ std::size_t bytesOf(const std::vector<std::string>& words) {
 }
 
 std::size_t bytesOf(const State& state) {
-  std::size_t bytes = sizeof state + heldBy(state.preset) + heldBy(state.unknownFields) + heldBy(state.painted.blocked) +
-                      state.items.capacity() * sizeof(BatchItem);
+  std::size_t bytes = sizeof state + heldBy(state.preset) + heldBy(state.unknownFields) +
+                      heldBy(state.painted.blocked) + state.items.capacity() * sizeof(BatchItem);
   for (const Tensor* tensor : tensorsOf(state)) bytes += tensor->size() * sizeof(float);
   for (const std::vector<std::string>* labels : allLabelsOf(state)) bytes += bytesOf(*labels);
   return bytes;

@@ -11,8 +11,8 @@
 
 namespace document {
 
-/// The change of shape that explains most of a difference. Numbers that it moves, or that it draws from the seed with the same result, need
-/// not be stored.
+/// The change of shape that explains most of a difference. Numbers that it moves, or that it draws from the
+/// seed with the same result, need not be stored.
 struct Reshape {
   enum class Kind : std::uint8_t { none, resize, regroup, batch, insertTokens, removeTokens };
   Kind kind = Kind::none;

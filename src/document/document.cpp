@@ -14,7 +14,8 @@ bool movesTokens(const Change& change) {
   return change.what == Change::What::tokensInserted || change.what == Change::What::tokensRemoved;
 }
 
-// Do both edits write the same cells or the same option, whatever the values? Only for edits that do not move any cells.
+// Do both edits write the same cells or the same option, whatever the values? Only for edits that do not move
+// any cells.
 struct SamePlace {
   bool operator()(const SetCells& a, const SetCells& b) const {
     return a.tensor == b.tensor && a.head == b.head && a.row == b.row && a.col == b.col && a.rows == b.rows &&
@@ -24,7 +25,8 @@ struct SamePlace {
     return a.row == b.row && a.col == b.col && a.rows == b.rows && a.cols == b.cols;
   }
   bool operator()(const SetParameter& a, const SetParameter& b) const {
-    return a.parameter == b.parameter && a.row == b.row && a.col == b.col && a.rows == b.rows && a.cols == b.cols;
+    return a.parameter == b.parameter && a.row == b.row && a.col == b.col && a.rows == b.rows &&
+           a.cols == b.cols;
   }
   bool operator()(const SetOption& a, const SetOption& b) const { return a.option == b.option; }
   bool operator()(const SetLabels& a, const SetLabels& b) const {
@@ -40,11 +42,13 @@ bool isInPlace(const Edit& edit) {
   const SetOption* set = std::get_if<SetOption>(&edit);
   if (set != nullptr && (set->option == OptionId::batch_item || set->option == OptionId::layer)) return false;
   return std::holds_alternative<SetCells>(edit) || std::holds_alternative<PaintCells>(edit) ||
-         set != nullptr || std::holds_alternative<SetLabels>(edit) || std::holds_alternative<SetParameter>(edit);
+         set != nullptr || std::holds_alternative<SetLabels>(edit) ||
+         std::holds_alternative<SetParameter>(edit);
 }
 
-// Does a step with these inverse edits need no further one for the same cells? The inverse of the earliest edit of the cells is applied
-// last and decides, so a drag stores one entry. Not across a Restore, which requires the exact state that it was made for.
+// Does a step with these inverse edits need no further one for the same cells? The inverse of the earliest
+// edit of the cells is applied last and decides, so a drag stores one entry. Not across a Restore, which
+// requires the exact state that it was made for.
 bool isCovered(const std::vector<Edit>& edits, const Edit& inverse) {
   for (auto earlier = edits.rbegin(); earlier != edits.rend(); ++earlier) {
     if (!isInPlace(*earlier) || !isInPlace(inverse)) return false;
@@ -84,10 +88,8 @@ void Document::record(Edit inverse, std::uint64_t gesture) {
   if (gesture == 0 || past_.empty() || past_.back().gesture != gesture)
     past_.push_back({{}, nullptr, gesture});
   std::vector<Edit>& edits = past_.back().edits;
-  if (!isCovered(edits, inverse))
-    edits.push_back(std::move(inverse));
-  else if (edits.size() == 1 && isInPlace(edits[0]) && leadsHere(edits[0]))
-    return dropLast(past_);
+  if (!isCovered(edits, inverse)) edits.push_back(std::move(inverse));
+  else if (edits.size() == 1 && isInPlace(edits[0]) && leadsHere(edits[0])) return dropLast(past_);
   past_.back().number = ++lastNumber_;
   count(past_);
 }
@@ -182,17 +184,13 @@ Result<void> Document::open(State start, bool undoable) {
   const bool fromStart = sameContent(state_, *start_);
   Step step{{}, start_};
   Effect effect = document::apply(state_, Load{beginning});
-  if (fromStart)
-    step.edits.push_back(Load{start_});
-  else if (effect.changed)
-    step.edits.push_back(std::move(effect.inverse));
+  if (fromStart) step.edits.push_back(Load{start_});
+  else if (effect.changed) step.edits.push_back(std::move(effect.inverse));
   start_ = std::make_shared<const State>(state_);
   clear(future_);
   step.number = ++lastNumber_;
-  if (undoable)
-    past_.push_back(std::move(step)), count(past_);
-  else
-    clear(past_);
+  if (undoable) past_.push_back(std::move(step)), count(past_);
+  else clear(past_);
   ++revision_;
   note(Change{});
   return {};

@@ -14,9 +14,10 @@ namespace document {
 /// The memory limit of a document's history, undo and redo together.
 inline constexpr std::size_t kHistoryBytes = std::size_t{64} << 20;
 
-/// Holds the State of a playground, and its history. Undo and redo do not change view options (options that are not undoable). A step
-/// stores only what is needed to reverse it, for example the cells that a change of shape removes, not the whole state. Steps are kept as
-/// long as they fit into kHistoryBytes; beyond that the oldest are dropped.
+/// Holds the State of a playground, and its history. Undo and redo do not change view options (options that
+/// are not undoable). A step stores only what is needed to reverse it, for example the cells that a change of
+/// shape removes, not the whole state. Steps are kept as long as they fit into kHistoryBytes; beyond that the
+/// oldest are dropped.
 class Document {
  public:
   /// `start` must pass check().
@@ -28,8 +29,9 @@ class Document {
   /// Increases with every change, including undo and redo.
   std::uint64_t revision() const { return revision_; }
 
-  /// Checks and applies an edit. Consecutive edits with the same non-zero `gesture` form one undo step (a drag, typing). An edit that is
-  /// refused changes nothing; one that has no effect creates neither a step nor a revision.
+  /// Checks and applies an edit. Consecutive edits with the same non-zero `gesture` form one undo step (a
+  /// drag, typing). An edit that is refused changes nothing; one that has no effect creates neither a step
+  /// nor a revision.
   Result<void> apply(const Edit& edit, std::uint64_t gesture = 0);
   /// Ends a gesture: the next edit is a step of its own, even if it has the same number.
   void endGesture();
@@ -44,12 +46,12 @@ class Document {
   std::uint64_t forgottenSteps() const { return forgotten_; }
   /// Returns to the initial state, bit for bit, as one undoable step.
   void reset();
-  /// Makes `start` the current and the initial state (a preset or a file was opened). If `undoable`, undo restores both previous states;
-  /// otherwise the history is cleared.
+  /// Makes `start` the current and the initial state (a preset or a file was opened). If `undoable`, undo
+  /// restores both previous states; otherwise the history is cleared.
   Result<void> open(State start, bool undoable);
 
-  /// A number for each step of the history, from the oldest to the last that redo would restore, in increasing order. A step whose content
-  /// changes gets a new number.
+  /// A number for each step of the history, from the oldest to the last that redo would restore, in
+  /// increasing order. A step whose content changes gets a new number.
   std::vector<std::uint64_t> stepNumbers() const;
   /// The number of steps that undo can reverse.
   std::size_t stepsBack() const { return past_.size(); }
@@ -60,18 +62,20 @@ class Document {
     State state;
     bool begins = false;
   };
-  /// Replaces the whole document: its initial state, and the history, in which moment `at` is the present; `shown` are the view options to
-  /// use. All states must have passed check(); there must be at least one moment.
+  /// Replaces the whole document: its initial state, and the history, in which moment `at` is the present;
+  /// `shown` are the view options to use. All states must have passed check(); there must be at least one
+  /// moment.
   void restore(State start, std::vector<Moment> moments, std::size_t at, const Settings& shown);
 
   /// The changes since the last call, for Engine::apply(). Empty if there were none.
   std::vector<attention::Change> takeChanges();
 
  private:
-  /// One step of the history. It stores only the direction that can be taken next: undoing a step produces the edits for redo, and vice
-  /// versa.
+  /// One step of the history. It stores only the direction that can be taken next: undoing a step produces
+  /// the edits for redo, and vice versa.
   struct Step {
-    std::vector<Edit> edits;             ///< in the order in which they were made; to be applied last to first
+    /// In the order in which they were made; to be applied last to first.
+    std::vector<Edit> edits;
     std::shared_ptr<const State> start;  ///< the initial state to restore, if the step changed it
     std::uint64_t gesture = 0;
     std::size_t bytes = 0;  ///< its part of historyBytes_

@@ -1,13 +1,13 @@
-#include "document/pin.h"
 #include "document/edit.h"
+#include "document/pin.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
-#include "document/resize.h"
 #include "base/sentence.h"
+#include "document/resize.h"
 
 namespace document {
 namespace {
@@ -20,8 +20,8 @@ using ErrorKind = Error::Kind;
 // -------------------------------------------------------------------------------------------------------
 
 /// Checks a block of `count` values at [row, col] of a matrix with allRows x allCols cells.
-Result<void> checkBlock(std::string_view field, int row, int col, int rows, int cols, int allRows, int allCols,
-                 std::size_t count) {
+Result<void> checkBlock(std::string_view field, int row, int col, int rows, int cols, int allRows,
+                        int allCols, std::size_t count) {
   const bool fits = row >= 0 && col >= 0 && rows >= 1 && cols >= 1 && row < allRows && col < allCols &&
                     rows <= allRows - row && cols <= allCols - col;
   if (!fits)
@@ -31,39 +31,37 @@ Result<void> checkBlock(std::string_view field, int row, int col, int rows, int 
          allRows, " rows and ", allCols, " columns, counted from 0."});
   if (count == static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) return {};
   return base::refuse(ErrorKind::range, field,
-                {count, " values were given for ", rows, " × ", cols, " cells; give one a cell."});
+                      {count, " values were given for ", rows, " × ", cols, " cells; give one a cell."});
 }
 
 /// Checks the values of a block with `cols` columns at [row, col] of the matrix `field`.
 Result<void> checkFinite(std::string_view field, int row, int col, int cols, const std::vector<float>& values,
-                  TensorId id = TensorId::q) {
+                         TensorId id = TensorId::q) {
   const auto at = static_cast<int>(firstWrong(id, values));
   if (at < 0) return {};
-  return refuseNumber(base::joined({field, "[", row + at / cols, "][", col + at % cols, "]"}), values[static_cast<std::size_t>(at)]);
+  return refuseNumber(base::joined({field, "[", row + at / cols, "][", col + at % cols, "]"}),
+                      values[static_cast<std::size_t>(at)]);
 }
 
 /// The option to set so that an input which is not in use becomes used.
 std::string_view switchFor(const State& state, TensorId id) {
   switch (id) {
-    case TensorId::w_a:
-      return "score to \"general\" or \"additive\"";
+    case TensorId::w_a: return "score to \"general\" or \"additive\"";
     case TensorId::u_a:
-    case TensorId::v_a:
-      return "score to \"additive\"";
-    case TensorId::x_kv:
-      return state.cross ? "mode to \"x\"" : "cross to true, and mode to \"x\",";
+    case TensorId::v_a: return "score to \"additive\"";
+    case TensorId::x_kv: return state.cross ? "mode to \"x\"" : "cross to true, and mode to \"x\",";
     case TensorId::b_q:
     case TensorId::b_k:
     case TensorId::b_v:
     case TensorId::b_o:
-      if (id == TensorId::b_o && state.projectionBias && state.mode == Mode::x) return "output_projection to true";
+      if (id == TensorId::b_o && state.projectionBias && state.mode == Mode::x)
+        return "output_projection to true";
       return state.projectionBias ? "mode to \"x\"" : "projection_bias to true, and mode to \"x\",";
     case TensorId::x_v:
       return state.separateValues ? "mode to \"x\"" : "separate_values to true, and mode to \"x\",";
     case TensorId::w_o:
       return state.outputProjection ? "mode to \"x\"" : "output_projection to true, and mode to \"x\",";
-    default:
-      return "mode to \"x\"";
+    default: return "mode to \"x\"";
   }
 }
 
@@ -84,17 +82,22 @@ Result<void> checkEdit(const State& state, const SetCells& edit) {
   const std::string_view name = attention::name(edit.tensor);
   if (edit.head < 0 || edit.head >= tensor.heads())
     return base::refuse(ErrorKind::range, name,
-                  {"there is no head ", edit.head, "; use 0 to ", tensor.heads() - 1, "."});
-  if (auto ok = checkBlock(name, edit.row, edit.col, edit.rows, edit.cols, tensor.rows(), tensor.cols(), edit.values.size()); !ok)
+                        {"there is no head ", edit.head, "; use 0 to ", tensor.heads() - 1, "."});
+  if (auto ok = checkBlock(name, edit.row, edit.col, edit.rows, edit.cols, tensor.rows(), tensor.cols(),
+                           edit.values.size());
+      !ok)
     return ok;
-  return checkFinite(base::joined({name, "[", edit.head, "]"}), edit.row, edit.col, edit.cols, edit.values, edit.tensor);
+  return checkFinite(base::joined({name, "[", edit.head, "]"}), edit.row, edit.col, edit.cols, edit.values,
+                     edit.tensor);
 }
 
 Result<void> checkEdit(const State& state, const SetParameter& edit) {
   const std::string_view field = name(edit.parameter);
   const ParameterShape shape = shapeOf(state, edit.parameter);
   if (auto ok = checkParameterSize(state, edit.parameter); !ok) return ok;
-  if (auto ok = checkBlock(field, edit.row, edit.col, edit.rows, edit.cols, shape.rows, shape.cols, edit.values.size()); !ok)
+  if (auto ok = checkBlock(field, edit.row, edit.col, edit.rows, edit.cols, shape.rows, shape.cols,
+                           edit.values.size());
+      !ok)
     return ok;
   return checkFinite(field, edit.row, edit.col, edit.cols, edit.values);
 }
@@ -116,8 +119,8 @@ Result<void> checkEdit(const State& state, const SetLabels& edit) {
   const auto room = static_cast<std::size_t>(std::max(0, here.tokens - std::max(0, edit.first)));
   if (edit.first < 0 || edit.labels.empty() || edit.labels.size() > room)
     return base::refuse(ErrorKind::range, here.labelField,
-                  {edit.labels.size(), " labels from token ", edit.first, " on do not fit; there are ",
-                   here.tokens, " tokens, counted from 0."});
+                        {edit.labels.size(), " labels from token ", edit.first, " on do not fit; there are ",
+                         here.tokens, " tokens, counted from 0."});
   return checkLabels(here.labelField, edit.labels, edit.first);
 }
 
@@ -125,8 +128,8 @@ Result<void> checkEdit(const State& state, const InsertTokens& edit) {
   const Sequence here = sequence(state, edit.side);
   if (edit.at < 0 || edit.at > here.tokens || edit.count < 1)
     return base::refuse(ErrorKind::range, here.field,
-                  {"cannot put ", edit.count, " before token ", edit.at,
-                   "; use a count from 1 and a place from 0 to ", here.tokens, "."});
+                        {"cannot put ", edit.count, " before token ", edit.at,
+                         "; use a count from 1 and a place from 0 to ", here.tokens, "."});
   return check(state, optionNamed(here.field)->id, static_cast<double>(here.tokens) + edit.count);
 }
 
@@ -136,8 +139,8 @@ Result<void> checkEdit(const State& state, const RemoveTokens& edit) {
       edit.count < here.tokens)
     return {};
   return base::refuse(ErrorKind::range, here.field,
-                {"cannot remove ", edit.count, " from token ", edit.at, " on; there are ", here.tokens,
-                 ", counted from 0, and one must stay."});
+                      {"cannot remove ", edit.count, " from token ", edit.at, " on; there are ", here.tokens,
+                       ", counted from 0, and one must stay."});
 }
 
 Result<void> checkEdit(const State& state, const Randomize& edit) {
@@ -150,7 +153,8 @@ Result<void> checkEdit(const State&, const Restore& edit) {
 }
 
 Result<void> checkEdit(const State&, const Load& edit) {
-  if (edit.state == nullptr) return base::refuse(ErrorKind::type, "state", {"there is none to load; give one."});
+  if (edit.state == nullptr)
+    return base::refuse(ErrorKind::type, "state", {"there is none to load; give one."});
   return check(*edit.state);
 }
 
@@ -195,7 +199,8 @@ Reshape wayOf(const Edit& inverse) {
   return {};
 }
 
-/// Writes the values of an edit into a head of a tensor, and the previous ones into its inverse. Returns whether any bit changed.
+/// Writes the values of an edit into a head of a tensor, and the previous ones into its inverse. Returns
+/// whether any bit changed.
 template <class Cells>
 bool swapCells(Tensor& tensor, int head, const Cells& edit, Cells& inverse) {
   const auto cols = static_cast<std::size_t>(edit.cols);
@@ -276,7 +281,8 @@ Effect applyEdit(State& state, const InsertTokens& edit) {
 
 Effect applyEdit(State& state, const RemoveTokens& edit) {
   return replace(state, changeOfTokens(state, What::tokensRemoved, edit.at, edit.count),
-                 {Reshape::Kind::removeTokens, edit.side, edit.at, edit.count}, [&](State& s) { removeTokens(s, edit.side, edit.at, edit.count); });
+                 {Reshape::Kind::removeTokens, edit.side, edit.at, edit.count},
+                 [&](State& s) { removeTokens(s, edit.side, edit.at, edit.count); });
 }
 
 Effect applyEdit(State& state, const Randomize& edit) {
@@ -295,7 +301,8 @@ Effect applyEdit(State& state, const Load& edit) {
 }
 
 Effect applyEdit(State& state, const Restore& edit) {
-  return replace(state, changeOf(What::everything), edit.difference->way(), [&](State& s) { edit.difference->apply(s); });
+  return replace(state, changeOf(What::everything), edit.difference->way(),
+                 [&](State& s) { edit.difference->apply(s); });
 }
 
 /// Adds or removes tokens at the end.
@@ -323,7 +330,8 @@ std::optional<Change> changeOfOption(const State& state, OptionId id, bool wasDo
   switch (option(id).invalidates) {
     case Invalidates::layer: return changeOf(What::everything);
     case Invalidates::mask: return changeOf(What::causal);
-    case Invalidates::score: return changeOf(wasDotProduct && isDotProduct(state.score) ? What::scale : What::everything);
+    case Invalidates::score:
+      return changeOf(wasDotProduct && isDotProduct(state.score) ? What::scale : What::everything);
     case Invalidates::temperature: return changeOf(What::temperature);
     case Invalidates::surroundings:
     case Invalidates::experiment:
@@ -368,24 +376,18 @@ Effect applyEdit(State& state, const SetOption& edit) {
     case OptionId::pin:
       if (!std::holds_alternative<bool>(edit.value)) return setPlain(state, edit);
       return setPlain(state, {OptionId::pin, edit.value == Value(true) ? *pinOf(state) : std::string()});
-    case OptionId::tokens:
-      return setTokens(state, Side::queries, number());
-    case OptionId::key_tokens:
-      return setTokens(state, Side::keys, number());
-    case OptionId::labels:
-      return setAllLabels(state, Side::queries, labelsOf(edit.value));
-    case OptionId::key_labels:
-      return setAllLabels(state, Side::keys, labelsOf(edit.value));
-    case OptionId::heads:
-      return replaced(Reshape::Kind::regroup);
+    case OptionId::tokens: return setTokens(state, Side::queries, number());
+    case OptionId::key_tokens: return setTokens(state, Side::keys, number());
+    case OptionId::labels: return setAllLabels(state, Side::queries, labelsOf(edit.value));
+    case OptionId::key_labels: return setAllLabels(state, Side::keys, labelsOf(edit.value));
+    case OptionId::heads: return replaced(Reshape::Kind::regroup);
     case OptionId::batch:
       return replace(state, changeOf(What::everything), {.kind = Reshape::Kind::batch},
                      [&](State& s) { resizeBatch(s, number()); });
     case OptionId::layer:
       if (!hasLayers(state)) return nothing();
       [[fallthrough]];
-    case OptionId::batch_item:
-      return turnPage(state, number());
+    case OptionId::batch_item: return turnPage(state, number());
     case OptionId::same_word:
       if (get(state, edit.option) == edit.value) return nothing();
       return replace(state, changeOf(What::everything), {}, [&](State& s) {
@@ -402,14 +404,13 @@ Effect applyEdit(State& state, const SetOption& edit) {
     case OptionId::separate_values:
     case OptionId::additive_dim:
     case OptionId::train_task:
-    case OptionId::pattern:
-      return replaced(Reshape::Kind::resize);
+    case OptionId::pattern: return replaced(Reshape::Kind::resize);
     case OptionId::score:
-      if (const Settings after = settingsAfter(state, edit.option, edit.value); after.scoreWeights != state.scoreWeights || scoreUnits(after) != scoreUnits(state))
+      if (const Settings after = settingsAfter(state, edit.option, edit.value);
+          after.scoreWeights != state.scoreWeights || scoreUnits(after) != scoreUnits(state))
         return replaced(Reshape::Kind::resize);
       [[fallthrough]];
-    default:
-      return setPlain(state, edit);
+    default: return setPlain(state, edit);
   }
 }
 
@@ -436,13 +437,15 @@ bool isUndoable(const Edit& edit) {
 std::size_t bytesOf(const Edit& edit) {
   std::size_t more = 0;
   if (const auto* cells = std::get_if<SetCells>(&edit)) more = cells->values.capacity() * sizeof(float);
-  if (const auto* numbers = std::get_if<SetParameter>(&edit)) more = numbers->values.capacity() * sizeof(float);
+  if (const auto* numbers = std::get_if<SetParameter>(&edit))
+    more = numbers->values.capacity() * sizeof(float);
   if (const auto* paint = std::get_if<PaintCells>(&edit)) more = paint->blocked.capacity();
   if (const auto* names = std::get_if<SetLabels>(&edit)) more = bytesOf(names->labels);
   if (const auto* set = std::get_if<SetOption>(&edit)) {
     if (const auto* text = std::get_if<std::string>(&set->value)) more = text->capacity();
     if (const auto* words = std::get_if<std::vector<std::string>>(&set->value)) more = bytesOf(*words);
-    if (const auto* numbers = std::get_if<std::vector<int>>(&set->value)) more = numbers->capacity() * sizeof(int);
+    if (const auto* numbers = std::get_if<std::vector<int>>(&set->value))
+      more = numbers->capacity() * sizeof(int);
   }
   if (const auto* restore = std::get_if<Restore>(&edit)) more = restore->difference->bytes();
   if (const auto* load = std::get_if<Load>(&edit)) more = bytesOf(*load->state);
@@ -455,10 +458,13 @@ Result<void> checkEditable(const State& state, TensorId id) {
     return base::refuse(ErrorKind::range, name, {"it is computed and cannot be set; change its inputs."});
   if (isEditable(state, id)) return {};
   if (id == TensorId::bias)
-    return base::refuse(ErrorKind::range, name, {"there is none here; open a file whose mask is of numbers."});
+    return base::refuse(ErrorKind::range, name,
+                        {"there is none here; open a file whose mask is of numbers."});
   if (id == TensorId::q || id == TensorId::k || id == TensorId::v)
-    return base::refuse(ErrorKind::range, name, {"it is computed from x here; set mode to \"qkv\" to change it."});
-  return base::refuse(ErrorKind::range, name, {"it is not in use here; set ", switchFor(state, id), " to change it."});
+    return base::refuse(ErrorKind::range, name,
+                        {"it is computed from x here; set mode to \"qkv\" to change it."});
+  return base::refuse(ErrorKind::range, name,
+                      {"it is not in use here; set ", switchFor(state, id), " to change it."});
 }
 
 Result<void> check(const State& state, const Edit& edit) {
@@ -476,14 +482,17 @@ Effect apply(State& state, const Edit& edit) {
 
 std::vector<SetOption> headsWithColumns(const Settings& settings, int heads) {
   const Settings& s = settings;
-  const bool isPlain = s.mode == Mode::qkv && s.kvHeads == s.heads && s.valueDim == s.headDim && !s.scoreWeights && s.biasKind != Bias::perHead &&
-                       s.columnNames.empty();
+  const bool isPlain = s.mode == Mode::qkv && s.kvHeads == s.heads && s.valueDim == s.headDim &&
+                       !s.scoreWeights && s.biasKind != Bias::perHead && s.columnNames.empty();
   const int columns = heads * s.headDim;
-  if (!isPlain || heads < 1 || heads > attention::Limits::heads || columns > attention::Limits::headDim) return {};
+  if (!isPlain || heads < 1 || heads > attention::Limits::heads || columns > attention::Limits::headDim)
+    return {};
   Settings after = s;
   after.heads = after.kvHeads = heads;
   if (!checkSizes("heads", after) || !checkTogether("heads", after)) return {};
-  return {{OptionId::heads, 1.0}, {OptionId::d_k, static_cast<double>(columns)}, {OptionId::heads, static_cast<double>(heads)}};
+  return {{OptionId::heads, 1.0},
+          {OptionId::d_k, static_cast<double>(columns)},
+          {OptionId::heads, static_cast<double>(heads)}};
 }
 
 }  // namespace document

@@ -43,7 +43,8 @@ struct SetLabels {
   Side side = Side::queries;
 };
 
-/// Inserts `count` new tokens before index `at` (at == tokens: at the end). Their numbers are drawn from the seed.
+/// Inserts `count` new tokens before index `at` (at == tokens: at the end). Their numbers are drawn from the
+/// seed.
 struct InsertTokens {
   int at = 0, count = 1;
   Side side = Side::queries;
@@ -54,7 +55,8 @@ struct RemoveTokens {
   Side side = Side::queries;
 };
 
-/// Fills the inputs of the current mode, or only `tensor`, with numbers drawn from N(0, 1) by `seed`, rounded to two decimals.
+/// Fills the inputs of the current mode, or only `tensor`, with numbers drawn from N(0, 1) by `seed`, rounded
+/// to two decimals.
 struct Randomize {
   std::uint32_t seed = 1;
   std::optional<TensorId> tensor;
@@ -65,13 +67,14 @@ struct Load {
   std::shared_ptr<const State> state;
 };
 
-/// The inverse of a change of shape or of many numbers. Can only be applied to the state that the change led to.
+/// The inverse of a change of shape or of many numbers. Can only be applied to the state that the change led
+/// to.
 struct Restore {
   std::shared_ptr<const Difference> difference;
 };
 
-using Edit =
-    std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize, Load, SetParameter, Restore>;
+using Edit = std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize,
+                          Load, SetParameter, Restore>;
 
 /// The effect of an edit: its inverse, and what the engine must update.
 struct Effect {
@@ -93,9 +96,10 @@ Result<void> check(const State& state, const Edit& edit);
 /// Applies an edit that has passed check(). Applying the inverse restores the previous state, bit for bit.
 Effect apply(State& state, const Edit& edit);
 
-/// The changes, in order, after which there are `heads` heads with as many columns each as now: the first ones keep their numbers, more are
-/// drawn from the seed. None where heads have something else than columns of Q, K and V of their own (projections, shared keys, matrices of
-/// the score, a bias, named columns), or where so many are too many.
+/// The changes, in order, after which there are `heads` heads with as many columns each as now: the first
+/// ones keep their numbers, more are drawn from the seed. None where heads have something else than columns
+/// of Q, K and V of their own (projections, shared keys, matrices of the score, a bias, named columns), or
+/// where so many are too many.
 std::vector<SetOption> headsWithColumns(const Settings& settings, int heads);
 
 }  // namespace document

@@ -38,8 +38,10 @@ double Experiments::costTokens() const {
 attention::Cost Experiments::cost(double tokens, bool other) const {
   const ExperimentOptions& o = state_.experiments;
   attention::CostSpec spec;
-  spec.layer = document::spec(state_), spec.hasBiases = state_.projectionBias, spec.outputDim = state_.outputProjection ? outputColumns(state_) : 0;
-  spec.tokens = tokens, spec.modelDim = state_.mode == Mode::x ? state_.modelDim : 0, spec.scoreUnits = state_.additiveDim;
+  spec.layer = document::spec(state_), spec.hasBiases = state_.projectionBias,
+  spec.outputDim = state_.outputProjection ? outputColumns(state_) : 0;
+  spec.tokens = tokens, spec.modelDim = state_.mode == Mode::x ? state_.modelDim : 0,
+  spec.scoreUnits = state_.additiveDim;
   if (!other) return attention::costOf(spec);
   attention::Spec& layer = spec.layer;
   switch (o.costOf) {
@@ -51,7 +53,9 @@ attention::Cost Experiments::cost(double tokens, bool other) const {
       layer.heads = layer.kvHeads = 1;
       break;
     case CostOf::window:
-      if (layer.windowLeft < 0 && layer.windowRight < 0) layer.windowLeft = layer.causal ? o.costWindow - 1 : (o.costWindow - 1) / 2, layer.windowRight = layer.causal ? 0 : o.costWindow / 2;
+      if (layer.windowLeft < 0 && layer.windowRight < 0)
+        layer.windowLeft = layer.causal ? o.costWindow - 1 : (o.costWindow - 1) / 2,
+        layer.windowRight = layer.causal ? 0 : o.costWindow / 2;
       else layer.windowLeft = layer.windowRight = -1;
       break;
     case CostOf::recurrent: {
@@ -74,7 +78,8 @@ const attention::Comparison& Experiments::comparison(const attention::Trace& tra
     // Q and K already contain the positions.
     if (layer.position == attention::Position::sinusoidal) layer.position = attention::Position::none;
     attention::Inputs direct = inputs(state_);
-    direct.x = direct.xKv = direct.wQ = direct.wK = direct.wV = direct.wO = direct.bQ = direct.bK = direct.bV = direct.bO = direct.xV = nullptr;
+    direct.x = direct.xKv = direct.wQ = direct.wK = direct.wV = direct.wO = direct.bQ = direct.bK =
+        direct.bV = direct.bO = direct.xV = nullptr;
     direct.q = &trace.q, direct.k = &trace.k, direct.v = &trace.v;
     return attention::compare(layer, direct, asked);
   });

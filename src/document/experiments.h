@@ -1,4 +1,5 @@
-// The experiments on the spread of scores, on weights, reach and cost: results computed from their options when they are asked for.
+// The experiments on the spread of scores, on weights, reach and cost: results computed from their options
+// when they are asked for.
 #pragma once
 
 #include <vector>
@@ -20,7 +21,8 @@ class Experiments {
   /// The distributions for d_k = 1, 2, 4 … 1024.
   const std::vector<attention::Spread>& curve();
   const std::vector<attention::Reach>& reach();
-  /// Comparison with a fully connected layer, for the layer with that trace; recomputed when `revision` changes.
+  /// Comparison with a fully connected layer, for the layer with that trace; recomputed when `revision`
+  /// changes.
   const attention::Comparison& comparison(const attention::Trace& trace, std::uint64_t revision);
   /// The token that is perturbed: the option dense_token, limited to the existing tokens.
   int denseToken() const;

@@ -1,4 +1,5 @@
-// A question with several choices, such as which tensors of a file are Q, K and V. Whoever asks it provides the text; a panel shows it.
+// A question with several choices, such as which tensors of a file are Q, K and V. Whoever asks it provides
+// the text; a panel shows it.
 #pragma once
 
 #include <string>
@@ -17,11 +18,12 @@ struct Field {
 
 /// Its texts must not contain tabs or line feeds.
 struct Form {
-  std::string title;      ///< "layer.npz: which tensors are Q, K and V?"
-  std::string says;       ///< what the present choices result in, or why they are not possible
-  bool isReady = false;   ///< the present choices are possible
+  std::string title;     ///< "layer.npz: which tensors are Q, K and V?"
+  std::string says;      ///< what the present choices result in, or why they are not possible
+  bool isReady = false;  ///< the present choices are possible
   std::vector<Field> fields;
-  std::vector<std::string> answers{};  ///< for other questions, the buttons; Enter presses the first. "!save" stands for the choice "Save"
+  /// For other questions, the buttons; Enter presses the first. "!save" stands for the choice "Save".
+  std::vector<std::string> answers{};
 };
 
 /// Converts to lines of text and back; a text in another format gives an empty form.

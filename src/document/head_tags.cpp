@@ -9,17 +9,20 @@ namespace document {
 
 bool hasHeadTags(const Settings& s) {
   const attention::NormalizerMechanism& normalizer = attention::mechanismOf(s.normalizer);
-  return !s.cross && s.step == 0 && s.tokens >= kTaggedTokens && s.keyTokens == s.tokens && normalizer.sumsToOne && normalizer.least >= 0;
+  return !s.cross && s.step == 0 && s.tokens >= kTaggedTokens && s.keyTokens == s.tokens &&
+         normalizer.sumsToOne && normalizer.least >= 0;
 }
 
 std::vector<int> tokenNumbers(const std::vector<std::string>& labels) {
   std::map<std::string_view, int> seen;
   std::vector<int> out;
-  for (const std::string& label : labels) out.push_back(seen.emplace(label, static_cast<int>(seen.size())).first->second);
+  for (const std::string& label : labels)
+    out.push_back(seen.emplace(label, static_cast<int>(seen.size())).first->second);
   return out;
 }
 
-const attention::HeadTag& HeadTags::of(const State& state, int head, const float* weights, std::uint32_t written) {
+const attention::HeadTag& HeadTags::of(const State& state, int head, const float* weights,
+                                       std::uint32_t written) {
   if (labels_ != state.labels || causal_ != state.causal) {
     kept_.clear();
     labels_ = state.labels, causal_ = state.causal;
@@ -27,7 +30,8 @@ const attention::HeadTag& HeadTags::of(const State& state, int head, const float
   }
   const auto at = static_cast<std::size_t>(head);
   if (at >= kept_.size()) kept_.resize(at + 1);
-  if (Kept& kept = kept_[at]; kept.written != written) kept = {written, attention::tagOf(weights, numbers_, causal_)};
+  if (Kept& kept = kept_[at]; kept.written != written)
+    kept = {written, attention::tagOf(weights, numbers_, causal_)};
   return kept_[at].tag;
 }
 

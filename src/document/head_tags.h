@@ -10,7 +10,8 @@
 
 namespace document {
 
-/// Do heads have tags? In self-attention over at least kTaggedTokens tokens, where weights sum to 1: with fewer, every row has a pattern.
+/// Do heads have tags? In self-attention over at least kTaggedTokens tokens, where weights sum to 1: with
+/// fewer, every row has a pattern.
 bool hasHeadTags(const Settings& settings);
 inline constexpr int kTaggedTokens = 8;
 

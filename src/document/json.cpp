@@ -17,11 +17,14 @@ using Kind = Json::Kind;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Receives the parser's events and builds the tree. Returning false stops the parser; `ok` then holds the error.
+/// Receives the parser's events and builds the tree. Returning false stops the parser; `ok` then holds the
+/// error.
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
  public:
   Builder(std::string_view text, std::span<const std::string_view> known, JsonText& out)
-      : result(out), text_(text), known_(known) {}
+      : result(out),
+        text_(text),
+        known_(known) {}
 
   JsonText& result;
   base::Result<void> ok;
@@ -189,7 +192,8 @@ bool Builder::isInBias() const {
 
 bool Builder::addNumber(double value, float single) {
   if (std::isinf(single) && isInBias())
-    return fail(Error::Kind::range, {"the number is too large for 32 bits; use -3.4e38 to 3.4e38, or \"-inf\"."});
+    return fail(Error::Kind::range,
+                {"the number is too large for 32 bits; use -3.4e38 to 3.4e38, or \"-inf\"."});
   Json node;
   node.kind = Kind::number;
   node.number = value, node.single = single;
@@ -270,20 +274,14 @@ const Json* Json::find(std::string_view key) const {
 
 std::string_view Json::kindName() const {
   switch (kind) {
-    case Kind::null:
-      return "null";
-    case Kind::boolean:
-      return "true or false";
-    case Kind::number:
-      return "a number";
-    case Kind::text:
-      return "a text";
-    case Kind::object:
-      return "an object";
+    case Kind::null: return "null";
+    case Kind::boolean: return "true or false";
+    case Kind::number: return "a number";
+    case Kind::text: return "a text";
+    case Kind::object: return "an object";
     case Kind::list:
     case Kind::numbers:
-    case Kind::booleans:
-      return "a list";
+    case Kind::booleans: return "a list";
   }
   return {};
 }
@@ -298,14 +296,16 @@ std::string described(const Json& json) {
 base::Result<void> parseJson(std::string_view text, std::span<const std::string_view> known, JsonText& out) {
   if (text.size() > kMaxTextBytes)
     return base::refuse(Error::Kind::memory, "text",
-                  {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
+                        {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
   if (hasByteOrderMark(text))
     return base::refuse(Error::Kind::syntax, "text",
-                  {"it begins with a byte order mark; save it as UTF-8 without one."});
+                        {"it begins with a byte order mark; save it as UTF-8 without one."});
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return base::refuse(Error::Kind::syntax, "text", {"it is empty; give a state or tensors in JSON."});
   Builder builder(text, known, out);
-  if (!nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&builder)) && builder.ok)
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(),
+                                 static_cast<nlohmann::json::json_sax_t*>(&builder)) &&
+      builder.ok)
     return base::refuse(Error::Kind::syntax, "text", {"it is not JSON; check the file."});
   return std::move(builder.ok);
 }
@@ -315,12 +315,9 @@ std::string jsonQuoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      out += '\\', out += c;
-    else if (byte >= 0x20)
-      out += c;
-    else
-      out += "\\u00", out += digits[byte >> 4], out += digits[byte & 15];
+    if (c == '"' || c == '\\') out += '\\', out += c;
+    else if (byte >= 0x20) out += c;
+    else out += "\\u00", out += digits[byte >> 4], out += digits[byte & 15];
   }
   return out + '"';
 }

@@ -17,11 +17,13 @@ struct Json {
   Kind kind = Kind::null;
   bool boolean = false;
   double number = 0;
-  float single = 0;  ///< the number rounded directly from its decimal digits to float; infinite beyond the range
+  /// The number rounded directly from its decimal digits to float; infinite beyond the range.
+  float single = 0;
   std::string text;
   std::vector<std::string> keys;  ///< for an object: its keys, parallel to `items`, each once
   std::vector<Json> items;        ///< of a list, or the values of an object
-  std::vector<float> numbers;     ///< for Kind::numbers, where the texts "-inf" and "inf" are allowed too; for Kind::booleans 0 and 1
+  /// For Kind::numbers, where the texts "-inf" and "inf" are allowed too; for Kind::booleans 0 and 1.
+  std::vector<float> numbers;
 
   /// The value for a key of an object; null if there is none.
   const Json* find(std::string_view key) const;
@@ -45,8 +47,9 @@ inline constexpr int kMaxDepth = 64;               ///< nesting of lists and obj
 inline constexpr std::size_t kMaxNodes = 300'000;  ///< values outside plain arrays
 inline constexpr std::size_t kMaxArrayItems = 8'000'000;  ///< values in plain arrays, in total
 
-/// Parses JSON (RFC 8259). Returns an error that names the position for text that is incomplete or continues after the end, a byte order
-/// mark, duplicate keys, NaN and infinities, and anything beyond the limits above.
+/// Parses JSON (RFC 8259). Returns an error that names the position for text that is incomplete or continues
+/// after the end, a byte order mark, duplicate keys, NaN and infinities, and anything beyond the limits
+/// above.
 base::Result<void> parseJson(std::string_view text, std::span<const std::string_view> known, JsonText& out);
 
 /// The text in double quotes, with escapes. Valid UTF-8 is not escaped.

@@ -23,7 +23,8 @@ attention::Inputs inputsOf(const State& state, const BatchItem& item) {
 
 LayerPicture pictureOf(const Tensor& weights) {
   LayerPicture out;
-  const int longer = std::max(weights.rows(), weights.cols()), size = (longer + LayerPicture::kMost - 1) / LayerPicture::kMost;
+  const int longer = std::max(weights.rows(), weights.cols()),
+            size = (longer + LayerPicture::kMost - 1) / LayerPicture::kMost;
   const auto blocks = [size](int cells) { return (cells + size - 1) / size; };
   out.weights.reshape(weights.heads(), blocks(weights.rows()), blocks(weights.cols()));
   std::fill(out.weights.values().begin(), out.weights.values().end(), 0.0f);
@@ -31,7 +32,8 @@ LayerPicture pictureOf(const Tensor& weights) {
   for (int h = 0; h < weights.heads(); ++h)
     for (int i = 0; i < weights.rows(); ++i) {
       const float* from = weights.row(h, i);
-      float *to = out.weights.row(h, i / size), &peak = out.peaks[static_cast<std::size_t>(h * out.weights.rows() + i / size)];
+      float *to = out.weights.row(h, i / size),
+            &peak = out.peaks[static_cast<std::size_t>(h * out.weights.rows() + i / size)];
       for (int j = 0; j < weights.cols(); ++j) {
         const float far = std::fabs(from[j]);
         float& cell = to[j / size];
@@ -42,7 +44,8 @@ LayerPicture pictureOf(const Tensor& weights) {
   return out;
 }
 
-const std::vector<LayerPicture>& LayerPictures::of(const State& state, const attention::Trace& trace, std::uint64_t revision, int most) {
+const std::vector<LayerPicture>& LayerPictures::of(const State& state, const attention::Trace& trace,
+                                                   std::uint64_t revision, int most) {
   const auto count = static_cast<std::size_t>(state.batch);
   if (seen_ != revision + 1 || pictures_.size() != count) {
     seen_ = revision + 1;
@@ -56,7 +59,8 @@ const std::vector<LayerPicture>& LayerPictures::of(const State& state, const att
     if (!isHere) attention::forward(spec(state), inputsOf(state, state.items[i]), trace_);
     const Tensor& weights = isHere ? trace.weights : trace_.weights;
     pictures_[i] = pictureOf(weights);
-    for (int h = 0; !tokens_.empty() && h < weights.heads(); ++h) pictures_[i].tags.push_back(attention::tagOf(weights.head(h), tokens_, state.causal));
+    for (int h = 0; !tokens_.empty() && h < weights.heads(); ++h)
+      pictures_[i].tags.push_back(attention::tagOf(weights.head(h), tokens_, state.causal));
     pictures_[i].version = ++version_;
     --missing_;
   }

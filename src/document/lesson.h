@@ -1,4 +1,5 @@
-// Lessons, puzzles, questions and example cards, as authors write them: JSON (web/lessons/schema.json), parsed strictly.
+// Lessons, puzzles, questions and example cards, as authors write them: JSON (web/lessons/schema.json),
+// parsed strictly.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,8 @@
 
 namespace document {
 
-/// Cells of a tensor, named as in scripts. With 0 to 3 indices, counted from 0: all cells, those of a head, of a row, or one.
+/// Cells of a tensor, named as in scripts. With 0 to 3 indices, counted from 0: all cells, those of a head,
+/// of a row, or one.
 struct Cells {
   std::string tensor;
   std::vector<int> at;  ///< head, row, column; kAny stands for all indices
@@ -52,7 +54,8 @@ struct Move {
 /// A condition. If it names several cells, each must satisfy it.
 struct Goal {
   enum class What : std::uint8_t { cells, argmax, option, edits };
-  enum class Of : std::uint8_t { each, sum, mean, norm, entropy, change };  ///< what is computed from the cells before comparing
+  /// What is computed from the cells before comparing.
+  enum class Of : std::uint8_t { each, sum, mean, norm, entropy, change };
   enum class Turn : std::uint8_t { none, up, down, same };
   What what = What::cells;
   Cells cells;
@@ -71,10 +74,13 @@ struct Goal {
 
 struct Prediction {
   Markup question;
-  std::vector<Markup> choices, because;  ///< of the same length; `because` may also be empty, or one for all choices
+  /// Of the same length; `because` may also be empty, or one for all choices.
+  std::vector<Markup> choices, because;
   int answer = 0;
-  std::vector<Move> after;               ///< moves made after the reader has answered
-  std::vector<std::vector<Goal>> claim;  ///< empty, or one list per choice: after the moves, the goals of the right answer hold, and of no other choice all hold
+  std::vector<Move> after;  ///< moves made after the reader has answered
+  /// Empty, or one list per choice: after the moves, the goals of the right answer hold, and of no other
+  /// choice all hold.
+  std::vector<std::vector<Goal>> claim;
 };
 
 struct Attempt {
@@ -107,16 +113,18 @@ inline constexpr std::size_t kMaxLessonBytes = 1u << 20;  ///< of one file
 inline constexpr int kMaxLessonSteps = 24, kMaxLessonCards = 200;
 inline constexpr std::size_t kMaxLessonText = 2000;  ///< bytes of one text
 
-/// Parses a file: one lesson, or {"lesson": 1, "cards": [lesson, …]}. Strict: unknown fields and names, HTML in a text, too many steps and
-/// so on are errors, whose field includes card and step: "step 3, try.check[0].at". Whether cells exist depends on the board, and is
-/// checked by rehearse() (verdict.h).
+/// Parses a file: one lesson, or {"lesson": 1, "cards": [lesson, …]}. Strict: unknown fields and names, HTML
+/// in a text, too many steps and so on are errors, whose field includes card and step: "step 3,
+/// try.check[0].at". Whether cells exist depends on the board, and is checked by rehearse() (verdict.h).
 Result<std::vector<Lesson>> readLessons(std::string_view text);
-/// Parses {"check": a check, or a list of up to 16}, as scripts pass them: -1 in `at` stands for all heads, rows or columns.
+/// Parses {"check": a check, or a list of up to 16}, as scripts pass them: -1 in `at` stands for all heads,
+/// rows or columns.
 Result<std::vector<Goal>> readChecks(std::string_view text);
 /// Does the text look like a lesson file, rather than a state or tensors?
 bool isLessonText(std::string_view text);
 
-/// Parses the markup of a text: **bold**, `0.50`, [q:3], [weights:3,0|label], [causal], [view:block], [lesson:id|label], {q:3,2 * k:0,2}.
+/// Parses the markup of a text: **bold**, `0.50`, [q:3], [weights:3,0|label], [causal], [view:block],
+/// [lesson:id|label], {q:3,2 * k:0,2}.
 Result<Markup> readMarkup(std::string_view text, std::string_view field);
 
 std::string_view name(LessonKind kind);

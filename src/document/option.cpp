@@ -6,11 +6,11 @@
 #include <type_traits>
 
 #include "base/number.h"
+#include "base/sentence.h"
 #include "document/pattern.h"
 #include "document/pin.h"
 #include "document/resize.h"
 #include "document/training.h"
-#include "base/sentence.h"
 
 namespace document {
 namespace {
@@ -27,10 +27,12 @@ constexpr std::string_view kBlockNorms[] = {"none", "post", "pre"};
 constexpr std::string_view kActivations[] = {"relu", "gelu", "tanh"};
 constexpr std::string_view kSegmentEnds[] = {"tokens", "punctuation"};
 constexpr std::string_view kWeightScales[] = {"linear", "sqrt", "row", "auto"};
-constexpr std::string_view kViews[] = {"layer", "block", "segments", "spread", "dense", "memory", "cost", "train", "model"};
+constexpr std::string_view kViews[] = {"layer",  "block", "segments", "spread", "dense",
+                                       "memory", "cost",  "train",    "model"};
 constexpr std::string_view kExperiments[] = {"none", "spread", "weights", "reach", "block", "segments"};
 /// The names that replaced these: the views in the order of kExperiments.
-constexpr View kExperimentViews[] = {View::layer, View::spread, View::dense, View::memory, View::block, View::segments};
+constexpr View kExperimentViews[] = {View::layer,  View::spread, View::dense,
+                                     View::memory, View::block,  View::segments};
 constexpr std::string_view kDropouts[] = {"inverted", "plain"};
 constexpr std::string_view kCells[] = {"tanh", "lstm"};
 constexpr std::string_view kCosts[] = {"score", "heads", "window", "recurrent"};
@@ -56,16 +58,20 @@ constexpr Row row(Option option, std::string_view help) {
 constexpr Row toggle(Id id, std::string_view name, Member member, std::string_view help) {
   return row({id, name, member, Type::boolean}, help);
 }
-constexpr Row whole(Id id, std::string_view name, Member member, double min, double max, std::string_view help) {
+constexpr Row whole(Id id, std::string_view name, Member member, double min, double max,
+                    std::string_view help) {
   return row({id, name, member, Type::integer, min, max}, help);
 }
-constexpr Row real(Id id, std::string_view name, Member member, double min, double max, std::string_view help) {
+constexpr Row real(Id id, std::string_view name, Member member, double min, double max,
+                   std::string_view help) {
   return row({id, name, member, Type::real, min, max}, help);
 }
-constexpr Row other(Id id, std::string_view name, Member member, Type type, double min, double max, std::string_view help) {
+constexpr Row other(Id id, std::string_view name, Member member, Type type, double min, double max,
+                    std::string_view help) {
   return row({id, name, member, type, min, max}, help);
 }
-constexpr Row choice(Id id, std::string_view name, Member member, std::span<const std::string_view> choices, std::string_view help) {
+constexpr Row choice(Id id, std::string_view name, Member member, std::span<const std::string_view> choices,
+                     std::string_view help) {
   return row({id, name, member, Type::choice, 0, 0, choices}, help);
 }
 constexpr Row invalidates(Invalidates what, Row row) {
@@ -89,7 +95,7 @@ using S = Settings;
 
 template <auto... kPath>
 MemberPointer place(Settings& settings) {
-  auto& member = (settings.* ... .*kPath);
+  auto& member = (settings.*....*kPath);
   if constexpr (std::is_enum_v<std::remove_reference_t<decltype(member)>>) {
     static_assert(sizeof member == sizeof(std::uint8_t));
     return reinterpret_cast<std::uint8_t*>(&member);
@@ -129,143 +135,270 @@ constexpr double kTokens = Limits::tokens;
 constexpr double kColumnNames = 4096;
 
 constexpr Row kRows[] = {
-    always(choice(Id::mode, "mode", at<&S::mode>, kModes, "Edit Q, K and V, or X and the weights that make them")),
+    always(choice(Id::mode, "mode", at<&S::mode>, kModes,
+                  "Edit Q, K and V, or X and the weights that make them")),
     always(whole(Id::tokens, "tokens", at<&S::tokens>, 1, kTokens, "How many tokens there are")),
-    always(other(Id::labels, "labels", kNoMember, Type::labels, 1, kTokens, "The tokens; a sentence is split into words")),
-    always(whole(Id::heads, "heads", at<&S::heads>, 1, Limits::heads, "How many heads look in parallel, each in columns of its own; must divide the width")),
-    always(whole(Id::d_k, "d_k", at<&S::headDim>, 1, Limits::headDim, "Columns of Q and K per head, and of V while d_v is the same")),
+    always(other(Id::labels, "labels", kNoMember, Type::labels, 1, kTokens,
+                 "The tokens; a sentence is split into words")),
+    always(whole(Id::heads, "heads", at<&S::heads>, 1, Limits::heads,
+                 "How many heads look in parallel, each in columns of its own; must divide the width")),
+    always(whole(Id::d_k, "d_k", at<&S::headDim>, 1, Limits::headDim,
+                 "Columns of Q and K per head, and of V while d_v is the same")),
     always(whole(Id::model_dim, "model_dim", at<&S::modelDim>, 1, Limits::modelDim, "Columns of X")),
-    invalidates(Invalidates::mask, always(toggle(Id::causal, "causal", at<&S::causal>, "A token sees itself and those before it"))),
-    invalidates(Invalidates::score, always(other(Id::scale, "scale", kNoMember, Type::scale, kMinScale, kMaxScale, "Divide scores by the square root of d_k, or multiply them by a number"))),
-    invalidates(Invalidates::temperature, always(real(Id::temperature, "temperature", at<&S::temperature>, kMinTemperature, kMaxTemperature, "Scores are divided by it before softmax: low is sharp, high is even"))),
-    always(shown(whole(Id::focus_head, "focus_head", at<&S::focusHead>, 0, Limits::heads - 1, "The head on the board, from 0"))),
-    always(shown(whole(Id::decimals, "decimals", at<&S::decimals>, 0, kMaxDecimals, "Digits after the point"))),
+    invalidates(Invalidates::mask, always(toggle(Id::causal, "causal", at<&S::causal>,
+                                                 "A token sees itself and those before it"))),
+    invalidates(Invalidates::score,
+                always(other(Id::scale, "scale", kNoMember, Type::scale, kMinScale, kMaxScale,
+                             "Divide scores by the square root of d_k, or multiply them by a number"))),
+    invalidates(
+        Invalidates::temperature,
+        always(real(Id::temperature, "temperature", at<&S::temperature>, kMinTemperature, kMaxTemperature,
+                    "Scores are divided by it before softmax: low is sharp, high is even"))),
+    always(shown(whole(Id::focus_head, "focus_head", at<&S::focusHead>, 0, Limits::heads - 1,
+                       "The head on the board, from 0"))),
+    always(
+        shown(whole(Id::decimals, "decimals", at<&S::decimals>, 0, kMaxDecimals, "Digits after the point"))),
     always(shown(choice(Id::theme, "theme", at<&S::theme>, kThemes, "Light, dark, or as the page"))),
-    invalidates(Invalidates::nothing, always(whole(Id::seed, "seed", at<&S::seed>, 0, kMaxSeed, "Of random numbers; the same seed gives the same"))),
-    invalidates(Invalidates::score, choice(Id::score, "score", at<&S::score>, attention::kScoreNames, "How a query and a key become one number")),
-    real(Id::softcap, "softcap", at<&S::softcap>, 0, kMaxSoftcap, "Scores are bent to stay within plus or minus this; 0: they are not"),
-    choice(Id::normalizer, "normalizer", at<&S::normalizer>, attention::kNormalizerNames, "How a row of scores becomes a row of weights"),
+    invalidates(Invalidates::nothing, always(whole(Id::seed, "seed", at<&S::seed>, 0, kMaxSeed,
+                                                   "Of random numbers; the same seed gives the same"))),
+    invalidates(Invalidates::score, choice(Id::score, "score", at<&S::score>, attention::kScoreNames,
+                                           "How a query and a key become one number")),
+    real(Id::softcap, "softcap", at<&S::softcap>, 0, kMaxSoftcap,
+         "Scores are bent to stay within plus or minus this; 0: they are not"),
+    choice(Id::normalizer, "normalizer", at<&S::normalizer>, attention::kNormalizerNames,
+           "How a row of scores becomes a row of weights"),
     choice(Id::position, "position", at<&S::position>, kPositions, "Where the order of the tokens comes in"),
-    invalidates(Invalidates::mask, whole(Id::causal_offset, "causal_offset", at<&S::causalOffset>, 0, kTokens, "Keys that were cached before the first query")),
-    invalidates(Invalidates::mask, whole(Id::window_left, "window_left", at<&S::windowLeft>, -1, kTokens, "Keys before its own that a query sees; -1: all")),
-    invalidates(Invalidates::mask, whole(Id::window_right, "window_right", at<&S::windowRight>, -1, kTokens, "Keys after its own that a query sees; -1: all")),
-    whole(Id::prefix, "prefix", at<&S::prefix>, 0, kTokens, "The first so many keys are seen even by those before them"),
-    whole(Id::key_length, "key_length", at<&S::keyLength>, -1, kTokens, "Keys from here on are padding, which nobody sees; -1: none"),
-    stored(Stored::never, choice(Id::pattern, "pattern", kNoMember, kPatternNames, "Which scores are computed")),
-    whole(Id::pattern_local, "pattern_local", inPattern<&attention::Pattern::local>, 0, kTokens, "Keys less than so many steps away are seen; 0: off"),
-    whole(Id::pattern_dilation, "pattern_dilation", inPattern<&attention::Pattern::dilation>, 1, kTokens, "Keys from one such step to the next"),
-    whole(Id::pattern_stride, "pattern_stride", inPattern<&attention::Pattern::stride>, 0, kTokens, "Of keys counted from its own, one in so many is seen; 0: off"),
-    whole(Id::pattern_block, "pattern_block", inPattern<&attention::Pattern::block>, 0, kTokens, "Tokens of the same block of so many are seen; 0: off"),
-    whole(Id::pattern_global, "pattern_global", inPattern<&attention::Pattern::global>, 0, kTokens, "The first so many tokens see all and are seen by all"),
-    whole(Id::pattern_random, "pattern_random", inPattern<&attention::Pattern::random>, 0, kTokens, "So many keys a query are drawn and seen"),
-    whole(Id::pattern_seed, "pattern_seed", inPattern<&attention::Pattern::seed>, 0, kMaxSeed, "The random keys are drawn from it; the same seed draws the same"),
-    toggle(Id::mask_after_softmax, "mask_after_softmax", at<&S::maskAfterSoftmax>, "A mistake to look at: rows no longer sum to 1"),
-    whole(Id::kv_heads, "kv_heads", at<&S::kvHeads>, 1, Limits::heads, "Heads of K and V, each shared by heads of Q; must divide them"),
+    invalidates(Invalidates::mask, whole(Id::causal_offset, "causal_offset", at<&S::causalOffset>, 0, kTokens,
+                                         "Keys that were cached before the first query")),
+    invalidates(Invalidates::mask, whole(Id::window_left, "window_left", at<&S::windowLeft>, -1, kTokens,
+                                         "Keys before its own that a query sees; -1: all")),
+    invalidates(Invalidates::mask, whole(Id::window_right, "window_right", at<&S::windowRight>, -1, kTokens,
+                                         "Keys after its own that a query sees; -1: all")),
+    whole(Id::prefix, "prefix", at<&S::prefix>, 0, kTokens,
+          "The first so many keys are seen even by those before them"),
+    whole(Id::key_length, "key_length", at<&S::keyLength>, -1, kTokens,
+          "Keys from here on are padding, which nobody sees; -1: none"),
+    stored(Stored::never,
+           choice(Id::pattern, "pattern", kNoMember, kPatternNames, "Which scores are computed")),
+    whole(Id::pattern_local, "pattern_local", inPattern<&attention::Pattern::local>, 0, kTokens,
+          "Keys less than so many steps away are seen; 0: off"),
+    whole(Id::pattern_dilation, "pattern_dilation", inPattern<&attention::Pattern::dilation>, 1, kTokens,
+          "Keys from one such step to the next"),
+    whole(Id::pattern_stride, "pattern_stride", inPattern<&attention::Pattern::stride>, 0, kTokens,
+          "Of keys counted from its own, one in so many is seen; 0: off"),
+    whole(Id::pattern_block, "pattern_block", inPattern<&attention::Pattern::block>, 0, kTokens,
+          "Tokens of the same block of so many are seen; 0: off"),
+    whole(Id::pattern_global, "pattern_global", inPattern<&attention::Pattern::global>, 0, kTokens,
+          "The first so many tokens see all and are seen by all"),
+    whole(Id::pattern_random, "pattern_random", inPattern<&attention::Pattern::random>, 0, kTokens,
+          "So many keys a query are drawn and seen"),
+    whole(Id::pattern_seed, "pattern_seed", inPattern<&attention::Pattern::seed>, 0, kMaxSeed,
+          "The random keys are drawn from it; the same seed draws the same"),
+    toggle(Id::mask_after_softmax, "mask_after_softmax", at<&S::maskAfterSoftmax>,
+           "A mistake to look at: rows no longer sum to 1"),
+    whole(Id::kv_heads, "kv_heads", at<&S::kvHeads>, 1, Limits::heads,
+          "Heads of K and V, each shared by heads of Q; must divide them"),
     whole(Id::d_v, "d_v", at<&S::valueDim>, 1, Limits::headDim, "Columns of V per head"),
     toggle(Id::cross, "cross", at<&S::cross>, "Keys and values are of another sequence"),
-    whole(Id::key_tokens, "key_tokens", at<&S::keyTokens>, 1, kTokens, "How many tokens the other sequence has"),
-    other(Id::key_labels, "key_labels", kNoMember, Type::labels, 1, kTokens, "The tokens of the other sequence"),
-    other(Id::hidden_heads, "hidden_heads", kNoMember, Type::heads, 0, Limits::heads - 1, "Heads that are left out, from 0"),
-    shown(toggle(Id::average_heads, "average_heads", at<&S::averageHeads>, "Show the mean of the heads' weights")),
-    shown(real(Id::zoom, "zoom", at<&S::zoom>, 0, kMaxZoom, "How large everything is drawn, 1 to 2.5; 0: as the window allows")),
-    shown(toggle(Id::present, "present", at<&S::present>, "Show nothing but title, board and what is chosen")),
-    shown(toggle(Id::whole_projections, "whole_projections", at<&S::wholeProjections>, "Show the W of all heads as one matrix each")),
-    shown(whole(Id::step, "step", at<&S::step>, 0, kTokens, "Tokens that a decoder has produced so far; 0: not step by step")),
+    whole(Id::key_tokens, "key_tokens", at<&S::keyTokens>, 1, kTokens,
+          "How many tokens the other sequence has"),
+    other(Id::key_labels, "key_labels", kNoMember, Type::labels, 1, kTokens,
+          "The tokens of the other sequence"),
+    other(Id::hidden_heads, "hidden_heads", kNoMember, Type::heads, 0, Limits::heads - 1,
+          "Heads that are left out, from 0"),
+    shown(toggle(Id::average_heads, "average_heads", at<&S::averageHeads>,
+                 "Show the mean of the heads' weights")),
+    shown(real(Id::zoom, "zoom", at<&S::zoom>, 0, kMaxZoom,
+               "How large everything is drawn, 1 to 2.5; 0: as the window allows")),
+    shown(
+        toggle(Id::present, "present", at<&S::present>, "Show nothing but title, board and what is chosen")),
+    shown(toggle(Id::whole_projections, "whole_projections", at<&S::wholeProjections>,
+                 "Show the W of all heads as one matrix each")),
+    shown(whole(Id::step, "step", at<&S::step>, 0, kTokens,
+                "Tokens that a decoder has produced so far; 0: not step by step")),
     whole(Id::batch, "batch", at<&S::batch>, 1, kMaxBatch, "Sequences that go through the same layer"),
-    whole(Id::batch_item, "batch_item", at<&S::batchItem>, 0, kMaxBatch - 1, "The sequence on the board, from 0"),
-    toggle(Id::block_residual, "block_residual", inBlock<&BlockOptions::residual>, "The block adds its input to what each of its parts gives"),
-    choice(Id::block_norm, "block_norm", inBlock<&BlockOptions::norm>, kBlockNorms, "Where the block normalises: after each part, or before"),
-    choice(Id::block_activation, "block_activation", inBlock<&BlockOptions::activation>, kActivations, "What a hidden unit does with its sum"),
-    whole(Id::block_hidden, "block_hidden", inBlock<&BlockOptions::hidden>, 1, kMaxBlockHidden, "Hidden units of the feed-forward network per number of a token"),
-    real(Id::block_dropout, "block_dropout", inBlock<&BlockOptions::dropout>, 0, kMaxBlockDropout, "The chance of a number in the block to be dropped"),
-    real(Id::block_epsilon, "block_epsilon", inBlock<&BlockOptions::epsilon>, kMinBlockEpsilon, kMaxBlockEpsilon, "Added to the variance, so that a row of equal numbers does not divide by 0"),
-    whole(Id::block_seed, "block_seed", inBlock<&BlockOptions::seed>, 0, kMaxSeed, "The block's weights, and what it drops, are drawn from it"),
-    choice(Id::segment_by, "segment_by", inSegments<&SegmentOptions::by>, kSegmentEnds, "Where segments of tokens end"),
-    whole(Id::segment_tokens, "segment_tokens", inSegments<&SegmentOptions::tokens>, 1, kTokens, "Tokens in each segment"),
-    whole(Id::segment_seed, "segment_seed", inSegments<&SegmentOptions::seed>, 0, kMaxSeed, "The queries that weigh tokens and segments are drawn from it"),
+    whole(Id::batch_item, "batch_item", at<&S::batchItem>, 0, kMaxBatch - 1,
+          "The sequence on the board, from 0"),
+    toggle(Id::block_residual, "block_residual", inBlock<&BlockOptions::residual>,
+           "The block adds its input to what each of its parts gives"),
+    choice(Id::block_norm, "block_norm", inBlock<&BlockOptions::norm>, kBlockNorms,
+           "Where the block normalises: after each part, or before"),
+    choice(Id::block_activation, "block_activation", inBlock<&BlockOptions::activation>, kActivations,
+           "What a hidden unit does with its sum"),
+    whole(Id::block_hidden, "block_hidden", inBlock<&BlockOptions::hidden>, 1, kMaxBlockHidden,
+          "Hidden units of the feed-forward network per number of a token"),
+    real(Id::block_dropout, "block_dropout", inBlock<&BlockOptions::dropout>, 0, kMaxBlockDropout,
+         "The chance of a number in the block to be dropped"),
+    real(Id::block_epsilon, "block_epsilon", inBlock<&BlockOptions::epsilon>, kMinBlockEpsilon,
+         kMaxBlockEpsilon, "Added to the variance, so that a row of equal numbers does not divide by 0"),
+    whole(Id::block_seed, "block_seed", inBlock<&BlockOptions::seed>, 0, kMaxSeed,
+          "The block's weights, and what it drops, are drawn from it"),
+    choice(Id::segment_by, "segment_by", inSegments<&SegmentOptions::by>, kSegmentEnds,
+           "Where segments of tokens end"),
+    whole(Id::segment_tokens, "segment_tokens", inSegments<&SegmentOptions::tokens>, 1, kTokens,
+          "Tokens in each segment"),
+    whole(Id::segment_seed, "segment_seed", inSegments<&SegmentOptions::seed>, 0, kMaxSeed,
+          "The queries that weigh tokens and segments are drawn from it"),
     shown(choice(Id::experiment, "experiment", kNoMember, kExperiments, "The older name of view")),
-    shown(choice(Id::weight_scale, "weight_scale", at<&S::weightScale>, kWeightScales, "How the colour of a weight follows from it: in proportion, by its square root, within its row, or by itself: the root from 64 keys on")),
-    shown(choice(Id::view, "view", at<&S::view>, kViews, "What is open: the layer, the block around it, segments, an experiment, or all heads of a model")),
-    choice(Id::block_dropout_kind, "block_dropout_kind", inBlock<&BlockOptions::kind>, kDropouts, "Inverted dropout divides what is kept by 1 - p; plain leaves it, and inference multiplies by 1 - p"),
-    whole(Id::block_dropout_seed, "block_dropout_seed", inBlock<&BlockOptions::dropoutSeed>, -1, kMaxSeed, "Of what the block drops; -1: that of its weights"),
-    whole(Id::spread_dim, "spread_dim", inSpread<&attention::SpreadSpec::dim>, 1, attention::SpreadDraws::largestDim, "Components of the drawn queries and keys"),
-    real(Id::spread_mean, "spread_mean", inSpread<&attention::SpreadSpec::mean>, -10, 10, "Mean of these components; of the queries alone where keys have their own"),
-    real(Id::spread_deviation, "spread_deviation", inSpread<&attention::SpreadSpec::deviation>, 0, 10, "Standard deviation of these components; of the queries alone where keys have their own"),
-    toggle(Id::spread_scaled, "spread_scaled", inExperiments<&ExperimentOptions::spreadScaled>, "Show scores divided by the square root of d_k in front"),
-    whole(Id::spread_seed, "spread_seed", inExperiments<&ExperimentOptions::spreadSeed>, 0, kMaxSeed, "Of these draws"),
-    whole(Id::dense_token, "dense_token", inDense<&attention::ComparisonSpec::token>, 0, kTokens - 1, "The token whose input moves, from 0"),
-    real(Id::dense_amount, "dense_amount", inDense<&attention::ComparisonSpec::amount>, 0, 10, "Standard deviation of what is added to its numbers"),
-    choice(Id::dense_moved, "dense_moved", inDense<&attention::ComparisonSpec::moved>, kMoved, "What moves of the token: its value, its query and its key, or all of them"),
-    whole(Id::dense_seed, "dense_seed", inDense<&attention::ComparisonSpec::seed>, 0, kMaxSeed, "Of what is added"),
-    whole(Id::reach_tokens, "reach_tokens", inReach<&attention::ReachSpec::steps>, 2, attention::ReachSpec::longest, "Tokens that the recurrent network reads"),
-    real(Id::reach_recurrent, "reach_recurrent", inReach<&attention::ReachSpec::recurrent>, 0, 4, "Singular values of its recurrent matrix"),
-    real(Id::reach_input, "reach_input", inReach<&attention::ReachSpec::input>, 0, 10, "Standard deviation of what each token adds to a unit"),
-    real(Id::reach_lead, "reach_lead", inReach<&attention::ReachSpec::lead>, -30, 30, "How much higher the score of the first token is than all others"),
-    whole(Id::reach_seed, "reach_seed", inReach<&attention::ReachSpec::seed>, 0, kMaxSeed, "Of the recurrent matrix and of what is added"),
-    toggle(Id::same_word, "same_word", at<&S::sameWord>, "Equal words get equal numbers; what is not equal yet is drawn anew"),
-    shown(toggle(Id::gradient, "gradient", at<&S::gradient>, "Show what would raise the selected value, cell by cell")),
-    toggle(Id::spread_same, "spread_same", inSpread<&attention::SpreadSpec::same>, "Keys are drawn with the mean and the deviation of queries"),
-    real(Id::spread_key_mean, "spread_key_mean", inSpread<&attention::SpreadSpec::keyMean>, -10, 10, "Mean of the components of keys, where it is their own"),
-    real(Id::spread_key_deviation, "spread_key_deviation", inSpread<&attention::SpreadSpec::keyDeviation>, 0, 10, "Standard deviation of the components of keys, where it is their own"),
-    whole(Id::spread_draws, "spread_draws", inExperiments<&ExperimentOptions::spreadDraws>, 1, attention::SpreadDraws::mostQueries, "Queries that are drawn, each with 16 keys"),
-    choice(Id::memory_cell, "memory_cell", inMemory<&MemoryOptions::cell>, kCells, "The recurrent network that reads the sentence: tanh, or an LSTM with its gates"),
-    whole(Id::memory_units, "memory_units", inMemory<&MemoryOptions::units>, 1, kMaxMemoryUnits, "Numbers in the state of the recurrent network"),
-    whole(Id::memory_seed, "memory_seed", inMemory<&MemoryOptions::seed>, 0, kMaxSeed, "The weights of the recurrent network are drawn from it"),
-    whole(Id::cost_tokens, "cost_tokens", inExperiments<&ExperimentOptions::costTokens>, 0, kMaxCostTokens, "Tokens that the cost is counted for; 0: those of the layer"),
-    choice(Id::cost_compare, "cost_compare", inExperiments<&ExperimentOptions::costOf>, kCosts, "What the cost of the layer is compared with"),
-    whole(Id::cost_window, "cost_window", inExperiments<&ExperimentOptions::costWindow>, 1, kMaxCostTokens, "Keys that a query sees in the window that it is compared with"),
-    choice(Id::train_task, "train_task", inTraining<&training::Setup::task>, training::kTaskNames, "What is learned; the options of the model become those that learn it well"),
-    whole(Id::train_layers, "train_layers", inTraining<&training::Setup::layers>, 1, training::Limits::layers, "Layers of the model"),
-    whole(Id::train_heads, "train_heads", inTraining<&training::Setup::heads>, 1, training::Limits::heads, "Heads of each layer; must divide the width of the model"),
-    whole(Id::train_d_model, "train_d_model", inTraining<&training::Setup::modelDim>, 1, training::Limits::modelDim, "Numbers of a token in the model"),
-    toggle(Id::train_feed_forward, "train_feed_forward", inTraining<&training::Setup::feedForward>, "A feed-forward network follows each attention"),
-    toggle(Id::train_layer_norm, "train_layer_norm", inTraining<&training::Setup::layerNorm>, "Each part of the model normalises what it reads"),
-    toggle(Id::train_residual, "train_residual", inTraining<&training::Setup::residual>, "Each part of the model adds to what it reads"),
-    toggle(Id::train_causal, "train_causal", inTraining<&training::Setup::causal>, "A token of the model sees itself and those before it"),
-    choice(Id::train_position, "train_position", inTraining<&training::Setup::position>, training::kPositionNames, "Where the order of the tokens comes in"),
-    choice(Id::train_score, "train_score", inTraining<&training::Setup::score>, attention::kScoreNames, "How a query and a key become one number"),
-    choice(Id::train_normalizer, "train_normalizer", inTraining<&training::Setup::normalizer>, attention::kNormalizerNames, "How a row of scores becomes a row of weights"),
-    choice(Id::train_optimizer, "train_optimizer", inTraining<&training::Setup::optimizer>, training::kOptimizerNames, "How a gradient becomes a step"),
-    real(Id::train_rate, "train_rate", inTraining<&training::Setup::rate>, training::Limits::lowestRate, training::Limits::highestRate, "The learning rate; the run goes on with another one"),
-    whole(Id::train_batch, "train_batch", inTraining<&training::Setup::batch>, 1, training::Limits::batch, "Sequences a step learns from"),
-    real(Id::train_dropout, "train_dropout", inTraining<&training::Setup::dropout>, 0, training::Limits::dropout, "The chance of a number to be dropped while it learns"),
-    whole(Id::train_seed, "train_seed", inTraining<&training::Setup::seed>, 0, kMaxSeed, "Weights, batches and what is held out are drawn from it"),
-    other(Id::train_sentences, "train_sentences", inTraining<&training::Setup::sentences>, Type::text, 0, training::Limits::sentences, "Own sentences of tags and translate, a line each"),
-    stored(Stored::never, shown(toggle(Id::train_running, "train_running", at<&S::trainRunning>, "The run goes on, in pieces between the frames"))),
-    shown(whole(Id::stepper, "stepper", at<&S::stepper>, 0, kMaxStepper, "Steps of the selected row's way to the output that are shown; 0: not step by step")),
+    shown(choice(Id::weight_scale, "weight_scale", at<&S::weightScale>, kWeightScales,
+                 "How the colour of a weight follows from it: in proportion, by its square root, within its "
+                 "row, or by itself: the root from 64 keys on")),
+    shown(choice(
+        Id::view, "view", at<&S::view>, kViews,
+        "What is open: the layer, the block around it, segments, an experiment, or all heads of a model")),
+    choice(
+        Id::block_dropout_kind, "block_dropout_kind", inBlock<&BlockOptions::kind>, kDropouts,
+        "Inverted dropout divides what is kept by 1 - p; plain leaves it, and inference multiplies by 1 - p"),
+    whole(Id::block_dropout_seed, "block_dropout_seed", inBlock<&BlockOptions::dropoutSeed>, -1, kMaxSeed,
+          "Of what the block drops; -1: that of its weights"),
+    whole(Id::spread_dim, "spread_dim", inSpread<&attention::SpreadSpec::dim>, 1,
+          attention::SpreadDraws::largestDim, "Components of the drawn queries and keys"),
+    real(Id::spread_mean, "spread_mean", inSpread<&attention::SpreadSpec::mean>, -10, 10,
+         "Mean of these components; of the queries alone where keys have their own"),
+    real(Id::spread_deviation, "spread_deviation", inSpread<&attention::SpreadSpec::deviation>, 0, 10,
+         "Standard deviation of these components; of the queries alone where keys have their own"),
+    toggle(Id::spread_scaled, "spread_scaled", inExperiments<&ExperimentOptions::spreadScaled>,
+           "Show scores divided by the square root of d_k in front"),
+    whole(Id::spread_seed, "spread_seed", inExperiments<&ExperimentOptions::spreadSeed>, 0, kMaxSeed,
+          "Of these draws"),
+    whole(Id::dense_token, "dense_token", inDense<&attention::ComparisonSpec::token>, 0, kTokens - 1,
+          "The token whose input moves, from 0"),
+    real(Id::dense_amount, "dense_amount", inDense<&attention::ComparisonSpec::amount>, 0, 10,
+         "Standard deviation of what is added to its numbers"),
+    choice(Id::dense_moved, "dense_moved", inDense<&attention::ComparisonSpec::moved>, kMoved,
+           "What moves of the token: its value, its query and its key, or all of them"),
+    whole(Id::dense_seed, "dense_seed", inDense<&attention::ComparisonSpec::seed>, 0, kMaxSeed,
+          "Of what is added"),
+    whole(Id::reach_tokens, "reach_tokens", inReach<&attention::ReachSpec::steps>, 2,
+          attention::ReachSpec::longest, "Tokens that the recurrent network reads"),
+    real(Id::reach_recurrent, "reach_recurrent", inReach<&attention::ReachSpec::recurrent>, 0, 4,
+         "Singular values of its recurrent matrix"),
+    real(Id::reach_input, "reach_input", inReach<&attention::ReachSpec::input>, 0, 10,
+         "Standard deviation of what each token adds to a unit"),
+    real(Id::reach_lead, "reach_lead", inReach<&attention::ReachSpec::lead>, -30, 30,
+         "How much higher the score of the first token is than all others"),
+    whole(Id::reach_seed, "reach_seed", inReach<&attention::ReachSpec::seed>, 0, kMaxSeed,
+          "Of the recurrent matrix and of what is added"),
+    toggle(Id::same_word, "same_word", at<&S::sameWord>,
+           "Equal words get equal numbers; what is not equal yet is drawn anew"),
+    shown(toggle(Id::gradient, "gradient", at<&S::gradient>,
+                 "Show what would raise the selected value, cell by cell")),
+    toggle(Id::spread_same, "spread_same", inSpread<&attention::SpreadSpec::same>,
+           "Keys are drawn with the mean and the deviation of queries"),
+    real(Id::spread_key_mean, "spread_key_mean", inSpread<&attention::SpreadSpec::keyMean>, -10, 10,
+         "Mean of the components of keys, where it is their own"),
+    real(Id::spread_key_deviation, "spread_key_deviation", inSpread<&attention::SpreadSpec::keyDeviation>, 0,
+         10, "Standard deviation of the components of keys, where it is their own"),
+    whole(Id::spread_draws, "spread_draws", inExperiments<&ExperimentOptions::spreadDraws>, 1,
+          attention::SpreadDraws::mostQueries, "Queries that are drawn, each with 16 keys"),
+    choice(Id::memory_cell, "memory_cell", inMemory<&MemoryOptions::cell>, kCells,
+           "The recurrent network that reads the sentence: tanh, or an LSTM with its gates"),
+    whole(Id::memory_units, "memory_units", inMemory<&MemoryOptions::units>, 1, kMaxMemoryUnits,
+          "Numbers in the state of the recurrent network"),
+    whole(Id::memory_seed, "memory_seed", inMemory<&MemoryOptions::seed>, 0, kMaxSeed,
+          "The weights of the recurrent network are drawn from it"),
+    whole(Id::cost_tokens, "cost_tokens", inExperiments<&ExperimentOptions::costTokens>, 0, kMaxCostTokens,
+          "Tokens that the cost is counted for; 0: those of the layer"),
+    choice(Id::cost_compare, "cost_compare", inExperiments<&ExperimentOptions::costOf>, kCosts,
+           "What the cost of the layer is compared with"),
+    whole(Id::cost_window, "cost_window", inExperiments<&ExperimentOptions::costWindow>, 1, kMaxCostTokens,
+          "Keys that a query sees in the window that it is compared with"),
+    choice(Id::train_task, "train_task", inTraining<&training::Setup::task>, training::kTaskNames,
+           "What is learned; the options of the model become those that learn it well"),
+    whole(Id::train_layers, "train_layers", inTraining<&training::Setup::layers>, 1, training::Limits::layers,
+          "Layers of the model"),
+    whole(Id::train_heads, "train_heads", inTraining<&training::Setup::heads>, 1, training::Limits::heads,
+          "Heads of each layer; must divide the width of the model"),
+    whole(Id::train_d_model, "train_d_model", inTraining<&training::Setup::modelDim>, 1,
+          training::Limits::modelDim, "Numbers of a token in the model"),
+    toggle(Id::train_feed_forward, "train_feed_forward", inTraining<&training::Setup::feedForward>,
+           "A feed-forward network follows each attention"),
+    toggle(Id::train_layer_norm, "train_layer_norm", inTraining<&training::Setup::layerNorm>,
+           "Each part of the model normalises what it reads"),
+    toggle(Id::train_residual, "train_residual", inTraining<&training::Setup::residual>,
+           "Each part of the model adds to what it reads"),
+    toggle(Id::train_causal, "train_causal", inTraining<&training::Setup::causal>,
+           "A token of the model sees itself and those before it"),
+    choice(Id::train_position, "train_position", inTraining<&training::Setup::position>,
+           training::kPositionNames, "Where the order of the tokens comes in"),
+    choice(Id::train_score, "train_score", inTraining<&training::Setup::score>, attention::kScoreNames,
+           "How a query and a key become one number"),
+    choice(Id::train_normalizer, "train_normalizer", inTraining<&training::Setup::normalizer>,
+           attention::kNormalizerNames, "How a row of scores becomes a row of weights"),
+    choice(Id::train_optimizer, "train_optimizer", inTraining<&training::Setup::optimizer>,
+           training::kOptimizerNames, "How a gradient becomes a step"),
+    real(Id::train_rate, "train_rate", inTraining<&training::Setup::rate>, training::Limits::lowestRate,
+         training::Limits::highestRate, "The learning rate; the run goes on with another one"),
+    whole(Id::train_batch, "train_batch", inTraining<&training::Setup::batch>, 1, training::Limits::batch,
+          "Sequences a step learns from"),
+    real(Id::train_dropout, "train_dropout", inTraining<&training::Setup::dropout>, 0,
+         training::Limits::dropout, "The chance of a number to be dropped while it learns"),
+    whole(Id::train_seed, "train_seed", inTraining<&training::Setup::seed>, 0, kMaxSeed,
+          "Weights, batches and what is held out are drawn from it"),
+    other(Id::train_sentences, "train_sentences", inTraining<&training::Setup::sentences>, Type::text, 0,
+          training::Limits::sentences, "Own sentences of tags and translate, a line each"),
+    stored(Stored::never, shown(toggle(Id::train_running, "train_running", at<&S::trainRunning>,
+                                       "The run goes on, in pieces between the frames"))),
+    shown(whole(Id::stepper, "stepper", at<&S::stepper>, 0, kMaxStepper,
+                "Steps of the selected row's way to the output that are shown; 0: not step by step")),
     shown(choice(Id::card, "card", at<&S::card>, kCards, "What the card below the matrices shows")),
-    invalidates(Invalidates::nothing, other(Id::pin, "pin", kNoMember, Type::text, 0, kMaxPinBytes, "A board to compare with, as a state text; true pins this one")),
-    shown(toggle(Id::value_norms, "value_norms", at<&S::valueNorms>, "Arcs and bars show the length of what a value adds")),
-    shown(choice(Id::weight_by, "weight_by", at<&S::weightBy>, kWeightBy, "Whose smallest change gives a weight that is dragged")),
-    choice(Id::rotary_pairs, "rotary_pairs", inRotary<&attention::Rotary::pairs>, kRotaryPairs, "Columns that are turned together: neighbours, or i and i + r/2 as in Llama"),
-    real(Id::rotary_base, "rotary_base", inRotary<&attention::Rotary::base>, kMinRotaryBase, kMaxRotaryBase, "The larger, the slower later columns turn: by base^(-2i/r) from one position to the next"),
-    whole(Id::rotary_dims, "rotary_dims", inRotary<&attention::Rotary::dims>, 0, Limits::headDim, "The first so many columns are turned, an even number; 0: all"),
-    choice(Id::rotary_scaling, "rotary_scaling", inRotary<&attention::Rotary::scaling>, kRotaryScalings, "Longer texts: positions divided by the factor, or a larger base (NTK-aware)"),
-    real(Id::rotary_factor, "rotary_factor", inRotary<&attention::Rotary::factor>, kMinRotaryFactor, kMaxRotaryFactor, "How many times as long texts may become"),
-    toggle(Id::separate_values, "separate_values", at<&S::separateValues>, "Values are made of an X of their own"),
-    whole(Id::additive_dim, "additive_dim", at<&S::additiveDim>, 0, Limits::headDim, "Hidden units of the additive score; 0: as many as d_k"),
-    toggle(Id::output_projection, "output_projection", at<&S::outputProjection>, "W_O joins the heads; without it the output is the heads side by side"),
-    whole(Id::d_out, "d_out", at<&S::outputDim>, 0, Limits::modelDim, "Columns of W_O and of the output; 0: as many as X"),
-    toggle(Id::projection_bias, "projection_bias", at<&S::projectionBias>, "What the weights make of X has b_q, b_k, b_v and b_o added to it"),
-    other(Id::position_ids, "position_ids", kNoMember, Type::ids, 0, Limits::positionId, "List that stands for the positions 0, 1, 2 ...; it counts on from its last: [100] is an offset"),
-    invalidates(Invalidates::nothing, other(Id::column_names, "column_names", kNoMember, Type::names, 0, kColumnNames, "What the columns of Q and K are called, head after head, as a list or between commas")),
-    shown(toggle(Id::column_layout, "column_layout", at<&S::columnLayout>, "Tokens are columns, and O = V softmax(K^T Q); the numbers stay the same")),
-    invalidates(Invalidates::nothing, choice(Id::batch_of, "batch_of", at<&S::batchOf>, kBatchOf, "What the items of the batch are: sequences, or layers of a model")),
-    stored(Stored::never, whole(Id::layer, "layer", kNoMember, 0, kMaxBatch - 1, "The layer of the model on the board, from 0")),
-    shown(choice(Id::color_map, "color_map", at<&S::colors>, kColors, "Colours of cells: those of the theme, cividis for weights, or shades of grey")),
+    invalidates(Invalidates::nothing, other(Id::pin, "pin", kNoMember, Type::text, 0, kMaxPinBytes,
+                                            "A board to compare with, as a state text; true pins this one")),
+    shown(toggle(Id::value_norms, "value_norms", at<&S::valueNorms>,
+                 "Arcs and bars show the length of what a value adds")),
+    shown(choice(Id::weight_by, "weight_by", at<&S::weightBy>, kWeightBy,
+                 "Whose smallest change gives a weight that is dragged")),
+    choice(Id::rotary_pairs, "rotary_pairs", inRotary<&attention::Rotary::pairs>, kRotaryPairs,
+           "Columns that are turned together: neighbours, or i and i + r/2 as in Llama"),
+    real(Id::rotary_base, "rotary_base", inRotary<&attention::Rotary::base>, kMinRotaryBase, kMaxRotaryBase,
+         "The larger, the slower later columns turn: by base^(-2i/r) from one position to the next"),
+    whole(Id::rotary_dims, "rotary_dims", inRotary<&attention::Rotary::dims>, 0, Limits::headDim,
+          "The first so many columns are turned, an even number; 0: all"),
+    choice(Id::rotary_scaling, "rotary_scaling", inRotary<&attention::Rotary::scaling>, kRotaryScalings,
+           "Longer texts: positions divided by the factor, or a larger base (NTK-aware)"),
+    real(Id::rotary_factor, "rotary_factor", inRotary<&attention::Rotary::factor>, kMinRotaryFactor,
+         kMaxRotaryFactor, "How many times as long texts may become"),
+    toggle(Id::separate_values, "separate_values", at<&S::separateValues>,
+           "Values are made of an X of their own"),
+    whole(Id::additive_dim, "additive_dim", at<&S::additiveDim>, 0, Limits::headDim,
+          "Hidden units of the additive score; 0: as many as d_k"),
+    toggle(Id::output_projection, "output_projection", at<&S::outputProjection>,
+           "W_O joins the heads; without it the output is the heads side by side"),
+    whole(Id::d_out, "d_out", at<&S::outputDim>, 0, Limits::modelDim,
+          "Columns of W_O and of the output; 0: as many as X"),
+    toggle(Id::projection_bias, "projection_bias", at<&S::projectionBias>,
+           "What the weights make of X has b_q, b_k, b_v and b_o added to it"),
+    other(Id::position_ids, "position_ids", kNoMember, Type::ids, 0, Limits::positionId,
+          "List that stands for the positions 0, 1, 2 ...; it counts on from its last: [100] is an offset"),
+    invalidates(
+        Invalidates::nothing,
+        other(Id::column_names, "column_names", kNoMember, Type::names, 0, kColumnNames,
+              "What the columns of Q and K are called, head after head, as a list or between commas")),
+    shown(toggle(Id::column_layout, "column_layout", at<&S::columnLayout>,
+                 "Tokens are columns, and O = V softmax(K^T Q); the numbers stay the same")),
+    invalidates(Invalidates::nothing,
+                choice(Id::batch_of, "batch_of", at<&S::batchOf>, kBatchOf,
+                       "What the items of the batch are: sequences, or layers of a model")),
+    stored(Stored::never, whole(Id::layer, "layer", kNoMember, 0, kMaxBatch - 1,
+                                "The layer of the model on the board, from 0")),
+    shown(choice(Id::color_map, "color_map", at<&S::colors>, kColors,
+                 "Colours of cells: those of the theme, cividis for weights, or shades of grey")),
 };
 
 // The table is split in two, so that a program without descriptions is linked without them.
 constexpr auto kOptions = [] {
   std::array<Option, std::size(kRows)> options{};
-  std::transform(std::begin(kRows), std::end(kRows), options.begin(), [](const Row& row) { return row.option; });
+  std::transform(std::begin(kRows), std::end(kRows), options.begin(),
+                 [](const Row& row) { return row.option; });
   return options;
 }();
-static_assert([] {
-  for (std::size_t i = 0; i < kOptions.size(); ++i)
-    if (kOptions[i].id != static_cast<Id>(i)) return false;
-  return true;
-}(), "the rows stand in the order of OptionId");
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < kOptions.size(); ++i)
+        if (kOptions[i].id != static_cast<Id>(i)) return false;
+      return true;
+    }(),
+    "the rows stand in the order of OptionId");
 constexpr auto kHelp = [] {
   std::array<std::string_view, std::size(kRows)> help{};
   std::transform(std::begin(kRows), std::end(kRows), help.begin(), [](const Row& row) { return row.help; });
@@ -298,8 +431,8 @@ Result<void> checkNumber(const Option& option, const Value& value) {
     return wrongType(option, value, {want, rangeText(option), "."});
   if (*number >= option.min && *number <= option.max) return {};
   return base::refuse(ErrorKind::range, option.name,
-                {base::shortest(*number), " is too ", (*number < option.min ? "small" : "large"), "; use ",
-                 rangeText(option), "."});
+                      {base::shortest(*number), " is too ", (*number < option.min ? "small" : "large"),
+                       "; use ", rangeText(option), "."});
 }
 
 Result<void> checkScale(const Option& option, const Value& value) {
@@ -325,9 +458,13 @@ Result<void> checkHeadList(const Option& option, const Value& value) {
 
 Result<void> checkIds(const Option& option, const Value& value) {
   const std::vector<int>* ids = numbersOf(value);
-  if (ids == nullptr) return wrongType(option, value, {"a list of whole numbers; use [] for 0, 1, 2 …, or [100] for 100, 101 …."});
+  if (ids == nullptr)
+    return wrongType(option, value,
+                     {"a list of whole numbers; use [] for 0, 1, 2 …, or [100] for 100, 101 …."});
   if (ids->size() > Limits::tokens)
-    return base::refuse(ErrorKind::range, option.name, {"there are ", ids->size(), "; use at most ", Limits::tokens, ", after which they count on."});
+    return base::refuse(
+        ErrorKind::range, option.name,
+        {"there are ", ids->size(), "; use at most ", Limits::tokens, ", after which they count on."});
   for (const int id : *ids)
     if (auto ok = checkNumber(option, static_cast<double>(id)); !ok) return ok;
   return {};
@@ -339,7 +476,8 @@ Result<void> checkChoice(const Option& option, const Value& value) {
   const std::string* text = std::get_if<std::string>(&value);
   if (text == nullptr) return wrongType(option, value, {"a text; use ", base::orList(names), "."});
   if (std::find(option.choices.begin(), option.choices.end(), *text) != option.choices.end()) return {};
-  return base::refuse(ErrorKind::range, option.name, {base::inQuotes(*text), " is unknown; use ", base::orList(names), "."});
+  return base::refuse(ErrorKind::range, option.name,
+                      {base::inQuotes(*text), " is unknown; use ", base::orList(names), "."});
 }
 
 Result<void> checkText(const Option& option, const Value& value) {
@@ -347,7 +485,8 @@ Result<void> checkText(const Option& option, const Value& value) {
   const std::string* text = std::get_if<std::string>(&value);
   if (text == nullptr) return wrongType(option, value, {"a text; use one, or \"\" for none."});
   if (static_cast<double>(text->size()) <= option.max) return {};
-  return base::refuse(ErrorKind::range, option.name, {"it has ", text->size(), " bytes; use at most ", base::shortest(option.max), "."});
+  return base::refuse(ErrorKind::range, option.name,
+                      {"it has ", text->size(), " bytes; use at most ", base::shortest(option.max), "."});
 }
 
 Result<void> checkLabelList(const Option& option, const Value& value) {
@@ -356,12 +495,15 @@ Result<void> checkLabelList(const Option& option, const Value& value) {
   // Longer than any labels within the limits: refused before it is split.
   constexpr std::size_t longest = std::size_t{Limits::tokens} * (kLabelBytes + 1);
   if (const std::string* sentence = std::get_if<std::string>(&value); sentence && sentence->size() > longest)
-    return base::refuse(ErrorKind::range, option.name, {"the sentence has ", sentence->size(), " bytes; use at most ", longest, "."});
-  const std::vector<std::string> labels = labelsOf(value);
-  if (labels.empty()) return base::refuse(ErrorKind::range, option.name, {"there is no word; give at least one."});
-  if (static_cast<double>(labels.size()) > option.max)
     return base::refuse(ErrorKind::range, option.name,
-                  {"there are ", labels.size(), " tokens; use at most ", base::shortest(option.max), "."});
+                        {"the sentence has ", sentence->size(), " bytes; use at most ", longest, "."});
+  const std::vector<std::string> labels = labelsOf(value);
+  if (labels.empty())
+    return base::refuse(ErrorKind::range, option.name, {"there is no word; give at least one."});
+  if (static_cast<double>(labels.size()) > option.max)
+    return base::refuse(
+        ErrorKind::range, option.name,
+        {"there are ", labels.size(), " tokens; use at most ", base::shortest(option.max), "."});
   return checkLabels(option.name, labels, 0);
 }
 
@@ -373,7 +515,8 @@ Result<void> checkLabelList(const Option& option, const Value& value) {
     return wrongType(option, value, {"a list of texts; use one, or [] for none."});
   const std::vector<std::string> names = namesOf(value);
   if (static_cast<double>(names.size()) > option.max)
-    return base::refuse(ErrorKind::range, option.name, {"there are ", names.size(), "; use at most ", base::shortest(option.max), "."});
+    return base::refuse(ErrorKind::range, option.name,
+                        {"there are ", names.size(), "; use at most ", base::shortest(option.max), "."});
   return checkLabels(option.name, names, 0);
 }
 
@@ -385,16 +528,15 @@ Result<void> checkHeads(const Settings& settings, int heads) {
   const int width = settings.heads * settings.headDim, valueWidth = settings.heads * settings.valueDim;
   const int sharing = settings.heads / settings.kvHeads;
   std::string why;
-  if (width % heads != 0)
-    why = base::joined({" does not divide the model width ", width, " (heads × d_k)"});
+  if (width % heads != 0) why = base::joined({" does not divide the model width ", width, " (heads × d_k)"});
   else if (valueWidth % heads != 0)
     why = base::joined({" does not divide the ", valueWidth, " columns of all values (heads × d_v)"});
   else if (heads % sharing != 0)
     why = base::joined({" is no multiple of the ", sharing, " heads that share keys (heads / kv_heads)"});
   else if (settings.position == attention::Position::rotary && width / heads % 2 != 0)
-    why = base::joined({" heads of ", width / heads, " columns cannot be turned in pairs by rotary positions"});
-  else
-    why = base::joined({" heads of the model width ", width, " (heads × d_k) are too many to show"});
+    why =
+        base::joined({" heads of ", width / heads, " columns cannot be turned in pairs by rotary positions"});
+  else why = base::joined({" heads of the model width ", width, " (heads × d_k) are too many to show"});
   return base::refuse(ErrorKind::range, "heads", {heads, why, "; use ", base::orList(names), "."});
 }
 
@@ -402,7 +544,7 @@ Result<void> checkHidden(const Settings& settings, const std::vector<int>& heads
   for (const int head : heads)
     if (head >= settings.heads)
       return base::refuse(ErrorKind::range, "hidden_heads",
-                    {"there is no head ", head, "; use 0 to ", settings.heads - 1, "."});
+                          {"there is no head ", head, "; use 0 to ", settings.heads - 1, "."});
   return {};
 }
 
@@ -412,7 +554,8 @@ std::vector<std::string> regroupedNames(const Settings& before, int headDim) {
   after.headDim = headDim, after.columnNames.clear();
   for (int h = 0; h < before.heads; ++h)
     for (int c = 0; c < std::min(before.headDim, headDim); ++c)
-      if (const auto name = columnName(before, h, c); !name.empty()) after.columnNames = columnNamesWith(after, h, c, std::string(name));
+      if (const auto name = columnName(before, h, c); !name.empty())
+        after.columnNames = columnNamesWith(after, h, c, std::string(name));
   return after.columnNames;
 }
 
@@ -427,35 +570,39 @@ Result<void> checkPlace(const Settings& settings, const Option& o, const Value& 
   const double* number = std::get_if<double>(&value);
   const auto atMost = [&](int most) -> Result<void> {
     if (*number <= most) return {};
-    return base::refuse(ErrorKind::range, o.name, {base::shortest(*number), " is too large; use 0 to ", most, "."});
+    return base::refuse(ErrorKind::range, o.name,
+                        {base::shortest(*number), " is too large; use 0 to ", most, "."});
   };
   switch (o.id) {
-    case Id::heads:
-      return checkHeads(settings, static_cast<int>(*number));
-    case Id::focus_head:
-      return atMost(settings.heads - 1);
-    case Id::step:
-      return atMost(settings.tokens);
+    case Id::heads: return checkHeads(settings, static_cast<int>(*number));
+    case Id::focus_head: return atMost(settings.heads - 1);
+    case Id::step: return atMost(settings.tokens);
     case Id::layer:
-      if (!hasLayers(settings)) return *number == 0 ? Result<void>() : base::refuse(ErrorKind::range, o.name, {"there is one layer here; open a file of several layers first."});
+      if (!hasLayers(settings))
+        return *number == 0 ? Result<void>()
+                            : base::refuse(ErrorKind::range, o.name,
+                                           {"there is one layer here; open a file of several layers first."});
       [[fallthrough]];
-    case Id::batch_item:
-      return atMost(settings.batch - 1);
-    case Id::dense_token:
-      return atMost(std::min(settings.tokens, settings.keyTokens) - 1);
+    case Id::batch_item: return atMost(settings.batch - 1);
+    case Id::dense_token: return atMost(std::min(settings.tokens, settings.keyTokens) - 1);
     case Id::zoom:
       if (*number == 0 || *number >= 1) return {};
-      return base::refuse(ErrorKind::range, o.name, {base::shortest(*number), " is too small; use 1 to 2.5, or 0 for as large as the window allows."});
-    case Id::hidden_heads:
-      return checkHidden(settings, *numbersOf(value));
+      return base::refuse(
+          ErrorKind::range, o.name,
+          {base::shortest(*number), " is too small; use 1 to 2.5, or 0 for as large as the window allows."});
+    case Id::hidden_heads: return checkHidden(settings, *numbersOf(value));
     case Id::rotary_dims:
       if (static_cast<int>(*number) % 2 == 0) return {};
-      return base::refuse(ErrorKind::range, o.name, {base::shortest(*number), " columns are no pairs; use an even number, or 0 for all."});
+      return base::refuse(
+          ErrorKind::range, o.name,
+          {base::shortest(*number), " columns are no pairs; use an even number, or 0 for all."});
     case Id::pin:
-      return std::holds_alternative<bool>(value) ? Result<void>() : checkPin(*std::get_if<std::string>(&value));
+      return std::holds_alternative<bool>(value) ? Result<void>()
+                                                 : checkPin(*std::get_if<std::string>(&value));
     case Id::scale:
       if (value == Value(false) || isDotProduct(settings.score)) return {};
-      return base::refuse(ErrorKind::range, o.name, {"only dot products are scaled; set score to \"scaled\"."});
+      return base::refuse(ErrorKind::range, o.name,
+                          {"only dot products are scaled; set score to \"scaled\"."});
     case Id::pattern:
       if (value != Value(std::string("custom")) || value == get(settings, o.id)) return {};
       return base::refuse(
@@ -464,9 +611,9 @@ Result<void> checkPlace(const Settings& settings, const Option& o, const Value& 
     case Id::key_tokens:
     case Id::key_labels:
       if (settings.cross || sameKeys(settings, value)) return {};
-      return base::refuse(ErrorKind::range, o.name, {"the keys are the tokens here; set cross to true first."});
-    default:
-      return {};
+      return base::refuse(ErrorKind::range, o.name,
+                          {"the keys are the tokens here; set cross to true first."});
+    default: return {};
   }
 }
 
@@ -493,10 +640,8 @@ Value scaleOf(const Settings& settings) {
 void assignScale(Settings& settings, const Value& value) {
   const double* number = std::get_if<double>(&value);
   const bool isOn = number != nullptr || *std::get_if<bool>(&value);
-  if (isOn)
-    settings.score = attention::Score::scaled;
-  else if (settings.score == attention::Score::scaled)
-    settings.score = attention::Score::dot;
+  if (isOn) settings.score = attention::Score::scaled;
+  else if (settings.score == attention::Score::scaled) settings.score = attention::Score::dot;
   settings.scaleBy = number != nullptr ? static_cast<float>(*number) : 0.0f;
 }
 
@@ -519,7 +664,8 @@ std::size_t olderName(View view) {
 /// The index of the value among the choices of the option.
 std::size_t placeOf(Id id, const Value& value) {
   const auto choices = option(id).choices;
-  return static_cast<std::size_t>(std::find(choices.begin(), choices.end(), *std::get_if<std::string>(&value)) - choices.begin());
+  return static_cast<std::size_t>(
+      std::find(choices.begin(), choices.end(), *std::get_if<std::string>(&value)) - choices.begin());
 }
 
 }  // namespace
@@ -550,31 +696,29 @@ Value get(const Settings& settings, OptionId id) {
     case Id::layer: return static_cast<double>(hasLayers(settings) ? settings.batchItem : 0);
     default: break;
   }
-  return std::visit([&]<class T>(const T* member) -> Value {
-    if constexpr (std::is_same_v<T, float>) return base::readable(*member);
-    else if constexpr (std::is_same_v<T, std::uint8_t>) return std::string(option(id).choices[*member]);
-    else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) return *member;
-    else return static_cast<double>(*member);
-  }, option(id).member.at(const_cast<Settings&>(settings)));
+  return std::visit(
+      [&]<class T>(const T* member) -> Value {
+        if constexpr (std::is_same_v<T, float>) return base::readable(*member);
+        else if constexpr (std::is_same_v<T, std::uint8_t>) return std::string(option(id).choices[*member]);
+        else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) return *member;
+        else return static_cast<double>(*member);
+      },
+      option(id).member.at(const_cast<Settings&>(settings)));
 }
 
 bool isDefault(const Settings& settings, OptionId id) {
   switch (id) {
     case Id::score:  // the field "scale" distinguishes these two
       return isDotProduct(settings.score);
-    case Id::kv_heads:
-      return settings.kvHeads == settings.heads;
-    case Id::d_v:
-      return settings.valueDim == settings.headDim;
+    case Id::kv_heads: return settings.kvHeads == settings.heads;
+    case Id::d_v: return settings.valueDim == settings.headDim;
     case Id::key_tokens:
-    case Id::key_labels:
-      return !settings.cross;
+    case Id::key_labels: return !settings.cross;
     case Id::view:  // written as the field "experiment", like in older texts, where possible
       return settings.view == View::layer || olderName(settings.view) > 0;
     case Id::weight_scale:  // the meaning of older texts, which do not contain it
       return settings.weightScale == WeightScale::linear;
-    default:
-      return get(settings, id) == get(Settings(), id);
+    default: return get(settings, id) == get(Settings(), id);
   }
 }
 
@@ -594,13 +738,18 @@ void assign(Settings& settings, OptionId id, const Value& value) {
     case Id::layer: return void(settings.batchItem = static_cast<int>(*std::get_if<double>(&value)));
     default: break;
   }
-  std::visit([&]<class T>(T* member) {
-    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) *member = *std::get_if<T>(&value);
-    else if constexpr (std::is_same_v<T, std::uint8_t>) *member = static_cast<T>(placeOf(id, value));
-    else if constexpr (std::is_same_v<T, float>) *member = static_cast<float>(*std::get_if<double>(&value)) + 0.0f;  // + 0.0f turns -0 into 0
-    else if constexpr (std::is_same_v<T, double>) *member = base::readable(static_cast<float>(*std::get_if<double>(&value)) + 0.0f);
-    else *member = static_cast<T>(*std::get_if<double>(&value));
-  }, option(id).member.at(settings));
+  std::visit(
+      [&]<class T>(T* member) {
+        if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
+          *member = *std::get_if<T>(&value);
+        else if constexpr (std::is_same_v<T, std::uint8_t>) *member = static_cast<T>(placeOf(id, value));
+        else if constexpr (std::is_same_v<T, float>)
+          *member = static_cast<float>(*std::get_if<double>(&value)) + 0.0f;  // + 0.0f turns -0 into 0
+        else if constexpr (std::is_same_v<T, double>)
+          *member = base::readable(static_cast<float>(*std::get_if<double>(&value)) + 0.0f);
+        else *member = static_cast<T>(*std::get_if<double>(&value));
+      },
+      option(id).member.at(settings));
   if (id == Id::score && settings.score != attention::Score::scaled) settings.scaleBy = 0;
 }
 
@@ -611,45 +760,37 @@ void setHeads(const Settings& settings, int heads, Settings& after) {
   after.headDim = settings.headDim * settings.heads / heads;
   after.valueDim = settings.valueDim * settings.heads / heads;
   after.biasKind = heads == 1 && settings.biasKind == Bias::perHead ? Bias::shared : settings.biasKind;
-  after.hiddenHeads = heads == settings.heads ? settings.hiddenHeads : 0;  // the bits would refer to other heads
+  after.hiddenHeads =
+      heads == settings.heads ? settings.hiddenHeads : 0;  // the bits would refer to other heads
 }
 
 Settings settingsAfter(const Settings& settings, OptionId id, const Value& value) {
   Settings after = settings;
   assign(after, id, value);
   switch (id) {
-    case Id::labels:
-      after.tokens = static_cast<int>(after.labels.size());
-      [[fallthrough]];
+    case Id::labels: after.tokens = static_cast<int>(after.labels.size()); [[fallthrough]];
     case Id::tokens:
       if (!after.cross) after.keyTokens = after.tokens;
       break;
-    case Id::key_labels:
-      after.keyTokens = static_cast<int>(keyLabels(after).size());
-      break;
-    case Id::heads:
-      setHeads(settings, after.heads, after);
-      break;
+    case Id::key_labels: after.keyTokens = static_cast<int>(keyLabels(after).size()); break;
+    case Id::heads: setHeads(settings, after.heads, after); break;
     case Id::d_k:
       if (settings.valueDim == settings.headDim) after.valueDim = after.headDim;
-      if (!settings.columnNames.empty() && settings.heads > 1) after.columnNames = regroupedNames(settings, after.headDim);
+      if (!settings.columnNames.empty() && settings.heads > 1)
+        after.columnNames = regroupedNames(settings, after.headDim);
       break;
     case Id::cross:
       if (after.cross && settings.cross) break;
       after.keyTokens = after.tokens;
       after.keyLabels = after.cross ? after.labels : std::vector<std::string>();
       break;
-    case Id::batch:
-      after.batchItem = std::min(after.batchItem, after.batch - 1);
-      break;
+    case Id::batch: after.batchItem = std::min(after.batchItem, after.batch - 1); break;
     case Id::train_task:
-      if (after.training.task != settings.training.task) after.training = training::recommended(after.training.task);
+      if (after.training.task != settings.training.task)
+        after.training = training::recommended(after.training.task);
       break;
-    case Id::score:
-      after.scoreWeights = after.scoreWeights || takesScoreWeights(after.score);
-      break;
-    default:
-      break;
+    case Id::score: after.scoreWeights = after.scoreWeights || takesScoreWeights(after.score); break;
+    default: break;
   }
   keepView(after, after);
   return after;
@@ -685,22 +826,14 @@ Result<void> checkAlone(const Option& option, const Value& value) {
         return wrongType(option, value, {"true or false; use one of these."});
       return {};
     case Type::integer:
-    case Type::real:
-      return checkNumber(option, value);
-    case Type::choice:
-      return checkChoice(option, value);
-    case Type::labels:
-      return checkLabelList(option, value);
-    case Type::scale:
-      return checkScale(option, value);
-    case Type::heads:
-      return checkHeadList(option, value);
-    case Type::ids:
-      return checkIds(option, value);
-    case Type::text:
-      return checkText(option, value);
-    case Type::names:
-      return checkNames(option, value);
+    case Type::real: return checkNumber(option, value);
+    case Type::choice: return checkChoice(option, value);
+    case Type::labels: return checkLabelList(option, value);
+    case Type::scale: return checkScale(option, value);
+    case Type::heads: return checkHeadList(option, value);
+    case Type::ids: return checkIds(option, value);
+    case Type::text: return checkText(option, value);
+    case Type::names: return checkNames(option, value);
   }
   return {};
 }

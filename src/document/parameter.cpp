@@ -22,9 +22,11 @@ int sizeOf(const Settings& settings, attention::Size size) {
     case Size::width: return width;
     case Size::hidden: return std::min(width * settings.block.hidden, attention::BlockLimits::hidden);
     case Size::units: return kUnits;
-    case Size::inputWidth: return settings.mode == Mode::x ? settings.modelDim : settings.heads * settings.headDim;
+    case Size::inputWidth:
+      return settings.mode == Mode::x ? settings.modelDim : settings.heads * settings.headDim;
     case Size::cellUnits: return settings.experiments.memory.units;
-    case Size::cellColumns: return attention::partsOf(settings.experiments.memory.cell) * settings.experiments.memory.units;
+    case Size::cellColumns:
+      return attention::partsOf(settings.experiments.memory.cell) * settings.experiments.memory.units;
     case Size::segments: return (settings.tokens + settings.segments.tokens - 1) / settings.segments.tokens;
     default: return 0;
   }
@@ -71,7 +73,8 @@ std::string_view name(ParameterId id) { return attention::name(tensorOf(id)); }
 std::optional<ParameterId> parameterNamed(std::string_view name) {
   const auto found = attention::tensorNamed(name, attention::kParameterTensors);
   if (!found) return {};
-  return static_cast<ParameterId>(static_cast<int>(*found) - static_cast<int>(attention::kParameterTensors.first));
+  return static_cast<ParameterId>(static_cast<int>(*found) -
+                                  static_cast<int>(attention::kParameterTensors.first));
 }
 
 ParameterShape shapeOf(const Settings& settings, attention::TensorId id) {
@@ -79,44 +82,39 @@ ParameterShape shapeOf(const Settings& settings, attention::TensorId id) {
   return {sizeOf(settings, row.rows), sizeOf(settings, row.columns)};
 }
 
-base::Result<void> checkShape(const Settings& settings, ParameterId id, const std::vector<std::int64_t>& shape) {
+base::Result<void> checkShape(const Settings& settings, ParameterId id,
+                              const std::vector<std::int64_t>& shape) {
   const ParameterShape want = shapeOf(settings, id);
   const std::size_t rank = shape.size();
-  const bool fits = (rank == 1 || rank == 2) && shape.back() == want.cols && (rank == 1 ? 1 : shape[0]) == want.rows;
+  const bool fits =
+      (rank == 1 || rank == 2) && shape.back() == want.cols && (rank == 1 ? 1 : shape[0]) == want.rows;
   if (fits) return {};
-  return base::refuse(base::Error::Kind::range, base::joined({name(id), ".shape"}),
-                {base::shapeText(shape), " does not fit; it must be ", base::shapeText({want.rows, want.cols}), "."});
+  return base::refuse(
+      base::Error::Kind::range, base::joined({name(id), ".shape"}),
+      {base::shapeText(shape), " does not fit; it must be ", base::shapeText({want.rows, want.cols}), "."});
 }
 
 Tensor seeded(const Settings& settings, ParameterId id) {
   const ParameterShape shape = shapeOf(settings, id);
   switch (id) {
     case ParameterId::gamma_1:
-    case ParameterId::gamma_2:
-      return filled(shape, 1);
-    case ParameterId::w_1:
-      return drawnWeights(shape, settings.block.seed, 0);
-    case ParameterId::w_2:
-      return drawnWeights(shape, settings.block.seed, 1);
-    case ParameterId::token_w:
-      return drawnWeights(shape, settings.segments.seed, 0);
-    case ParameterId::token_query:
-      return drawn(shape, 1, settings.segments.seed, 1);
-    case ParameterId::segment_w:
-      return drawnWeights(shape, settings.segments.seed, 2);
-    case ParameterId::segment_query:
-      return drawn(shape, 1, settings.segments.seed, 3);
+    case ParameterId::gamma_2: return filled(shape, 1);
+    case ParameterId::w_1: return drawnWeights(shape, settings.block.seed, 0);
+    case ParameterId::w_2: return drawnWeights(shape, settings.block.seed, 1);
+    case ParameterId::token_w: return drawnWeights(shape, settings.segments.seed, 0);
+    case ParameterId::token_query: return drawn(shape, 1, settings.segments.seed, 1);
+    case ParameterId::segment_w: return drawnWeights(shape, settings.segments.seed, 2);
+    case ParameterId::segment_query: return drawn(shape, 1, settings.segments.seed, 3);
     case ParameterId::memory_w:
     case ParameterId::memory_u:
     case ParameterId::memory_w_a:
     case ParameterId::memory_u_a:
-      return drawnWeights(shape, settings.experiments.memory.seed, 4 + static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ParameterId::memory_w));
-    case ParameterId::memory_v_a:
-      return drawn(shape, 1, settings.experiments.memory.seed, 10);
-    case ParameterId::memory_b:
-      return cellBias(settings, shape);
-    default:
-      return filled(shape, 0);
+      return drawnWeights(
+          shape, settings.experiments.memory.seed,
+          4 + static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ParameterId::memory_w));
+    case ParameterId::memory_v_a: return drawn(shape, 1, settings.experiments.memory.seed, 10);
+    case ParameterId::memory_b: return cellBias(settings, shape);
+    default: return filled(shape, 0);
   }
 }
 

@@ -25,7 +25,9 @@ void join(Contrast& all, Contrast more, std::size_t most) {
   all.count += more.count;
   for (CellChange& change : more.largest) {
     const auto size = [](const CellChange& c) { return std::abs(c.by()); };
-    all.largest.insert(std::find_if(all.largest.begin(), all.largest.end(), [&](const CellChange& c) { return size(c) < size(change); }), change);
+    all.largest.insert(std::find_if(all.largest.begin(), all.largest.end(),
+                                    [&](const CellChange& c) { return size(c) < size(change); }),
+                       change);
   }
   if (all.largest.size() > most) all.largest.resize(most);
 }
@@ -39,30 +41,48 @@ Result<std::string> pinOf(const State& state) {
   std::string text = toText(plain);
   std::erase(text, '\n');
   if (text.size() <= kMaxPinBytes) return text;
-  return base::refuse(Error::Kind::memory, "pin",
-                      {base::late<"this board takes ">(), text.size(), base::late<" bytes; pin one with fewer tokens or columns, of at most ">(), kMaxPinBytes, "."});
+  return base::refuse(
+      Error::Kind::memory, "pin",
+      {base::late<"this board takes ">(), text.size(),
+       base::late<" bytes; pin one with fewer tokens or columns, of at most ">(), kMaxPinBytes, "."});
 }
 
 Result<void> checkPin(std::string_view text) {
   if (text.empty()) return {};
-  if (text.size() > kMaxPinBytes) return base::refuse(Error::Kind::memory, "pin", {base::late<"it has ">(), text.size(), " bytes; use at most ", kMaxPinBytes, "."});
+  if (text.size() > kMaxPinBytes)
+    return base::refuse(Error::Kind::memory, "pin",
+                        {base::late<"it has ">(), text.size(), " bytes; use at most ", kMaxPinBytes, "."});
   const Result<State> read = fromText(text, State());
-  if (!read) return base::refuse(read.error().kind, "pin", {base::late<"it is no state text: ">(), read.error().message()});
-  if (read->pin.text) return base::refuse(Error::Kind::range, "pin", {base::late<"a pinned board has no pin of its own; leave it out.">()});
+  if (!read)
+    return base::refuse(read.error().kind, "pin",
+                        {base::late<"it is no state text: ">(), read.error().message()});
+  if (read->pin.text)
+    return base::refuse(Error::Kind::range, "pin",
+                        {base::late<"a pinned board has no pin of its own; leave it out.">()});
   return {};
 }
 
-Pinned::Pinned(const std::string& text) : state_(*fromText(text, State())), spec_(document::spec(state_)), inputs_(document::inputs(state_)) {
+Pinned::Pinned(const std::string& text)
+    : state_(*fromText(text, State())),
+      spec_(document::spec(state_)),
+      inputs_(document::inputs(state_)) {
   engine_.apply(spec_, inputs_, attention::Change{});
 }
 
-void Pinned::showAs(const Settings& now) {
-  keepView(state_, now);
-}
+void Pinned::showAs(const Settings& now) { keepView(state_, now); }
 
 bool Pinned::isLike(const State& now) const {
   const auto shape = [](const Settings& s) {
-    return std::array<int, 10>{static_cast<int>(s.mode), s.tokens, s.keyTokens, s.heads, s.kvHeads, s.headDim, s.valueDim, s.modelDim, s.cross ? 1 : 0, outputWidth(s)};
+    return std::array<int, 10>{static_cast<int>(s.mode),
+                               s.tokens,
+                               s.keyTokens,
+                               s.heads,
+                               s.kvHeads,
+                               s.headDim,
+                               s.valueDim,
+                               s.modelDim,
+                               s.cross ? 1 : 0,
+                               outputWidth(s)};
   };
   return shape(now) == shape(state_);
 }
@@ -77,7 +97,8 @@ Differences Pinned::differences(const State& now, const attention::Trace& trace,
   }
   if (!out.isComparable) return out;
   for (const TensorId id : inputIds()) {
-    if (isEditable(now, id) && isEditable(state_, id)) join(out.inputs, attention::contrastOf(id, *input(state_, id), *input(now, id), most), most);
+    if (isEditable(now, id) && isEditable(state_, id))
+      join(out.inputs, attention::contrastOf(id, *input(state_, id), *input(now, id), most), most);
   }
   const attention::Trace& was = engine_.trace();
   out.scores = attention::contrastOf(TensorId::masked, was.masked, trace.masked, most);

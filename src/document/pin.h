@@ -10,9 +10,11 @@
 
 namespace document {
 
-/// The text that pins a state: its state text without its own pin. An error if it is longer than kMaxPinBytes.
+/// The text that pins a state: its state text without its own pin. An error if it is longer than
+/// kMaxPinBytes.
 Result<std::string> pinOf(const State& state);
-/// An error unless the text can be pinned: it must be "", or a state text of at most kMaxPinBytes without a pin.
+/// An error unless the text can be pinned: it must be "", or a state text of at most kMaxPinBytes without a
+/// pin.
 Result<void> checkPin(std::string_view text);
 
 /// An option whose value differs from the pinned one.
@@ -21,10 +23,11 @@ struct OptionChange {
   std::string before, after;  ///< as JSON, abbreviated if long
 };
 
-/// The differences from the pinned board. Cells are compared only where both boards have the same tensors with the same shapes.
+/// The differences from the pinned board. Cells are compared only where both boards have the same tensors
+/// with the same shapes.
 struct Differences {
   bool isComparable = false;
-  std::vector<OptionChange> options;                ///< undoable options only, in the order of the table
+  std::vector<OptionChange> options;                     ///< undoable options only, in the order of the table
   attention::Contrast inputs, weights, scores, outputs;  ///< inputs: all editable tensors
 };
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <vector>
 
-#include "document/resize.h"
 #include "base/sentence.h"
+#include "document/resize.h"
 #include "document/text.h"
 
 namespace document {
@@ -28,13 +28,14 @@ struct Drawn {
 struct Example {
   Preset preset;
   Other other;
-  std::string_view
-      text;  ///< without "version" and the opening brace; with `drawn`, without the closing one too
+  /// Without "version" and the opening brace; with `drawn`, without the closing one too.
+  std::string_view text;
   Drawn drawn = {};
 };
 
-// The example of the lecture: X is one-hot over the words I, saw, a, and the second "saw" attends to what was seen. Every page starts with
-// this preset, so it is stored in binary: the first frame does not need the parser.
+// The example of the lecture: X is one-hot over the words I, saw, a, and the second "saw" attends to what was
+// seen. Every page starts with this preset, so it is stored in binary: the first frame does not need the
+// parser.
 struct Numbers {
   TensorId id;
   int heads, rows, cols;
@@ -46,12 +47,12 @@ constexpr Numbers kSaw[] = {
     {TensorId::w_k, 1, 3, 6, {1, 0, 0, 1.5f, 0, 0, 0, 1, 0, 0, 1.5f, 0, 0, 0, 1, 0, 0, 1.5f}},
     {TensorId::w_v, 1, 3, 6, {1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1}},
     {TensorId::w_o, 1, 6, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5f, 0, 0, 0, 0.5f, 0, 0, 0, 0.5f}},
-    {TensorId::q, 2, 4, 3, {0.9f, -0.4f, 0.3f, 1.2f, 0.6f, -0.5f, -0.3f, 1.1f, 0.8f, 0.2f, -0.7f, 1.6f,
+    {TensorId::q, 2, 4, 3, {0.9f, -0.4f, 0.3f,  1.2f,  0.6f, -0.5f, -0.3f, 1.1f,  0.8f, 0.2f,  -0.7f, 1.6f,
+                            1.4f, 0.2f,  -0.5f, -0.5f, 1.4f, 0.1f,  -0.4f, -0.6f, 1.4f, -0.6f, -0.7f, -1.3f}},
+    {TensorId::k, 2, 4, 3, {1.1f, 0.2f, -0.6f, -0.2f, 1.3f, 0.4f, 0.3f,  -0.5f, 1.4f, 0.8f,  0.9f,  -0.2f,
                             1.4f, 0.2f, -0.5f, -0.5f, 1.4f, 0.1f, -0.4f, -0.6f, 1.4f, -0.6f, -0.7f, -1.3f}},
-    {TensorId::k, 2, 4, 3, {1.1f, 0.2f, -0.6f, -0.2f, 1.3f, 0.4f, 0.3f, -0.5f, 1.4f, 0.8f, 0.9f, -0.2f,
-                            1.4f, 0.2f, -0.5f, -0.5f, 1.4f, 0.1f, -0.4f, -0.6f, 1.4f, -0.6f, -0.7f, -1.3f}},
-    {TensorId::v, 2, 4, 3, {0.7f, 0.3f, 0, -0.4f, 0.9f, 0.2f, 0.1f, -0.2f, 1, 0.5f, 0.5f, -0.8f,
-                            0.9f, 0, 0.1f, 0, 0.8f, -0.2f, 0.2f, 0.1f, 0.7f, -0.3f, 0.6f, 0.4f}},
+    {TensorId::v, 2, 4, 3, {0.7f, 0.3f, 0,    -0.4f, 0.9f, 0.2f,  0.1f, -0.2f, 1,    0.5f,  0.5f, -0.8f,
+                            0.9f, 0,    0.1f, 0,     0.8f, -0.2f, 0.2f, 0.1f,  0.7f, -0.3f, 0.6f, 0.4f}},
 };
 
 State saw(std::string_view name, int heads) {
@@ -65,13 +66,14 @@ State saw(std::string_view name, int heads) {
     const auto ofHeads = [&](int size) { return size == 6 ? 3 * heads : size; };  // both heads side by side
     Tensor& tensor = *input(state, n.id) = Tensor(std::min(n.heads, heads), ofHeads(n.rows), ofHeads(n.cols));
     for (int h = 0; h < tensor.heads(); ++h)
-      for (int r = 0; r < tensor.rows(); ++r) std::copy_n(n.values + (h * n.rows + r) * n.cols, tensor.cols(), tensor.row(h, r));
+      for (int r = 0; r < tensor.rows(); ++r)
+        std::copy_n(n.values + (h * n.rows + r) * n.cols, tensor.cols(), tensor.row(h, r));
   }
   return state;
 }
 
-// Columns of X: a living being, a place, an event, a quality, a word that points at something, a word that links. Head 1 asks who or what
-// is meant, head 2 what is said in this part of the sentence.
+// Columns of X: a living being, a place, an event, a quality, a word that points at something, a word that
+// links. Head 1 asks who or what is meant, head 2 what is said in this part of the sentence.
 constexpr std::string_view kPronoun = R"("mode": "x", "heads": 2, "causal": false,
 "labels": ["The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "tired"],
 "x": {"shape": [10, 6], "data": [
@@ -116,7 +118,8 @@ constexpr std::string_view kPronoun = R"("mode": "x", "heads": 2, "causal": fals
   0,0,0.5,0,0,0,
   0,0,0,0.5,0,0]}})";
 
-// Column c of K means "I am token c"; row i of Q asks for token i - 1. The first token has none before it and attends to itself.
+// Column c of K means "I am token c"; row i of Q asks for token i - 1. The first token has none before it and
+// attends to itself.
 constexpr std::string_view kPrevious = R"("labels": ["to", "be", "or", "not", "to", "be"],
 "q": {"shape": [1, 6, 6], "data": [
   4,0,0,0,0,0,
@@ -181,8 +184,8 @@ constexpr std::string_view kUniform = R"("causal": false,
   0,-1,0.5,0.5,
   1,0,0.5,1]}})";
 
-// Numbers like draws from N(0, 1), so that dot products of 16 numbers have a standard deviation of about 4. V is one-hot, so O repeats the
-// weights.
+// Numbers like draws from N(0, 1), so that dot products of 16 numbers have a standard deviation of about 4. V
+// is one-hot, so O repeats the weights.
 constexpr std::string_view kSaturated = R"("causal": false, "scale": false,
 "labels": ["one", "key", "takes", "it", "all", "!"],
 "q": {"shape": [1, 6, 16], "data": [
@@ -207,8 +210,9 @@ constexpr std::string_view kSaturated = R"("causal": false, "scale": false,
   0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,
   0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0]}})";
 
-// Two tanh units form a bump: tanh(2Δ + 1) - tanh(2Δ - 1) is largest at Δ = 0, where Δ is the distance between the wanted position and that
-// of the key. The order of the words is that of the translation in Bahdanau et al. 2015, figure 3.
+// Two tanh units form a bump: tanh(2Δ + 1) - tanh(2Δ - 1) is largest at Δ = 0, where Δ is the distance
+// between the wanted position and that of the key. The order of the words is that of the translation in
+// Bahdanau et al. 2015, figure 3.
 constexpr std::string_view kAdditive =
     R"("score": "additive", "scale": false, "causal": false, "cross": true, "d_v": 4,
 "labels": ["la", "zone", "économique", "européenne"], "key_labels": ["the", "European", "Economic", "Area"],
@@ -268,7 +272,8 @@ constexpr std::string_view kSparsemax = R"("normalizer": "sparsemax", "causal": 
 
 constexpr std::string_view kFox = R"("labels": ["the", "quick", "brown", "fox", "jumps"])";
 
-// W_Q turns sin p and cos p into 4 sin(p - 1) and 4 cos(p - 1), so each query equals the key of the token before.
+// W_Q turns sin p and cos p into 4 sin(p - 1) and 4 cos(p - 1), so each query equals the key of the token
+// before.
 constexpr std::string_view kSinusoidal = R"("mode": "x", "position": "sinusoidal",
 "labels": ["la", "la", "la", "la", "la", "la"],
 "x": [[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0]],
@@ -277,8 +282,9 @@ constexpr std::string_view kSinusoidal = R"("mode": "x", "position": "sinusoidal
 "w_v": [[1,0],[0,1],[0,0],[0,0]],
 "w_o": [[1,0,0,0],[0,1,0,0]]})";
 
-// Columns of X: I, saw, a, and a word that is not in the sentence. W_Q, W_K and W_V were trained with the gradients of this layer to give
-// the outputs (1, 0, 0), (½, ½, 0), (0, 0, 1) and (0, ½, ½), each of them the weighted sum of one-hot values.
+// Columns of X: I, saw, a, and a word that is not in the sentence. W_Q, W_K and W_V were trained with the
+// gradients of this layer to give the outputs (1, 0, 0), (½, ½, 0), (0, 0, 1) and (0, ½, ½), each of them the
+// weighted sum of one-hot values.
 constexpr std::string_view kTargetOutputs = R"("mode": "x", "position": "sinusoidal", "causal": false,
 "labels": ["I", "saw", "a", "saw"],
 "x": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,1,0,0]],
@@ -297,7 +303,8 @@ constexpr std::string_view kRotary = R"("position": "rotary",
 constexpr std::string_view kDistances =
     R"("position": "alibi", "labels": ["long", "ago", "is", "far", "from", "now"])";
 
-// Columns of Q and K: a pronoun, a verb. Verbs ask for a pronoun, other words for a verb. V is one-hot, so O repeats the weights.
+// Columns of Q and K: a pronoun, a verb. Verbs ask for a pronoun, other words for a verb. V is one-hot, so O
+// repeats the weights.
 constexpr std::string_view kDecoder = R"("window_left": 2, "step": 5, "d_v": 6,
 "labels": ["she", "sings", "and", "he", "listens", "gladly"],
 "q": [[[1,2],[2,1],[0,2],[1,2],[2,1],[0,3]]],
@@ -313,9 +320,10 @@ constexpr std::string_view kTransformerBlock = R"("mode": "x", "causal": false, 
 "w_v": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],
 "w_o": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]})";
 
-// Columns: a pronoun, a verb, a punctuation mark, how far the story has got. Words attend to their own kind; the query over tokens asks for
-// a verb, that over clauses for the end of the story.
-constexpr std::string_view kSegments = R"("causal": false, "experiment": "segments", "segment_by": "punctuation",
+// Columns: a pronoun, a verb, a punctuation mark, how far the story has got. Words attend to their own kind;
+// the query over tokens asks for a verb, that over clauses for the end of the story.
+constexpr std::string_view kSegments =
+    R"("causal": false, "experiment": "segments", "segment_by": "punctuation",
 "labels": ["I", "came", ",", "I", "saw", ",", "I", "won", "."],
 "q": [[[3,0,0,0],[0,3,0,-2],[0,0,3,0],[3,0,0,0],[0,3,0,0],[0,0,3,0],[3,0,0,0],[0,3,0,2],[0,0,3,0]]],
 "k": [[[3,0,0,0],[0,3,0,-2],[0,0,3,0],[3,0,0,0],[0,3,0,0],[0,0,3,0],[3,0,0,0],[0,3,0,2],[0,0,3,0]]],
@@ -333,8 +341,10 @@ constexpr std::string_view kTooLate = R"("mask_after_softmax": true,
 
 constexpr Example kExamples[] = {
     {{"i-saw-a-saw", "I saw a saw",
-      "The second saw looks at a, the word before it: its query and that key point the same way. In X · W, from one-hot words, both rows "
-      "of saw are equal whatever W is, until a mask or positions tell them apart.", "To begin with"},
+      "The second saw looks at a, the word before it: its query and that key point the same way. In X · W, "
+      "from one-hot words, both rows "
+      "of saw are equal whatever W is, until a mask or positions tell them apart.",
+      "To begin with"},
      Other::given,
      {}},
     {{"pronoun", "A pronoun",
@@ -342,7 +352,8 @@ constexpr Example kExamples[] = {
      Other::projected,
      kPronoun},
     {{"previous-token", "The token before",
-      "Every query holds the position before its own, and so each token looks one step back.", "To begin with"},
+      "Every query holds the position before its own, and so each token looks one step back.",
+      "To begin with"},
      Other::oneHot,
      kPrevious},
     {{"look-up", "Look-up by key",
@@ -350,33 +361,40 @@ constexpr Example kExamples[] = {
      Other::oneHot,
      kLookUp},
     {{"uniform", "All the same",
-      "Queries of zeros score every key alike: each output is the mean of all values.", "Softmax and its rivals"},
+      "Queries of zeros score every key alike: each output is the mean of all values.",
+      "Softmax and its rivals"},
      Other::oneHot,
      kUniform},
     {{"saturated", "Why divide by √d_k",
-      "Dot products of 16 numbers are so far apart that one key takes all; switch ÷ √d_k on.", "Softmax and its rivals"},
+      "Dot products of 16 numbers are so far apart that one key takes all; switch ÷ √d_k on.",
+      "Softmax and its rivals"},
      Other::oneHot,
      kSaturated},
     {{"additive", "Additive (Bahdanau)",
       "Two tanh units make a bump where the wanted position meets that of the key: the translation reads "
-      "backwards.", "Scores"},
+      "backwards.",
+      "Scores"},
      Other::oneHot,
      kAdditive},
     {{"general", "General (Luong)",
-      "W_a swaps features, so each word looks at its opposite; with the score dot it would look at itself.", "Scores"},
+      "W_a swaps features, so each word looks at its opposite; with the score dot it would look at itself.",
+      "Scores"},
      Other::oneHot,
      kGeneral},
     {{"cosine", "Cosine",
       "East and EAST weigh the same, for only the angle counts; with the score dot the longer one takes "
-      "all.", "Scores"},
+      "all.",
+      "Scores"},
      Other::oneHot,
      kCosine},
     {{"alignment", "A translation",
-      "Queries of one sentence, keys and values of another: était and assis both look at sat.", "Encoder, decoder, block"},
+      "Queries of one sentence, keys and values of another: était and assis both look at sat.",
+      "Encoder, decoder, block"},
      Other::oneHot,
      kAlignment},
     {{"local-window", "A sliding window",
-      "A query sees its own day and two before it; queries of zeros make each output the mean of three.", "Which words are seen"},
+      "A query sees its own day and two before it; queries of zeros make each output the mean of three.",
+      "Which words are seen"},
      Other::oneHot,
      kWindow},
     {{"longformer", "Longformer",
@@ -385,61 +403,76 @@ constexpr Example kExamples[] = {
      kLongformer,
      {1, 1, 12, 4}},
     {{"bigbird", "BigBird",
-      "Neighbours, one global token and one random key per query: any token reaches any other in two steps.", "Which words are seen"},
+      "Neighbours, one global token and one random key per query: any token reaches any other in two steps.",
+      "Which words are seen"},
      Other::oneHot,
      kBigbird,
      {1, 1, 12, 4}},
-    {{"block", "Blocks", "Tokens see their own block of four only, so three sentences do not mix.", "Which words are seen"},
+    {{"block", "Blocks", "Tokens see their own block of four only, so three sentences do not mix.",
+      "Which words are seen"},
      Other::oneHot,
      kBlocks,
      {1, 1, 12, 4}},
     {{"sparsemax", "Sparsemax",
-      "Colours far from that of the query get exactly 0, where softmax would leave a little for all.", "Softmax and its rivals"},
+      "Colours far from that of the query get exactly 0, where softmax would leave a little for all.",
+      "Softmax and its rivals"},
      Other::oneHot,
      kSparsemax},
     {{"grouped-query", "Grouped queries",
-      "Four heads of queries share two heads of keys and values, which halves what a cache must keep.", "Heads that share keys"},
+      "Four heads of queries share two heads of keys and values, which halves what a cache must keep.",
+      "Heads that share keys"},
      Other::oneHot,
      kFox,
      {4, 2, 5, 3}},
     {{"multi-query", "One head of keys",
-      "All four heads of queries share one head of keys and values: a quarter of the cache.", "Heads that share keys"},
+      "All four heads of queries share one head of keys and values: a quarter of the cache.",
+      "Heads that share keys"},
      Other::oneHot,
      kFox,
      {4, 1, 5, 3}},
     {{"sinusoidal", "Sinusoidal positions",
-      "X is all zeros: only sines and cosines tell tokens apart, and W_Q turns them one step back.", "Positions"},
+      "X is all zeros: only sines and cosines tell tokens apart, and W_Q turns them one step back.",
+      "Positions"},
      Other::given,
      kSinusoidal},
     {{"target-outputs", "Outputs that were asked for",
-      "Training found W_Q, W_K and W_V for four outputs of I saw a saw. Without positions it can find only the mean of both saw.", "Positions"},
+      "Training found W_Q, W_K and W_V for four outputs of I saw a saw. Without positions it can find only "
+      "the mean of both saw.",
+      "Positions"},
      Other::given,
      kTargetOutputs},
     {{"rotary", "Rotary positions",
       "All queries are alike, and so are all keys: turned by their positions, each query meets the key "
-      "before it.", "Positions"},
+      "before it.",
+      "Positions"},
      Other::oneHot,
      kRotary},
     {{"alibi", "ALiBi",
-      "Queries of zeros leave the distance alone to decide, and each head forgets at its own rate.", "Positions"},
+      "Queries of zeros leave the distance alone to decide, and each head forgets at its own rate.",
+      "Positions"},
      Other::oneHot,
      kDistances,
      {4, 4, 6, 2, true}},
     {{"decoder", "A decoder, step by step",
-      "The fifth word is produced: its key and value are new, two are reused from the cache, and the first two have "
-      "left the window, one of them just now.", "Encoder, decoder, block"},
+      "The fifth word is produced: its key and value are new, two are reused from the cache, and the first "
+      "two have "
+      "left the window, one of them just now.",
+      "Encoder, decoder, block"},
      Other::oneHot,
      kDecoder},
     {{"transformer-block", "A Transformer block",
-      "Each word adds what it attends to, is normalised, and goes through a feed-forward network by itself.", "Encoder, decoder, block"},
+      "Each word adds what it attends to, is normalised, and goes through a feed-forward network by itself.",
+      "Encoder, decoder, block"},
      Other::given,
      kTransformerBlock},
     {{"segments", "Words, then clauses",
-      "One query picks the verb of each of three clauses, another the last clause: both levels sum to 1.", "Encoder, decoder, block"},
+      "One query picks the verb of each of three clauses, another the last clause: both levels sum to 1.",
+      "Encoder, decoder, block"},
      Other::oneHot,
      kSegments},
     {{"mask-after-softmax", "Masked too late",
-      "The mask came after softmax: rows no longer sum to 1, and the mean of ones is less than 1.", "Softmax and its rivals"},
+      "The mask came after softmax: rows no longer sum to 1, and the mean of ones is less than 1.",
+      "Softmax and its rivals"},
      Other::oneHot,
      kTooLate},
 };
@@ -482,7 +515,8 @@ std::string zerosText(std::string_view name, int heads, int rows, int cols) {
 }
 
 std::string textOf(const Example& example) {
-  std::string text = base::joined({"{\"version\": 1, \"preset\": \"", example.preset.name, "\",", example.text});
+  std::string text =
+      base::joined({"{\"version\": 1, \"preset\": \"", example.preset.name, "\",", example.text});
   const Drawn& d = example.drawn;
   if (d.heads == 0) return text;
   text += base::joined({", \"kv_heads\": ", d.kvHeads}) + zerosText("q", d.heads, d.tokens, d.headDim);
@@ -543,7 +577,8 @@ Result<State> preset(std::string_view name) {
     if (example.other == Other::projected) makeProjected(*state);
     return state;
   }
-  return base::refuse(Error::Kind::range, "preset", {base::inQuotes(name), " is unknown; use ", base::orList(names), "."});
+  return base::refuse(Error::Kind::range, "preset",
+                      {base::inQuotes(name), " is unknown; use ", base::orList(names), "."});
 }
 
 }  // namespace document

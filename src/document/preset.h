@@ -15,10 +15,12 @@ struct Preset {
   std::string_view group;  ///< the heading of the menu that it is listed under
 };
 
-/// All presets, in the order of a course: plain attention first, then scores, cross-attention, sparse patterns, normalisers, grouped heads,
-/// positions, a decoder, what surrounds the layer, and a mistake. The first one is the default.
+/// All presets, in the order of a course: plain attention first, then scores, cross-attention, sparse
+/// patterns, normalisers, grouped heads, positions, a decoder, what surrounds the layer, and a mistake. The
+/// first one is the default.
 std::span<const Preset> presets();
-/// What a first visit opens: the words and numbers of the default preset, with its first head alone and nothing masked.
+/// What a first visit opens: the words and numbers of the default preset, with its first head alone and
+/// nothing masked.
 State firstBoard();
 /// The state of a preset; for an unknown name, an error that lists the names.
 Result<State> preset(std::string_view name);

@@ -29,11 +29,14 @@ Way way(std::string reason, std::string action, Id id, int number) {
   return {std::move(reason), std::move(action), {id, static_cast<double>(number)}};
 }
 
-/// The smallest size >= `size` at which the columns of `heads` heads can be shared by `wanted` heads; 0 if there is none.
+/// The smallest size >= `size` at which the columns of `heads` heads can be shared by `wanted` heads; 0 if
+/// there is none.
 int sharedSize(int size, int heads, int wanted, bool even) {
   for (; size <= Limits::headDim; ++size) {
     const int all = size * heads;
-    if (all % wanted == 0 && all / wanted <= Limits::headDim && !(even && (size % 2 != 0 || all / wanted % 2 != 0))) return size;
+    if (all % wanted == 0 && all / wanted <= Limits::headDim &&
+        !(even && (size % 2 != 0 || all / wanted % 2 != 0)))
+      return size;
   }
   return 0;
 }
@@ -44,18 +47,23 @@ Found wayToHeads(const Settings& s, int wanted) {
     return way(base::joined({wanted, " heads cannot share keys ", sharing, " at a time"}),
                "give each its own", Id::kv_heads, s.heads);
   }
-  const int columns = sharedSize(s.headDim, s.heads, wanted, s.position == Position::rotary && s.rotary.dims == 0);
+  const int columns =
+      sharedSize(s.headDim, s.heads, wanted, s.position == Position::rotary && s.rotary.dims == 0);
   if (columns != s.headDim) {
     if (columns == 0) return {};
-    return way(base::joined({wanted, " heads need ", columns * s.heads, " columns"}), base::joined({"widen to ", columns * s.heads}), Id::d_k, columns);
+    return way(base::joined({wanted, " heads need ", columns * s.heads, " columns"}),
+               base::joined({"widen to ", columns * s.heads}), Id::d_k, columns);
   }
   const int values = sharedSize(s.valueDim, s.heads, wanted, false);
   if (values == s.valueDim || values == 0) return {};
-  return way(base::joined({wanted, " heads need ", values * s.heads, " columns of values"}), base::joined({"widen the values to ", values * s.heads}), Id::d_v, values);
+  return way(base::joined({wanted, " heads need ", values * s.heads, " columns of values"}),
+             base::joined({"widen the values to ", values * s.heads}), Id::d_v, values);
 }
 
 /// Positions that conflict with something are switched off, unless they are what is being set.
-Way withoutPositions(const char* reason) { return way(reason, "set positions to none", Id::position, "none"); }
+Way withoutPositions(const char* reason) {
+  return way(reason, "set positions to none", Id::position, "none");
+}
 
 Found wayToPositions(const Settings& after, Id id) {
   const bool wanted = id == Id::position, rotary = after.position == Position::rotary;
@@ -83,26 +91,34 @@ Found wayToPositions(const Settings& after, Id id) {
 
 /// A number of key heads that divides the heads: the nearest one, of two the larger.
 Found wayToKeyHeads(const Settings& s, int wanted) {
-  if (wanted > s.heads) return way(base::joined({wanted, " key heads need ", wanted, " heads"}), base::joined({"set ", wanted, " heads"}), Id::heads, wanted);
+  if (wanted > s.heads)
+    return way(base::joined({wanted, " key heads need ", wanted, " heads"}),
+               base::joined({"set ", wanted, " heads"}), Id::heads, wanted);
   if (s.heads % wanted == 0) return {};
   int less = wanted, more = wanted;
   while (s.heads % less != 0) --less;
   while (s.heads % more != 0) ++more;
   const int nearest = wanted - less < more - wanted ? less : more;
-  return way(base::joined({wanted, " key heads do not divide ", s.heads, " heads"}), base::joined({"set ", nearest}), Id::kv_heads, nearest);
+  return way(base::joined({wanted, " key heads do not divide ", s.heads, " heads"}),
+             base::joined({"set ", nearest}), Id::kv_heads, nearest);
 }
 
 Found wayToStep(const Settings& s, int wanted) {
   if (wanted <= s.tokens) return {};
-  return way(base::joined({"Step ", wanted, " needs ", wanted, " tokens"}), base::joined({"set ", wanted, " tokens"}), Id::tokens, wanted);
+  return way(base::joined({"Step ", wanted, " needs ", wanted, " tokens"}),
+             base::joined({"set ", wanted, " tokens"}), Id::tokens, wanted);
 }
 
 /// Sizes to reduce when memory is short, the least valuable first, and the wording of the button.
 constexpr struct {
   Id id;
   std::string_view before, after;
-} kSizes[] = {{Id::batch, "set a batch of ", ""},     {Id::heads, "set ", " heads"},    {Id::tokens, "set ", " tokens"},
-              {Id::key_tokens, "set ", " key tokens"}, {Id::d_k, "set d_k to ", ""},     {Id::d_v, "set d_v to ", ""},
+} kSizes[] = {{Id::batch, "set a batch of ", ""},
+              {Id::heads, "set ", " heads"},
+              {Id::tokens, "set ", " tokens"},
+              {Id::key_tokens, "set ", " key tokens"},
+              {Id::d_k, "set d_k to ", ""},
+              {Id::d_v, "set d_v to ", ""},
               {Id::model_dim, "set the width of X to ", ""}};
 
 int sizeOf(const Settings& s, Id id) {
@@ -113,7 +129,8 @@ int sizeOf(const Settings& s, Id id) {
 /// The remedy for sizes that make more scores or numbers than fit into memory.
 Found wayToRoom(const Settings& s, Id id, const Value& value, const Settings& after) {
   const bool areScores = std::int64_t{after.heads} * after.tokens * after.keyTokens > Limits::scores;
-  const std::string reason = areScores ? "At most 16.7 million scores fit" : "At most 3.5 million numbers fit";
+  const std::string reason =
+      areScores ? "At most 16.7 million scores fit" : "At most 3.5 million numbers fit";
   if (const double* wanted = std::get_if<double>(&value)) {
     for (int n = static_cast<int>(*wanted) - 1; n > sizeOf(s, id); --n) {
       if (check(s, id, static_cast<double>(n))) return way(reason, base::joined({"set ", n}), id, n);
@@ -137,23 +154,25 @@ Found wayTo(const Settings& settings, Id id, const Value& value) {
     case Id::kv_heads:
       if (Found found = wayToKeyHeads(settings, static_cast<int>(*std::get_if<double>(&value)))) return found;
       break;
-    case Id::step:
-      return wayToStep(settings, static_cast<int>(*std::get_if<double>(&value)));
+    case Id::step: return wayToStep(settings, static_cast<int>(*std::get_if<double>(&value)));
     case Id::scale:
-      if (!isDotProduct(settings.score)) return way("Only dot products are scaled", "set scaled dot", Id::score, "scaled");
+      if (!isDotProduct(settings.score))
+        return way("Only dot products are scaled", "set scaled dot", Id::score, "scaled");
       break;
     case Id::key_tokens:
     case Id::key_labels:
       if (!settings.cross)
-        return Way{"Without cross-attention the keys are the tokens", "set cross-attention", {Id::cross, true}};
+        return Way{
+            "Without cross-attention the keys are the tokens", "set cross-attention", {Id::cross, true}};
       break;
-    default:
-      break;
+    default: break;
   }
   const Settings after = settingsAfter(settings, id, value);
-  if (const auto ok = checkSizes("", after); !ok && ok.error().kind == Error::Kind::memory) return wayToRoom(settings, id, value, after);
+  if (const auto ok = checkSizes("", after); !ok && ok.error().kind == Error::Kind::memory)
+    return wayToRoom(settings, id, value, after);
   if (after.maskAfterSoftmax && after.normalizer != Normalizer::softmax) {
-    if (id != Id::mask_after_softmax) return Way{"The mask comes after softmax", "set before", {Id::mask_after_softmax, false}};
+    if (id != Id::mask_after_softmax)
+      return Way{"The mask comes after softmax", "set before", {Id::mask_after_softmax, false}};
     return way("It needs softmax", "set softmax", Id::normalizer, "softmax");
   }
   return wayToPositions(after, id);
@@ -189,7 +208,8 @@ std::string reason(const Settings& settings, OptionId id, const Value& value) {
   if (ok) return {};
   if (auto found = remedy(settings, id, value)) return std::move(found->reason);
   std::string words = ok.error().sentence;
-  if (!words.empty() && words.front() >= 'a' && words.front() <= 'z') words.front() = static_cast<char>(words.front() - 'a' + 'A');
+  if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
+    words.front() = static_cast<char>(words.front() - 'a' + 'A');
   return words;
 }
 
@@ -200,7 +220,8 @@ Error withRemedy(const Settings& settings, OptionId id, const Value& value, Erro
   for (const SetOption& e : found->edits) {
     steps += base::joined({steps.empty() ? "" : ", then ", option(e.option).name, " to ", toJson(e.value)});
   }
-  if (found->value != value) error.sentence += base::joined({" The nearest that fits is ", toJson(found->value)});
+  if (found->value != value)
+    error.sentence += base::joined({" The nearest that fits is ", toJson(found->value)});
   else error.sentence += " It fits";
   error.sentence += steps.empty() ? "." : base::joined({" after setting ", steps, "."});
   return error;

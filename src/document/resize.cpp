@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/random.h"
 #include "attention/engine/inserted_rows.h"
+#include "base/random.h"
 #include "base/sentence.h"
 
 namespace document {
@@ -75,8 +75,8 @@ Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& 
       if (r < at) std::copy_n(old.row(h, r), old.cols(), out.row(h, r));
       if (r >= at + count) std::copy_n(old.row(h, r - count), old.cols(), out.row(h, r));
       if (r < at || r >= at + count) continue;
-      // A new row gets the number of a token at the end, wherever it is inserted, so that two new rows are never equal, unless they are
-      // drawn from the same word.
+      // A new row gets the number of a token at the end, wherever it is inserted, so that two new rows are
+      // never equal, unless they are drawn from the same word.
       const auto number = static_cast<std::uint32_t>(cells.readsWords() ? r : old.rows() + r - at);
       for (int c = 0; c < out.cols(); ++c)
         out.at(h, r, c) = cells.at(static_cast<std::uint32_t>(h), number, cols.place(c));
@@ -133,7 +133,8 @@ int oldIndex(const Axis& before, const Axis& after, int i) {
 class FreshCells {
  public:
   FreshCells(std::uint32_t seed, TensorId tensor, int item = 0)
-      : tensor_(tensor), seeded_(seed, tensor, item) {}
+      : tensor_(tensor),
+        seeded_(seed, tensor, item) {}
   FreshCells(TensorId tensor, const SeededCells& seeded) : tensor_(tensor), seeded_(seeded) {}
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
     if (tensor_ == TensorId::bias || isProjectionBias(tensor_)) return 0.0f;
@@ -173,7 +174,8 @@ void fit(Tensor& tensor, const Axes& before, const Axes& after, const FreshCells
 }
 
 /// Gives one input its new shape; creates or removes it where only one of the settings has it.
-void refit(Tensor& tensor, TensorId id, const Settings& before, const Settings& after, const FreshCells& cells) {
+void refit(Tensor& tensor, TensorId id, const Settings& before, const Settings& after,
+           const FreshCells& cells) {
   if (!hasInput(after, id)) {
     tensor = Tensor();
     return;
@@ -229,7 +231,7 @@ static std::uint32_t wordNumber(std::string_view word) {
 
 SeededCells::SeededCells(std::uint32_t seed, TensorId tensor, int item)
     : state_(base::mix(static_cast<std::uint64_t>(item) << 40 | static_cast<std::uint64_t>(seed) << 8 |
-                            static_cast<std::uint64_t>(tensor))) {}
+                       static_cast<std::uint64_t>(tensor))) {}
 
 SeededCells::SeededCells(std::uint32_t seed, TensorId tensor, const std::vector<std::string>& words)
     : SeededCells(seed, tensor == TensorId::x_kv || tensor == TensorId::x_v ? TensorId::x : tensor) {
@@ -248,46 +250,31 @@ Axes axes(const Settings& settings, TensorId id) {
   const Axis tokens{1, settings.tokens}, keyTokens{1, settings.keyTokens}, model{1, settings.modelDim};
   const Axis keyColumns{1, settings.headDim}, valueColumns{1, settings.valueDim};
   switch (id) {
-    case TensorId::x:
-      return {1, tokens, model};
+    case TensorId::x: return {1, tokens, model};
     case TensorId::x_kv:
-    case TensorId::x_v:
-      return {1, keyTokens, model};
-    case TensorId::w_q:
-      return {1, model, {settings.heads, settings.headDim}};
-    case TensorId::w_k:
-      return {1, model, {settings.kvHeads, settings.headDim}};
-    case TensorId::w_v:
-      return {1, model, {settings.kvHeads, settings.valueDim}};
-    case TensorId::w_o:
-      return {1, {settings.heads, settings.valueDim}, {1, outputColumns(settings)}};
-    case TensorId::b_q:
-      return {1, {1, 1}, {settings.heads, settings.headDim}};
-    case TensorId::b_k:
-      return {1, {1, 1}, {settings.kvHeads, settings.headDim}};
-    case TensorId::b_v:
-      return {1, {1, 1}, {settings.kvHeads, settings.valueDim}};
-    case TensorId::b_o:
-      return {1, {1, 1}, {1, outputColumns(settings)}};
-    case TensorId::k:
-      return {settings.kvHeads, keyTokens, keyColumns};
-    case TensorId::v:
-      return {settings.kvHeads, keyTokens, valueColumns};
+    case TensorId::x_v: return {1, keyTokens, model};
+    case TensorId::w_q: return {1, model, {settings.heads, settings.headDim}};
+    case TensorId::w_k: return {1, model, {settings.kvHeads, settings.headDim}};
+    case TensorId::w_v: return {1, model, {settings.kvHeads, settings.valueDim}};
+    case TensorId::w_o: return {1, {settings.heads, settings.valueDim}, {1, outputColumns(settings)}};
+    case TensorId::b_q: return {1, {1, 1}, {settings.heads, settings.headDim}};
+    case TensorId::b_k: return {1, {1, 1}, {settings.kvHeads, settings.headDim}};
+    case TensorId::b_v: return {1, {1, 1}, {settings.kvHeads, settings.valueDim}};
+    case TensorId::b_o: return {1, {1, 1}, {1, outputColumns(settings)}};
+    case TensorId::k: return {settings.kvHeads, keyTokens, keyColumns};
+    case TensorId::v: return {settings.kvHeads, keyTokens, valueColumns};
     case TensorId::w_a:
-    case TensorId::u_a:
-      return {settings.heads, {1, scoreUnits(settings)}, keyColumns};
-    case TensorId::v_a:
-      return {settings.heads, {1, 1}, {1, scoreUnits(settings)}};
-    case TensorId::bias:
-      return {settings.biasKind == Bias::perHead ? settings.heads : 1, tokens, keyTokens};
-    default:
-      return {settings.heads, tokens, keyColumns};
+    case TensorId::u_a: return {settings.heads, {1, scoreUnits(settings)}, keyColumns};
+    case TensorId::v_a: return {settings.heads, {1, 1}, {1, scoreUnits(settings)}};
+    case TensorId::bias: return {settings.biasKind == Bias::perHead ? settings.heads : 1, tokens, keyTokens};
+    default: return {settings.heads, tokens, keyColumns};
   }
 }
 
 void fillSeeded(State& state, TensorId id) {
   if (id == TensorId::bias) return fill(*input(state, id), axes(state, id), FreshCells(state.seed, id));
-  fill(*input(state, id), axes(state, id), isOfItem(id) ? cellsOf(state, items(state)[0], id) : SeededCells(state.seed, id));
+  fill(*input(state, id), axes(state, id),
+       isOfItem(id) ? cellsOf(state, items(state)[0], id) : SeededCells(state.seed, id));
 }
 
 void fillFresh(State& state, TensorId id) {
@@ -300,7 +287,8 @@ void resize(State& state, const Settings& after) {
     if (after.cross && !before.cross)
       item.at(TensorId::x_kv) = item.at(TensorId::x), *item.keyLabels = *item.labels;
     if (!after.cross) item.keyLabels->clear();
-    const bool isApart = after.separateValues && !before.separateValues;  // x_v starts as a copy of what values were projected from
+    const bool isApart = after.separateValues &&
+                         !before.separateValues;  // x_v starts as a copy of what values were projected from
     for (const auto& [id, tensor] : item.inputs)
       refit(*tensor, id, before, after, FreshCells(id, cellsOf(after, item, id)));
     if (isApart) item.at(TensorId::x_v) = item.at(after.cross ? TensorId::x_kv : TensorId::x);
@@ -315,21 +303,25 @@ void resize(State& state, const Settings& after) {
 void regroup(State& state, const Settings& after) {
   for (const Item& item : items(state)) {
     Tensor& bias = item.at(TensorId::bias);
-    if (state.biasKind == Bias::perHead) bias = headsTaken(bias, after.biasKind == Bias::perHead ? after.heads : 1);
+    if (state.biasKind == Bias::perHead)
+      bias = headsTaken(bias, after.biasKind == Bias::perHead ? after.heads : 1);
     for (const TensorId id : {TensorId::q, TensorId::k, TensorId::v})
       item.at(id) = regrouped(item.at(id), id == TensorId::q ? after.heads : after.kvHeads);
   }
   const bool isSquare = scoreUnits(state) == state.headDim && scoreUnits(after) == after.headDim;
-  if (!state.vA.empty()) state.vA = isSquare ? regrouped(state.vA, after.heads) : headsTaken(state.vA, after.heads);
+  if (!state.vA.empty())
+    state.vA = isSquare ? regrouped(state.vA, after.heads) : headsTaken(state.vA, after.heads);
   for (Tensor* tensor : {&state.wA, &state.uA})
-    if (!tensor->empty()) *tensor = isSquare ? regroupedBlocks(*tensor, after.heads) : regrouped(*tensor, after.heads);
+    if (!tensor->empty())
+      *tensor = isSquare ? regroupedBlocks(*tensor, after.heads) : regrouped(*tensor, after.heads);
   static_cast<Settings&>(state) = after;
 }
 
 void drawRows(State& state) {
   for (const Item& item : items(state))
     for (const auto& [id, tensor] : item.inputs)
-      if (hasInput(state, id) && id != TensorId::bias) fill(*tensor, axes(state, id), cellsOf(state, item, id));
+      if (hasInput(state, id) && id != TensorId::bias)
+        fill(*tensor, axes(state, id), cellsOf(state, item, id));
 }
 
 void drawChangedRows(State& state, Side side, const std::vector<std::string>& before) {
@@ -343,7 +335,8 @@ void drawChangedRows(State& state, Side side, const std::vector<std::string>& be
       if (at < before.size() && before[at] == words[at]) continue;
       for (int h = 0; h < tensor->heads(); ++h)
         for (int c = 0; c < tensor->cols(); ++c)
-          tensor->at(h, row, c) = cells.at(static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(c));
+          tensor->at(h, row, c) = cells.at(static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(row),
+                                           static_cast<std::uint32_t>(c));
     }
   }
 }
@@ -409,7 +402,8 @@ void resizeBatch(State& state, int batch) {
     other.labels = state.labels, other.keyLabels = state.keyLabels;
     const Item item = itemOf(other, other.labels, other.keyLabels, static_cast<int>(i));
     for (const TensorId id : itemInputIds())
-      if (hasInput(state, id)) fill(*input(other, id), axes(state, id), FreshCells(id, cellsOf(state, item, id)));
+      if (hasInput(state, id))
+        fill(*input(other, id), axes(state, id), FreshCells(id, cellsOf(state, item, id)));
   }
   state.batch = batch;
 }

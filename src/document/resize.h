@@ -1,17 +1,20 @@
-// Changes of shape: tokens, heads, columns. Existing cells keep their numbers; new ones are drawn from the seed.
+// Changes of shape: tokens, heads, columns. Existing cells keep their numbers; new ones are drawn from the
+// seed.
 #pragma once
 
 #include "document/state.h"
 
 namespace document {
 
-/// Random numbers for the cells of one tensor, from N(0, 1), rounded to two decimals. Each depends only on the seed, the tensor, the item
-/// of the batch and its position, so that shrinking and growing again restores the same numbers.
+/// Random numbers for the cells of one tensor, from N(0, 1), rounded to two decimals. Each depends only on
+/// the seed, the tensor, the item of the batch and its position, so that shrinking and growing again restores
+/// the same numbers.
 class SeededCells {
  public:
   SeededCells(std::uint32_t seed, TensorId tensor, int item = 0);
-  /// For rows that depend on words: a row is determined by its word (compared byte for byte, so "Saw" differs from "saw") instead of its
-  /// position and item, and a word has the same row of X in both sequences. `words` must outlive this object.
+  /// For rows that depend on words: a row is determined by its word (compared byte for byte, so "Saw" differs
+  /// from "saw") instead of its position and item, and a word has the same row of X in both sequences.
+  /// `words` must outlive this object.
   SeededCells(std::uint32_t seed, TensorId tensor, const std::vector<std::string>& words);
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const;
   bool readsWords() const { return words_ != nullptr; }
@@ -21,8 +24,9 @@ class SeededCells {
   const std::vector<std::string>* words_ = nullptr;
 };
 
-/// The structure of the rows or columns of a tensor: `groups` (heads) of `size` each. A cell is addressed by its group and its index within
-/// the group, so that a change of d_k does not affect the addresses of the remaining columns.
+/// The structure of the rows or columns of a tensor: `groups` (heads) of `size` each. A cell is addressed by
+/// its group and its index within the group, so that a change of d_k does not affect the addresses of the
+/// remaining columns.
 struct Axis {
   int groups = 1, size = 1;
   bool operator==(const Axis&) const = default;
@@ -39,24 +43,28 @@ struct Axes {
 };
 Axes axes(const Settings& settings, TensorId id);
 
-/// Gives the input tensor the shape determined by the state's sizes, and fills it with numbers drawn from state.seed.
+/// Gives the input tensor the shape determined by the state's sizes, and fills it with numbers drawn from
+/// state.seed.
 void fillSeeded(State& state, TensorId id);
-/// The same, but with the initial values of the tensor: the identity for w_a and u_a, with which general scores are dot products; ones for
-/// v_a; zeros for biases; numbers drawn from the seed for others.
+/// The same, but with the initial values of the tensor: the identity for w_a and u_a, with which general
+/// scores are dot products; ones for v_a; zeros for biases; numbers drawn from the seed for others.
 void fillFresh(State& state, TensorId id);
-/// Changes the settings of the state to `after`, which must have the same number of heads, and resizes inputs and mask accordingly.
-/// Existing cells keep their numbers; new ones get initial values. The other sequence of cross-attention starts as a copy of x.
+/// Changes the settings of the state to `after`, which must have the same number of heads, and resizes inputs
+/// and mask accordingly. Existing cells keep their numbers; new ones get initial values. The other sequence
+/// of cross-attention starts as a copy of x.
 void resize(State& state, const Settings& after);
-/// The same for a different number of heads: the same columns, divided into other groups. Numbers of score matrices for pairs of columns
-/// that are no longer in the same head are lost.
+/// The same for a different number of heads: the same columns, divided into other groups. Numbers of score
+/// matrices for pairs of columns that are no longer in the same head are lost.
 void regroup(State& state, const Settings& after);
-/// Redraws all rows of tokens, in every item of the batch: from their words if state.sameWord, otherwise each independently.
+/// Redraws all rows of tokens, in every item of the batch: from their words if state.sameWord, otherwise each
+/// independently.
 void drawRows(State& state);
 /// Redraws the rows of the item on the board whose word differs from the one in `before`.
 void drawChangedRows(State& state, Side side, const std::vector<std::string>& before);
 /// The labels of that side's tokens.
 std::vector<std::string>& sideLabels(State& state, Side side);
-/// Inserts rows and labels for `count` new tokens before `at`, drawn from the seed; painted cells move with their tokens.
+/// Inserts rows and labels for `count` new tokens before `at`, drawn from the seed; painted cells move with
+/// their tokens.
 void insertTokens(State& state, Side side, int at, int count);
 /// Default labels "t5", "t6" … for tokens without a label of their own.
 std::vector<std::string> numberedLabels(int first, int count);

@@ -1,4 +1,5 @@
-// Finds what a reader types, as far as it has been typed, among titles and texts. In any script: case does not count where a script has it.
+// Finds what a reader types, as far as it has been typed, among titles and texts. In any script: case does
+// not count where a script has it.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +15,15 @@ struct Lesson;
 
 class Search {
  public:
-  /// Where all words were found, from worst to best: some of them only in the text; in the title; at beginnings of words of the title; and
-  /// the title begins with what was typed.
+  /// Where all words were found, from worst to best: some of them only in the text; in the title; at
+  /// beginnings of words of the title; and the title begins with what was typed.
   enum class Found : std::uint8_t { no, text, title, words, start };
   /// From the first byte to the one after the last.
   using Range = std::pair<std::size_t, std::size_t>;
 
   Search() = default;
-  /// `typed` may be anything; of words after the eighth, and of letters after the 80th, nothing is looked for.
+  /// `typed` may be anything; of words after the eighth, and of letters after the 80th, nothing is looked
+  /// for.
   explicit Search(std::string_view typed);
 
   bool empty() const { return words_.empty(); }
@@ -34,7 +36,8 @@ class Search {
   std::vector<std::string> words_;  ///< folded
 };
 
-/// The text with its letters in lower case, if they are Latin, Greek or Cyrillic: each character keeps its length in bytes.
+/// The text with its letters in lower case, if they are Latin, Greek or Cyrillic: each character keeps its
+/// length in bytes.
 std::string folded(std::string_view text);
 /// All words of a lesson that a reader sees, without the numbers that it computes.
 std::string wordsOf(const Lesson& lesson);

@@ -2,8 +2,8 @@
 #include <string_view>
 #include <vector>
 
-#include "document/option.h"
 #include "base/sentence.h"
+#include "document/option.h"
 
 namespace document {
 namespace {
@@ -20,9 +20,10 @@ bool isSpace(char32_t c) {
 bool isPunctuation(char32_t c) {
   if (c < 0x80) return !(isIn(c, '0', '9') || isIn(c, 'a', 'z') || isIn(c, 'A', 'Z') || c == '_');
   return c == 0xa1 || c == 0xa7 || c == 0xab || c == 0xb6 || c == 0xb7 || c == 0xbb || c == 0xbf ||
-         isIn(c, 0x2010, 0x2027) || isIn(c, 0x2030, 0x205e) || isIn(c, 0x2e00, 0x2e5d) || isIn(c, 0x3001, 0x3003) ||
-         isIn(c, 0x3008, 0x3011) || isIn(c, 0x3014, 0x301f) || c == 0x30fb || isIn(c, 0xff01, 0xff0f) ||
-         isIn(c, 0xff1a, 0xff20) || isIn(c, 0xff3b, 0xff3d) || isIn(c, 0xff5b, 0xff65) ||
+         isIn(c, 0x2010, 0x2027) || isIn(c, 0x2030, 0x205e) || isIn(c, 0x2e00, 0x2e5d) ||
+         isIn(c, 0x3001, 0x3003) || isIn(c, 0x3008, 0x3011) || isIn(c, 0x3014, 0x301f) || c == 0x30fb ||
+         isIn(c, 0xff01, 0xff0f) || isIn(c, 0xff1a, 0xff20) || isIn(c, 0xff3b, 0xff3d) ||
+         isIn(c, 0xff5b, 0xff65) ||
          // Arabic, Hebrew, Armenian, Devanagari and Ethiopic marks
          c == 0x60c || c == 0x61b || c == 0x61f || c == 0x6d4 || c == 0x5be || c == 0x5c0 || c == 0x5c3 ||
          isIn(c, 0x55a, 0x55f) || c == 0x589 || c == 0x964 || c == 0x965 || isIn(c, 0x1361, 0x1368);
@@ -35,7 +36,8 @@ bool isIdeograph(char32_t c) {
 }
 
 bool isPicture(char32_t c) {
-  return isIn(c, 0x231a, 0x23ff) || isIn(c, 0x2600, 0x27bf) || isIn(c, 0x2b05, 0x2b55) || isIn(c, 0x1f000, 0x1faff);
+  return isIn(c, 0x231a, 0x23ff) || isIn(c, 0x2600, 0x27bf) || isIn(c, 0x2b05, 0x2b55) ||
+         isIn(c, 0x1f000, 0x1faff);
 }
 
 /// A grapheme cluster; `code` is its first code point.
@@ -61,7 +63,8 @@ Character firstOf(std::string_view text) {
   return {bytes, c, sort};
 }
 
-/// Is there white space between two ideographs? Then the text is already divided into words: "我 看见 一把 锯子".
+/// Is there white space between two ideographs? Then the text is already divided into words: "我 看见 一把
+/// 锯子".
 bool partsIdeographs(std::string_view text) {
   bool wasIdeograph = false, parted = false;
   while (!text.empty()) {
@@ -102,10 +105,8 @@ std::vector<std::string> splitTokens(std::string_view sentence) {
     const bool goesOn =
         now.sort == Sort::word ? inWord : now.sort == Sort::punctuation && last.code == now.code;
     if (now.sort != Sort::space) {
-      if (goesOn)
-        out.back() += now.bytes;
-      else
-        out.emplace_back(now.bytes);
+      if (goesOn) out.back() += now.bytes;
+      else out.emplace_back(now.bytes);
     }
     last = now;
   }

@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "attention/mechanisms/mechanism.h"
+#include "base/sentence.h"
 #include "document/option.h"
 #include "document/pin.h"
 #include "document/resize.h"
-#include "base/sentence.h"
 #include "document/training.h"
 
 namespace document {
@@ -17,18 +17,18 @@ namespace {
 using attention::Limits;
 using ErrorKind = Error::Kind;
 
-constexpr TensorId kInputs[] = {TensorId::x,    TensorId::w_q, TensorId::w_k, TensorId::w_v,
-                                TensorId::w_o,  TensorId::q,   TensorId::k,   TensorId::v,
-                                TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a,
-                                TensorId::bias, TensorId::b_q, TensorId::b_k, TensorId::b_v, TensorId::b_o, TensorId::x_v};
+constexpr TensorId kInputs[] = {TensorId::x,   TensorId::w_q, TensorId::w_k,  TensorId::w_v,  TensorId::w_o,
+                                TensorId::q,   TensorId::k,   TensorId::v,    TensorId::x_kv, TensorId::w_a,
+                                TensorId::u_a, TensorId::v_a, TensorId::bias, TensorId::b_q,  TensorId::b_k,
+                                TensorId::b_v, TensorId::b_o, TensorId::x_v};
 
-constexpr TensorId kItemInputs[] = {TensorId::x, TensorId::q, TensorId::k, TensorId::v, TensorId::x_kv,
-                                    TensorId::bias, TensorId::x_v};
+constexpr TensorId kItemInputs[] = {TensorId::x,    TensorId::q,    TensorId::k,  TensorId::v,
+                                    TensorId::x_kv, TensorId::bias, TensorId::x_v};
 
 Result<void> within(std::string_view field, std::int64_t value, std::int64_t most) {
   if (value >= 1 && value <= most) return {};
   return base::refuse(ErrorKind::range, field,
-                {value, " is too ", (value < 1 ? "small" : "large"), "; use 1 to ", most, "."});
+                      {value, " is too ", (value < 1 ? "small" : "large"), "; use 1 to ", most, "."});
 }
 
 std::vector<std::string> divisors(int number) {
@@ -49,13 +49,15 @@ Result<void> checkTensor(const Settings& settings, TensorId id, const Tensor& te
   const Axes want = axes(settings, id);
   if (!hasInput(settings, id)) {
     if (tensor == Tensor()) return {};
-    return base::refuse(ErrorKind::range, name, {"it is there, but nothing here makes use of it; leave it out."});
+    return base::refuse(ErrorKind::range, name,
+                        {"it is there, but nothing here makes use of it; leave it out."});
   }
   if (tensor.heads() != want.heads || tensor.rows() != want.rows.count() ||
       tensor.cols() != want.cols.count()) {
-    return base::refuse(ErrorKind::range, name,
-                  {"the shape is ", base::shapeText({tensor.heads(), tensor.rows(), tensor.cols()}),
-                   "; it must be ", base::shapeText({want.heads, want.rows.count(), want.cols.count()}), "."});
+    return base::refuse(
+        ErrorKind::range, name,
+        {"the shape is ", base::shapeText({tensor.heads(), tensor.rows(), tensor.cols()}), "; it must be ",
+         base::shapeText({want.heads, want.rows.count(), want.cols.count()}), "."});
   }
   return checkFinite(name, tensor, id);
 }
@@ -66,8 +68,8 @@ Result<void> checkParameter(const State& state, ParameterId id) {
   const ParameterShape want = shapeOf(state, id);
   if (tensor.heads() != 1 || tensor.rows() != want.rows || tensor.cols() != want.cols)
     return base::refuse(ErrorKind::range, name(id),
-                  {"the shape is ", base::shapeText({tensor.rows(), tensor.cols()}), "; it must be ",
-                   base::shapeText({want.rows, want.cols}), "."});
+                        {"the shape is ", base::shapeText({tensor.rows(), tensor.cols()}), "; it must be ",
+                         base::shapeText({want.rows, want.cols}), "."});
   if (auto ok = checkFinite(name(id), tensor); !ok) return ok;
   return checkParameterSize(state, id);
 }
@@ -78,14 +80,14 @@ Result<void> checkMask(const State& state) {
   const auto count = static_cast<std::size_t>(state.tokens) * static_cast<std::size_t>(state.keyTokens);
   if (mask.rows == state.tokens && mask.cols == state.keyTokens && mask.blocked.size() == count) return {};
   return base::refuse(ErrorKind::range, "mask",
-                {"the shape is ", base::shapeText({mask.rows, mask.cols}), "; it must be ",
-                 base::shapeText({state.tokens, state.keyTokens}), "."});
+                      {"the shape is ", base::shapeText({mask.rows, mask.cols}), "; it must be ",
+                       base::shapeText({state.tokens, state.keyTokens}), "."});
 }
 
 Result<void> checkAllLabels(std::string_view field, const std::vector<std::string>& labels, int tokens) {
   if (labels.size() != static_cast<std::size_t>(tokens))
     return base::refuse(ErrorKind::range, field,
-                  {"there are ", labels.size(), " for ", tokens, " tokens; give one label a token."});
+                        {"there are ", labels.size(), " for ", tokens, " tokens; give one label a token."});
   return checkLabels(field, labels, 0);
 }
 
@@ -93,7 +95,9 @@ Result<void> checkItem(const State& state, std::size_t item) {
   const std::string field = base::joined({"pages[", item, "]."});
   const BatchItem& other = state.items[item];
   if (static_cast<int>(item) == state.batchItem)
-    return other == BatchItem() ? Result<void>() : base::refuse(ErrorKind::range, field, {"it is on the board; leave it empty."});
+    return other == BatchItem()
+               ? Result<void>()
+               : base::refuse(ErrorKind::range, field, {"it is on the board; leave it empty."});
   for (const TensorId id : kItemInputs)
     if (auto ok = checkTensor(state, id, *input(other, id), base::joined({field, attention::name(id)})); !ok)
       return ok;
@@ -104,10 +108,11 @@ Result<void> checkItem(const State& state, std::size_t item) {
 Result<void> checkItems(const State& state) {
   const int count = state.batch > 1 ? state.batch : 0;
   if (static_cast<int>(state.items.size()) != count)
-    return base::refuse(ErrorKind::range, "pages", {"there are ", state.items.size(), "; it must be ", count, "."});
+    return base::refuse(ErrorKind::range, "pages",
+                        {"there are ", state.items.size(), "; it must be ", count, "."});
   if (state.batchItem >= state.batch)
     return base::refuse(ErrorKind::range, "batch_item",
-                  {state.batchItem, " is no item of the batch; use 0 to ", state.batch - 1, "."});
+                        {state.batchItem, " is no item of the batch; use 0 to ", state.batch - 1, "."});
   for (std::size_t i = 0; i < state.items.size(); ++i)
     if (auto ok = checkItem(state, i); !ok) return ok;
   return {};
@@ -116,10 +121,10 @@ Result<void> checkItems(const State& state) {
 Result<void> checkView(const Settings& settings) {
   if (settings.focusHead < 0 || settings.focusHead >= settings.heads)
     return base::refuse(ErrorKind::range, "focus_head",
-                  {settings.focusHead, " is no head here; use 0 to ", settings.heads - 1, "."});
+                        {settings.focusHead, " is no head here; use 0 to ", settings.heads - 1, "."});
   if (settings.step > settings.tokens)
     return base::refuse(ErrorKind::range, "step",
-                  {settings.step, " is more than there are tokens; use 0 to ", settings.tokens, "."});
+                        {settings.step, " is more than there are tokens; use 0 to ", settings.tokens, "."});
   return {};
 }
 
@@ -138,11 +143,14 @@ std::int64_t countNumbers(const Settings& s) {
                      keyWidth = std::int64_t{s.kvHeads} * s.headDim,
                      valueWidth = std::int64_t{s.kvHeads} * s.valueDim,
                      outputWidth = std::int64_t{s.heads} * s.valueDim;
-  const std::int64_t words = tokens * model + (s.cross ? keys * model : 0) + (s.separateValues ? keys * model : 0);
+  const std::int64_t words =
+      tokens * model + (s.cross ? keys * model : 0) + (s.separateValues ? keys * model : 0);
   const std::int64_t projected = tokens * queryWidth + keys * (keyWidth + valueWidth);
   const std::int64_t weights = model * (queryWidth + keyWidth + valueWidth) + outputColumns(s) * outputWidth;
-  const std::int64_t biases = s.biasKind == Bias::none ? 0 : tokens * keys * (s.biasKind == Bias::shared ? 1 : s.heads);
-  const std::int64_t scoring = s.scoreWeights ? s.heads * scoreUnits(s) * (2 * std::int64_t{s.headDim} + 1) : 0;
+  const std::int64_t biases =
+      s.biasKind == Bias::none ? 0 : tokens * keys * (s.biasKind == Bias::shared ? 1 : s.heads);
+  const std::int64_t scoring =
+      s.scoreWeights ? s.heads * scoreUnits(s) * (2 * std::int64_t{s.headDim} + 1) : 0;
   const std::int64_t added = s.projectionBias ? queryWidth + keyWidth + valueWidth + outputColumns(s) : 0;
   return s.batch * (words + projected + biases) + weights + scoring + added;
 }
@@ -166,7 +174,9 @@ constexpr Clash kClashes[] = {
      "sinusoidal positions are added to X; set mode to \"x\", or position to \"none\", \"rotary\" or "
      "\"alibi\"."},
     {OptionId::position,
-     [](const Settings& s) { return s.position == attention::Position::rotary && rotatedColumns(s) % 2 != 0; },
+     [](const Settings& s) {
+       return s.position == attention::Position::rotary && rotatedColumns(s) % 2 != 0;
+     },
      "rotary positions turn columns in pairs; use an even d_k, or set position to \"none\" or \"alibi\"."},
     {OptionId::position,
      [](const Settings& s) {
@@ -222,65 +232,38 @@ attention::Inputs inputs(const State& state) {
 
 const Tensor* input(const State& state, TensorId id) {
   switch (id) {
-    case TensorId::x:
-      return &state.x;
-    case TensorId::w_q:
-      return &state.wQ;
-    case TensorId::w_k:
-      return &state.wK;
-    case TensorId::w_v:
-      return &state.wV;
-    case TensorId::w_o:
-      return &state.wO;
-    case TensorId::q:
-      return &state.q;
-    case TensorId::k:
-      return &state.k;
-    case TensorId::v:
-      return &state.v;
-    case TensorId::x_kv:
-      return &state.xKv;
-    case TensorId::w_a:
-      return &state.wA;
-    case TensorId::u_a:
-      return &state.uA;
-    case TensorId::v_a:
-      return &state.vA;
-    case TensorId::bias:
-      return &state.bias;
-    case TensorId::b_q:
-      return &state.bQ;
-    case TensorId::b_k:
-      return &state.bK;
-    case TensorId::b_v:
-      return &state.bV;
-    case TensorId::b_o:
-      return &state.bO;
-    case TensorId::x_v:
-      return &state.xV;
-    default:
-      return nullptr;
+    case TensorId::x: return &state.x;
+    case TensorId::w_q: return &state.wQ;
+    case TensorId::w_k: return &state.wK;
+    case TensorId::w_v: return &state.wV;
+    case TensorId::w_o: return &state.wO;
+    case TensorId::q: return &state.q;
+    case TensorId::k: return &state.k;
+    case TensorId::v: return &state.v;
+    case TensorId::x_kv: return &state.xKv;
+    case TensorId::w_a: return &state.wA;
+    case TensorId::u_a: return &state.uA;
+    case TensorId::v_a: return &state.vA;
+    case TensorId::bias: return &state.bias;
+    case TensorId::b_q: return &state.bQ;
+    case TensorId::b_k: return &state.bK;
+    case TensorId::b_v: return &state.bV;
+    case TensorId::b_o: return &state.bO;
+    case TensorId::x_v: return &state.xV;
+    default: return nullptr;
   }
 }
 
 const Tensor* input(const BatchItem& item, TensorId id) {
   switch (id) {
-    case TensorId::x:
-      return &item.x;
-    case TensorId::q:
-      return &item.q;
-    case TensorId::k:
-      return &item.k;
-    case TensorId::v:
-      return &item.v;
-    case TensorId::x_kv:
-      return &item.xKv;
-    case TensorId::bias:
-      return &item.bias;
-    case TensorId::x_v:
-      return &item.xV;
-    default:
-      return nullptr;
+    case TensorId::x: return &item.x;
+    case TensorId::q: return &item.q;
+    case TensorId::k: return &item.k;
+    case TensorId::v: return &item.v;
+    case TensorId::x_kv: return &item.xKv;
+    case TensorId::bias: return &item.bias;
+    case TensorId::x_v: return &item.xV;
+    default: return nullptr;
   }
 }
 
@@ -297,32 +280,23 @@ bool isEditable(const Settings& settings, TensorId id) {
     case TensorId::x:
     case TensorId::w_q:
     case TensorId::w_k:
-    case TensorId::w_v:
-      return settings.mode == Mode::x;
-    case TensorId::w_o:
-      return settings.mode == Mode::x && settings.outputProjection;
+    case TensorId::w_v: return settings.mode == Mode::x;
+    case TensorId::w_o: return settings.mode == Mode::x && settings.outputProjection;
     case TensorId::b_o:
       return settings.mode == Mode::x && settings.outputProjection && settings.projectionBias;
     case TensorId::b_q:
     case TensorId::b_k:
-    case TensorId::b_v:
-      return settings.mode == Mode::x && settings.projectionBias;
-    case TensorId::x_kv:
-      return settings.mode == Mode::x && settings.cross;
-    case TensorId::x_v:
-      return settings.mode == Mode::x && settings.separateValues;
+    case TensorId::b_v: return settings.mode == Mode::x && settings.projectionBias;
+    case TensorId::x_kv: return settings.mode == Mode::x && settings.cross;
+    case TensorId::x_v: return settings.mode == Mode::x && settings.separateValues;
     case TensorId::q:
     case TensorId::k:
-    case TensorId::v:
-      return settings.mode == Mode::qkv;
+    case TensorId::v: return settings.mode == Mode::qkv;
     case TensorId::w_a:
     case TensorId::u_a:
-    case TensorId::v_a:
-      return attention::takes(settings.score, id);
-    case TensorId::bias:
-      return settings.biasKind != Bias::none;
-    default:
-      return false;
+    case TensorId::v_a: return attention::takes(settings.score, id);
+    case TensorId::bias: return settings.biasKind != Bias::none;
+    default: return false;
   }
 }
 
@@ -337,7 +311,9 @@ bool hasInput(const Settings& settings, TensorId id) {
 std::span<const TensorId> inputIds() { return kInputs; }
 std::span<const TensorId> itemInputIds() { return kItemInputs; }
 
-int rotatedColumns(const Settings& s) { return s.rotary.dims > 0 && s.rotary.dims < s.headDim ? s.rotary.dims : s.headDim; }
+int rotatedColumns(const Settings& s) {
+  return s.rotary.dims > 0 && s.rotary.dims < s.headDim ? s.rotary.dims : s.headDim;
+}
 
 const std::vector<std::string>& keyLabels(const Settings& settings) {
   return settings.cross ? settings.keyLabels : settings.labels;
@@ -347,7 +323,8 @@ bool isDotProduct(attention::Score score) { return attention::mechanismOf(score)
 bool takesScoreWeights(attention::Score score) { return !attention::mechanismOf(score).parameters.empty(); }
 
 Result<void> refuseNumber(std::string_view field, float number) {
-  return base::refuse(ErrorKind::range, field, {std::isnan(number) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+  return base::refuse(ErrorKind::range, field,
+                      {std::isnan(number) ? "NaN" : "infinity", " cannot be used; give a finite number."});
 }
 
 Result<void> checkSizes(std::string_view field, const Settings& s) {
@@ -365,8 +342,8 @@ Result<void> checkSizes(std::string_view field, const Settings& s) {
   const std::int64_t scores = std::int64_t{s.heads} * s.tokens * s.keyTokens;
   if (scores > Limits::scores)
     return base::refuse(ErrorKind::memory, field,
-                  {s.heads, " heads of ", s.tokens, " × ", s.keyTokens, " scores make ", scores,
-                   "; use fewer heads or tokens, for at most ", Limits::scores, "."});
+                        {s.heads, " heads of ", s.tokens, " × ", s.keyTokens, " scores make ", scores,
+                         "; use fewer heads or tokens, for at most ", Limits::scores, "."});
   const std::int64_t numbers = countNumbers(s);
   if (numbers > kMaxNumbers)
     return base::refuse(
@@ -379,7 +356,8 @@ Result<void> checkSizes(std::string_view field, const Settings& s) {
 Result<void> checkTogether(std::string_view field, const Settings& settings) {
   for (const Clash& clash : kClashes)
     if (clash.exists(settings))
-      return base::refuse(ErrorKind::range, field.empty() ? option(clash.blamed).name : field, {clash.sentence});
+      return base::refuse(ErrorKind::range, field.empty() ? option(clash.blamed).name : field,
+                          {clash.sentence});
   return checkTraining(settings, field.empty() || field == option(OptionId::train_sentences).name);
 }
 
@@ -388,30 +366,36 @@ Result<void> checkLabel(std::string_view field, std::string_view label) {
     std::string_view fitting = label.substr(0, base::clustersWithin(label, kLabelBytes));
     int characters = 0;
     for (; !fitting.empty(); ++characters) fitting.remove_prefix(base::clusterLength(fitting));
-    return base::refuse(ErrorKind::range, field,
-                  {base::inQuotes(label), " is ", label.size(), " bytes long; use at most ", kLabelBytes,
-                   characters < kLabelBytes ? base::joined({", which its first ", characters, " characters fill."}) : "."});
+    return base::refuse(
+        ErrorKind::range, field,
+        {base::inQuotes(label), " is ", label.size(), " bytes long; use at most ", kLabelBytes,
+         characters < kLabelBytes ? base::joined({", which its first ", characters, " characters fill."})
+                                  : "."});
   }
   for (std::string_view rest = label; !rest.empty();) {
     const int length = base::utf8Length(rest);
     if (length == 0)
-      return base::refuse(ErrorKind::range, field, {base::inQuotes(label), " is not valid UTF-8; type it again."});
+      return base::refuse(ErrorKind::range, field,
+                          {base::inQuotes(label), " is not valid UTF-8; type it again."});
     const char32_t c = base::utf8Decode(rest);
     if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-      return base::refuse(ErrorKind::range, field, {base::inQuotes(label), " holds a control character; leave it out."});
+      return base::refuse(ErrorKind::range, field,
+                          {base::inQuotes(label), " holds a control character; leave it out."});
     rest.remove_prefix(static_cast<std::size_t>(length));
   }
   return {};
 }
 
 std::string_view columnName(const Settings& settings, int head, int col) {
-  const std::size_t at = static_cast<std::size_t>(head) * static_cast<std::size_t>(settings.headDim) + static_cast<std::size_t>(col);
+  const std::size_t at = static_cast<std::size_t>(head) * static_cast<std::size_t>(settings.headDim) +
+                         static_cast<std::size_t>(col);
   return at < settings.columnNames.size() ? std::string_view(settings.columnNames[at]) : std::string_view();
 }
 
 std::vector<std::string> columnNamesWith(const Settings& settings, int head, int col, std::string name) {
   std::vector<std::string> names = settings.columnNames;
-  const std::size_t at = static_cast<std::size_t>(head) * static_cast<std::size_t>(settings.headDim) + static_cast<std::size_t>(col);
+  const std::size_t at = static_cast<std::size_t>(head) * static_cast<std::size_t>(settings.headDim) +
+                         static_cast<std::size_t>(col);
   if (names.size() <= at) names.resize(at + 1);
   names[at] = std::move(name);
   while (!names.empty() && names.back().empty()) names.pop_back();
@@ -433,8 +417,8 @@ Result<void> checkParameterSize(const Settings& settings, ParameterId id) {
   const std::int64_t numbers = std::int64_t{shape.rows} * shape.cols;
   if (numbers <= kMaxParameterNumbers) return {};
   return base::refuse(ErrorKind::memory, name(id),
-                {"it has ", numbers, " numbers, and at most ", kMaxParameterNumbers,
-                 " can be changed; use a smaller block_hidden or model_dim."});
+                      {"it has ", numbers, " numbers, and at most ", kMaxParameterNumbers,
+                       " can be changed; use a smaller block_hidden or model_dim."});
 }
 
 Result<void> check(const State& state) {
@@ -457,7 +441,8 @@ Result<void> check(const State& state) {
 
 Result<void> checkLabels(std::string_view field, std::span<const std::string> labels, int first) {
   for (std::size_t i = 0; i < labels.size(); ++i)
-    if (auto ok = checkLabel(base::joined({field, "[", static_cast<std::size_t>(first) + i, "]"}), labels[i]); !ok)
+    if (auto ok = checkLabel(base::joined({field, "[", static_cast<std::size_t>(first) + i, "]"}), labels[i]);
+        !ok)
       return ok;
   return {};
 }
@@ -473,16 +458,19 @@ bool sameBits(const State& a, const State& b) {
   };
   if (!(a == b && same(a, b, kInputs))) return false;
   for (int i = 0; i < kParameterCount; ++i)
-    if (!sameBits(a.parameters[static_cast<ParameterId>(i)], b.parameters[static_cast<ParameterId>(i)])) return false;
-  return std::equal(a.items.begin(), a.items.end(), b.items.begin(),
-                    [&](const BatchItem& left, const BatchItem& right) { return same(left, right, kItemInputs); });
+    if (!sameBits(a.parameters[static_cast<ParameterId>(i)], b.parameters[static_cast<ParameterId>(i)]))
+      return false;
+  return std::equal(
+      a.items.begin(), a.items.end(), b.items.begin(),
+      [&](const BatchItem& left, const BatchItem& right) { return same(left, right, kItemInputs); });
 }
 
 void copyView(Settings& settings, const Settings& from) {
   settings.theme = from.theme, settings.decimals = from.decimals, settings.focusHead = from.focusHead;
   settings.zoom = from.zoom, settings.present = from.present, settings.columnLayout = from.columnLayout;
   settings.averageHeads = from.averageHeads, settings.wholeProjections = from.wholeProjections;
-  settings.step = from.step, settings.view = from.view, settings.weightScale = from.weightScale, settings.colors = from.colors;
+  settings.step = from.step, settings.view = from.view, settings.weightScale = from.weightScale,
+  settings.colors = from.colors;
   settings.gradient = from.gradient, settings.card = from.card;
   settings.valueNorms = from.valueNorms, settings.weightBy = from.weightBy, settings.stepper = from.stepper;
   settings.trainRunning = from.trainRunning;

@@ -9,20 +9,20 @@
 #include <vector>
 
 #include "attention/experiments/experiment.h"
-#include "attention/models/block.h"
 #include "attention/layer/checks.h"
-#include "attention/models/recurrent.h"
 #include "attention/layer/trace.h"
+#include "attention/models/block.h"
+#include "attention/models/recurrent.h"
 #include "document/parameter.h"
 #include "training/setup.h"
 
 namespace document {
 
-using base::Error;
 using attention::PaintedMask;
-using base::Result;
 using attention::Tensor;
 using attention::TensorId;
+using base::Error;
+using base::Result;
 
 /// Whether Q, K and V are inputs or computed.
 enum class Mode : std::uint8_t {
@@ -35,8 +35,9 @@ enum class Theme : std::uint8_t { automatic, light, dark };
 /// Which sequence an edit of tokens concerns. Ignored in self-attention, which has only one.
 enum class Side : std::uint8_t { queries, keys };
 
-/// How weights map to colours: linearly, by their square root, or relative to the largest weight of the row. `automatic` is the square root
-/// from kManyKeys keys on, where weights mapped linearly would be hardly visible, and linear below.
+/// How weights map to colours: linearly, by their square root, or relative to the largest weight of the row.
+/// `automatic` is the square root from kManyKeys keys on, where weights mapped linearly would be hardly
+/// visible, and linear below.
 enum class WeightScale : std::uint8_t { linear, root, row, automatic };
 inline constexpr int kManyKeys = 64;
 
@@ -49,7 +50,8 @@ enum class Card : std::uint8_t { arcs, plane, values, changes, loops };
 /// Where segments of hierarchical attention end.
 enum class SegmentBy : std::uint8_t { tokens, punctuation };
 
-/// What the items of a batch stand for: sequences that go through the same layer, or layers of a model that read the same tokens.
+/// What the items of a batch stand for: sequences that go through the same layer, or layers of a model that
+/// read the same tokens.
 enum class BatchOf : std::uint8_t { sequences, layers };
 
 /// The colours of cells: those of the theme, cividis for weights, or shades of grey.
@@ -63,11 +65,11 @@ struct BlockOptions {
   bool residual = true;
   attention::NormPlace norm = attention::NormPlace::post;
   attention::Activation activation = attention::Activation::relu;
-  int hidden = 2;          ///< hidden units divided by the width
-  float dropout = 0.0f;    ///< probability that a number is dropped
+  int hidden = 2;        ///< hidden units divided by the width
+  float dropout = 0.0f;  ///< probability that a number is dropped
   attention::Dropout kind = attention::Dropout::inverted;
   std::int64_t dropoutSeed = -1;  ///< selects the dropped cells; -1: `seed`
-  float epsilon = 1e-5f;   ///< of layer normalisation, added to the variance
+  float epsilon = 1e-5f;          ///< of layer normalisation, added to the variance
   std::uint32_t seed = 1;  ///< for the parameters, and for the dropped cells unless they have their own
 
   /// The seed that selects the dropped cells.
@@ -97,13 +99,15 @@ struct MemoryOptions {
   bool operator==(const MemoryOptions&) const = default;
 };
 
-/// Options of the experiments: distribution of q·k, comparison with a fully connected layer, reach of a recurrent network, memory and cost.
+/// Options of the experiments: distribution of q·k, comparison with a fully connected layer, reach of a
+/// recurrent network, memory and cost.
 struct ExperimentOptions {
   attention::SpreadSpec spread;
   bool spreadScaled = true;  ///< the histogram in front shows q·k ÷ √d_k
   std::uint32_t spreadSeed = 1;
   int spreadDraws = attention::SpreadDraws::queries;  ///< number of queries, each with 16 keys
-  attention::ComparisonSpec dense;  ///< its token is limited to the existing tokens when the comparison is computed
+  /// Its token is limited to the existing tokens when the comparison is computed.
+  attention::ComparisonSpec dense;
   attention::ReachSpec reach;
   MemoryOptions memory;
   int costTokens = 0;  ///< the number to compute the cost for; 0: the tokens of the layer
@@ -116,14 +120,16 @@ struct ExperimentOptions {
 /// The state text of the pinned board, or null. Shared, so that settings are cheap to copy.
 struct Pin {
   std::shared_ptr<const std::string> text;
-  bool operator==(const Pin& other) const { return text == other.text || (text && other.text && *text == *other.text); }
+  bool operator==(const Pin& other) const {
+    return text == other.text || (text && other.text && *text == *other.text);
+  }
 };
 
 /// What is changed when a weight is dragged: its query or its key.
 enum class WeightBy : std::uint8_t { query, key };
 
-/// Everything that options set: the whole state except its numbers. Cheap to copy, so that a change can be tried out first. Unless `cross`,
-/// `keyTokens` equals `tokens` and `keyLabels` is empty.
+/// Everything that options set: the whole state except its numbers. Cheap to copy, so that a change can be
+/// tried out first. Unless `cross`, `keyTokens` equals `tokens` and `keyLabels` is empty.
 struct Settings {
   Mode mode = Mode::qkv;
   int tokens = 0;     ///< queries; in self-attention keys too
@@ -139,8 +145,10 @@ struct Settings {
   BatchOf batchOf = BatchOf::sequences;
   std::vector<std::string> labels;     ///< one per token, UTF-8, at most kLabelBytes each
   std::vector<std::string> keyLabels;  ///< one per key token
-  std::vector<std::string> columnNames;  ///< of Q and K, head after head; "" or a list that is too short: no name
-  bool sameWord = false;               ///< rows of tokens are drawn from their words, so equal words have equal rows
+  /// Of Q and K, head after head; "" or a list that is too short: no name.
+  std::vector<std::string> columnNames;
+  /// Rows of tokens are drawn from their words, so equal words have equal rows.
+  bool sameWord = false;
 
   attention::Score score = attention::Score::scaled;
   float scaleBy = 0.0f;  ///< for Score::scaled; 0: 1/√d_k
@@ -149,14 +157,16 @@ struct Settings {
   attention::Normalizer normalizer = attention::Normalizer::softmax;
   attention::Position position = attention::Position::none;
   attention::Rotary rotary;
-  std::vector<int> positionIds;  ///< used in place of the positions 0, 1, 2 …; empty: the positions themselves
-  int additiveDim = 0;        ///< hidden units of the additive score; 0: d_k
-  bool scoreWeights = false;  ///< do w_a, u_a and v_a exist? True from the first score that needs them on
+  /// Used in place of the positions 0, 1, 2 …; empty: the positions themselves.
+  std::vector<int> positionIds;
+  int additiveDim = 0;           ///< hidden units of the additive score; 0: d_k
+  bool scoreWeights = false;     ///< do w_a, u_a and v_a exist? True from the first score that needs them on
   bool separateValues = false;   ///< are values projected from x_v, rather than from the same as keys?
   bool outputProjection = true;  ///< are the heads combined by W_O, or just concatenated?
   int outputDim = 0;             ///< columns of W_O; 0: as many as X has
-  bool projectionBias = false;  ///< do b_q, b_k, b_v and b_o exist?
-  Bias biasKind = Bias::none;  ///< set by a file whose mask has numbers, or differs between heads or items of the batch
+  bool projectionBias = false;   ///< do b_q, b_k, b_v and b_o exist?
+  /// Set by a file whose mask has numbers, or differs between heads or items of the batch.
+  Bias biasKind = Bias::none;
 
   bool causal = true;
   int causalOffset = 0;
@@ -178,20 +188,23 @@ struct Settings {
   int decimals = 2;
   Theme theme = Theme::automatic;
   bool averageHeads = false;  ///< show the mean of the heads' weights
-  float zoom = 0;         ///< magnification, 1 to 2.5; 0: automatic
-  bool gradient = false;  ///< show how to raise the selected value
-  int stepper = 0;        ///< how many steps from q·k to the output are shown for the selected row; 0: all, without stepping
-  bool columnLayout = false;  ///< tokens are columns: O = V·softmax(KᵀQ)
-  bool present = false;   ///< presentation, without side panel
+  float zoom = 0;             ///< magnification, 1 to 2.5; 0: automatic
+  bool gradient = false;      ///< show how to raise the selected value
+  /// How many steps from q·k to the output are shown for the selected row; 0: all, without stepping.
+  int stepper = 0;
+  bool columnLayout = false;      ///< tokens are columns: O = V·softmax(KᵀQ)
+  bool present = false;           ///< presentation, without side panel
   bool wholeProjections = false;  ///< show W_Q, W_K, W_V and W_O of all heads as one matrix each
-  int step = 0;               ///< tokens that a decoder has generated so far; 0: not decoding step by step
+  int step = 0;  ///< tokens that a decoder has generated so far; 0: not decoding step by step
   View view = View::layer;
   Card card = Card::arcs;
   bool valueNorms = false;  ///< arcs and bars are proportional to ‖w·v‖
   WeightBy weightBy = WeightBy::query;
-  WeightScale weightScale = WeightScale::automatic;  ///< a state text without this option is from before it existed, and means linear
+  /// A state text without this option is from before it existed, and means linear.
+  WeightScale weightScale = WeightScale::automatic;
   Colors colors = Colors::own;
-  std::uint32_t seed = 1;     ///< for the last random fill, and for the numbers of new tokens, heads and columns
+  /// For the last random fill, and for the numbers of new tokens, heads and columns.
+  std::uint32_t seed = 1;
 
   bool operator==(const Settings&) const = default;
 };
@@ -204,22 +217,24 @@ struct BatchItem {
   bool operator==(const BatchItem&) const = default;
 };
 
-/// One playground. q [heads, tokens, headDim], k [kvHeads, keyTokens, headDim], v [kvHeads, keyTokens, valueDim]: the model width is heads
-/// · headDim, so that changing the number of heads regroups the same columns, as splitting a projection into heads does. x [1, tokens,
-/// modelDim]; w_q [1, modelDim, heads·headDim], w_k and w_v the same with kvHeads; w_o [1, heads·valueDim, outputColumns()]. The inputs of
-/// both modes always exist; `mode` says which are in use. Empty unless noted: x_kv [1, keyTokens, modelDim] in cross-attention; w_a and u_a
-/// [heads, scoreUnits(), headDim], v_a [heads, 1, scoreUnits()] with scoreWeights; bias [1 or heads, tokens, keyTokens], whose numbers may
-/// be -infinity, as Settings::biasKind says; b_q, b_k, b_v and b_o [1, 1, columns of the matrix] with projectionBias; x_v [1, keyTokens,
+/// One playground. q [heads, tokens, headDim], k [kvHeads, keyTokens, headDim], v [kvHeads, keyTokens,
+/// valueDim]: the model width is heads · headDim, so that changing the number of heads regroups the same
+/// columns, as splitting a projection into heads does. x [1, tokens, modelDim]; w_q [1, modelDim,
+/// heads·headDim], w_k and w_v the same with kvHeads; w_o [1, heads·valueDim, outputColumns()]. The inputs of
+/// both modes always exist; `mode` says which are in use. Empty unless noted: x_kv [1, keyTokens, modelDim]
+/// in cross-attention; w_a and u_a [heads, scoreUnits(), headDim], v_a [heads, 1, scoreUnits()] with
+/// scoreWeights; bias [1 or heads, tokens, keyTokens], whose numbers may be -infinity, as Settings::biasKind
+/// says; b_q, b_k, b_v and b_o [1, 1, columns of the matrix] with projectionBias; x_v [1, keyTokens,
 /// modelDim] with separateValues.
 struct State : Settings {
   std::string preset;   ///< the preset it came from; "" for the user's own
   PaintedMask painted;  ///< empty, or tokens x keyTokens
   Tensor x, wQ, wK, wV, wO, q, k, v, xKv, wA, uA, vA, bias, bQ, bK, bV, bO, xV;
   Parameters parameters;  ///< around the layer; an empty one stands for the numbers drawn from its seed
-  std::vector<BatchItem>
-      items;  ///< one for each item of the batch, that of batchItem empty; none for a batch of one
-  std::string
-      unknownFields;  ///< JSON object text: fields of a newer minor version, kept unchanged; "" if none
+  /// One for each item of the batch, that of batchItem empty; none for a batch of one.
+  std::vector<BatchItem> items;
+  /// JSON object text: fields of a newer minor version, kept unchanged; "" if none.
+  std::string unknownFields;
 
   State();  // as an aggregate it would be spelt out, member by member, at each State{}
   bool operator==(const State&) const = default;
@@ -227,12 +242,14 @@ struct State : Settings {
 
 inline constexpr int kLabelBytes = 64;
 
-/// The limit on the numbers of all inputs together. It keeps the text of every state below kMaxTextBytes (text.h).
+/// The limit on the numbers of all inputs together. It keeps the text of every state below kMaxTextBytes
+/// (text.h).
 inline constexpr std::int64_t kMaxNumbers = 3'500'000;
 inline constexpr std::size_t kMaxPinBytes = std::size_t{1} << 20;
 inline constexpr int kMaxDecimals = 6;
 inline constexpr double kMinTemperature = 1e-6, kMaxTemperature = 1e6;
-static_assert(static_cast<float>(kMinTemperature) == attention::Limits::coldest && static_cast<float>(kMaxTemperature) == attention::Limits::hottest);
+static_assert(static_cast<float>(kMinTemperature) == attention::Limits::coldest &&
+              static_cast<float>(kMaxTemperature) == attention::Limits::hottest);
 inline constexpr double kMinScale = 0.0001, kMaxScale = 10000;
 inline constexpr double kMaxSoftcap = 1000;
 inline constexpr double kMinRotaryBase = 1.001, kMaxRotaryBase = 1e9;
@@ -258,15 +275,19 @@ const Tensor* input(const BatchItem& item, TensorId id);
 bool isEditable(const Settings& settings, TensorId id);
 /// Columns of W_O, whether in use or not, and columns of the layer's output.
 inline int outputColumns(const Settings& s) { return s.outputDim > 0 ? s.outputDim : s.modelDim; }
-inline int outputWidth(const Settings& s) { return s.mode == Mode::x && s.outputProjection ? outputColumns(s) : s.heads * s.valueDim; }
+inline int outputWidth(const Settings& s) {
+  return s.mode == Mode::x && s.outputProjection ? outputColumns(s) : s.heads * s.valueDim;
+}
 /// Rows of w_a and u_a; for the general score w_a is square.
-inline int scoreUnits(const Settings& s) { return s.additiveDim > 0 && s.score != attention::Score::general ? s.additiveDim : s.headDim; }
+inline int scoreUnits(const Settings& s) {
+  return s.additiveDim > 0 && s.score != attention::Score::general ? s.additiveDim : s.headDim;
+}
 /// Is it b_q, b_k, b_v or b_o?
 inline bool isProjectionBias(TensorId id) { return id >= TensorId::b_q && id <= TensorId::b_o; }
 /// Does that input exist, whether in use or not? Others are empty.
 bool hasInput(const Settings& settings, TensorId id);
-/// The editable tensors in the order of the state text: x, w_q, w_k, w_v, w_o, q, k, v, x_kv, w_a, u_a, v_a, bias,
-/// b_q, b_k, b_v, b_o, x_v.
+/// The editable tensors in the order of the state text: x, w_q, w_k, w_v, w_o, q, k, v, x_kv, w_a, u_a, v_a,
+/// bias, b_q, b_k, b_v, b_o, x_v.
 std::span<const TensorId> inputIds();
 /// Those that each item of a batch has its own of: x, q, k, v, x_kv, bias, x_v.
 std::span<const TensorId> itemInputIds();
@@ -289,10 +310,11 @@ bool isDotProduct(attention::Score score);
 /// Does the score use w_a (general, additive)?
 bool takesScoreWeights(attention::Score score);
 
-/// An error unless the sizes are within attention::Limits and kMaxNumbers. `field` is the field that the error names.
+/// An error unless the sizes are within attention::Limits and kMaxNumbers. `field` is the field that the
+/// error names.
 Result<void> checkSizes(std::string_view field, const Settings& sizes);
-/// An error if options contradict each other (rotary positions need an even d_k …). `field` as above; "" for the name of the option at
-/// fault.
+/// An error if options contradict each other (rotary positions need an even d_k …). `field` as above; "" for
+/// the name of the option at fault.
 Result<void> checkTogether(std::string_view field, const Settings& settings);
 /// The error for a number that is not finite.
 Result<void> refuseNumber(std::string_view field, float number);
@@ -301,7 +323,8 @@ using attention::checks::firstWrong;
 Result<void> checkLabel(std::string_view field, std::string_view label);
 /// The same for several labels; `first` is the index of the first one, `field` is "labels" or "key_labels".
 Result<void> checkLabels(std::string_view field, std::span<const std::string> labels, int first);
-/// The column names after naming one column of a head; names that are missing at the end of the list are added as "".
+/// The column names after naming one column of a head; names that are missing at the end of the list are
+/// added as "".
 std::vector<std::string> columnNamesWith(const Settings& settings, int head, int col, std::string name);
 /// An error if an edited parameter of this size could not be stored.
 Result<void> checkParameterSize(const Settings& settings, ParameterId id);
@@ -313,13 +336,17 @@ bool sameBits(const Tensor& a, const Tensor& b);
 bool sameBits(const State& a, const State& b);
 /// The mapping of weights to colours that is used on this board.
 inline WeightScale shownScale(const Settings& s) {
-  return s.weightScale != WeightScale::automatic ? s.weightScale : s.keyTokens >= kManyKeys ? WeightScale::root : WeightScale::linear;
+  return s.weightScale != WeightScale::automatic ? s.weightScale
+         : s.keyTokens >= kManyKeys              ? WeightScale::root
+                                                 : WeightScale::linear;
 }
-/// Copies the view options (those that are not undoable) from `from`: how things are shown belongs to the reader.
+/// Copies the view options (those that are not undoable) from `from`: how things are shown belongs to the
+/// reader.
 void copyView(Settings& settings, const Settings& from);
 /// The same, limited to the heads and tokens that exist.
 void keepView(Settings& settings, const Settings& from);
-/// For another board that is opened: as copyView(), but the head, the step of the decoder and the view are its own, and training stops.
+/// For another board that is opened: as copyView(), but the head, the step of the decoder and the view are
+/// its own, and training stops.
 void keepAppearance(Settings& settings, const Settings& from);
 
 }  // namespace document

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include "document/block.h"
 #include "base/number.h"
-#include "document/resize.h"
 #include "base/sentence.h"
+#include "document/block.h"
+#include "document/resize.h"
 
 namespace document {
 namespace {
@@ -67,7 +67,8 @@ void writeTensor(Writer& out, const std::vector<std::int64_t>& shape, const Tens
 }
 
 void writeMask(Writer& out, const PaintedMask& mask) {
-  out.add(base::joined({"{\"shape\": ", base::shapeText({mask.rows, mask.cols}), ", \"dtype\": \"bool\", \"data\": ["}));
+  out.add(base::joined(
+      {"{\"shape\": ", base::shapeText({mask.rows, mask.cols}), ", \"dtype\": \"bool\", \"data\": ["}));
   for (std::size_t i = 0; i < mask.blocked.size(); ++i) {
     if (i > 0) out.add(",");
     out.add(mask.blocked[i] != 0 ? "false" : "true");
@@ -97,7 +98,8 @@ void writeItems(Writer& out, const State& state) {
     out.add(labelsText(other.labels));
     if (state.cross) out.add(", \"key_labels\": "), out.add(labelsText(other.keyLabels));
     for (const TensorId id : itemInputIds())
-      if (hasInput(state, id)) out.field(attention::name(id)), writeTensor(out, textShape(state, id), *input(other, id));
+      if (hasInput(state, id))
+        out.field(attention::name(id)), writeTensor(out, textShape(state, id), *input(other, id));
     out.add("}");
   }
   out.add("]");
@@ -117,20 +119,25 @@ std::vector<std::string_view> knownFields() {
 Result<void> checkVersion(const Json& version) {
   const std::string reads = base::joined({"this playground reads version ", kVersion});
   if (version.kind != Kind::number)
-    return base::refuse(ErrorKind::type, "version", {version.kindName(), " is not a version number; ", reads, "."});
+    return base::refuse(ErrorKind::type, "version",
+                        {version.kindName(), " is not a version number; ", reads, "."});
   if (version.number == kVersion) return {};
   if (version.number > kVersion)
-    return base::refuse(ErrorKind::version, "version",
-                  {base::shortest(version.number), " is newer than this playground, which reads version ", kVersion,
-                   "; reload the page or update the program."});
-  return base::refuse(ErrorKind::version, "version", {base::shortest(version.number), " does not exist; ", reads, "."});
+    return base::refuse(
+        ErrorKind::version, "version",
+        {base::shortest(version.number), " is newer than this playground, which reads version ", kVersion,
+         "; reload the page or update the program."});
+  return base::refuse(ErrorKind::version, "version",
+                      {base::shortest(version.number), " does not exist; ", reads, "."});
 }
 
 /// Parses one state text; each step stores its results in members.
 class StateReader {
  public:
   StateReader(const JsonText& text, const State& current, State& out)
-      : text_(text), root_(text.root), state_(out) {
+      : text_(text),
+        root_(text.root),
+        state_(out) {
     state_.theme = current.theme, state_.decimals = current.decimals;
     state_.weightScale = WeightScale::linear;  // the meaning of texts that do not contain it
   }
@@ -165,7 +172,7 @@ class StateReader {
   Result<void> readItems();
   Result<void> readItem(const Json& json, const std::string& field, BatchItem& other) const;
   Result<void> readItemLabels(const Json& json, const std::string& field, int tokens,
-                       std::vector<std::string>& labels) const;
+                              std::vector<std::string>& labels) const;
   /// Null if the text does not contain the tensor.
   const Block* block(TensorId id) const {
     const Block& read = blocks_[static_cast<std::size_t>(id)];
@@ -191,7 +198,8 @@ Result<void> StateReader::readPreset() {
   const Json* preset = root_.find("preset");
   if (preset == nullptr) return {};
   if (preset->kind != Kind::text)
-    return base::refuse(ErrorKind::type, "preset", {preset->kindName(), " is not a text; give a name or \"\"."});
+    return base::refuse(ErrorKind::type, "preset",
+                        {preset->kindName(), " is not a text; give a name or \"\"."});
   state_.preset = preset->text;
   return checkLabel("preset", state_.preset);
 }
@@ -224,29 +232,33 @@ Result<void> StateReader::checkScale() const {
   const bool isScaled = state_.score == attention::Score::scaled;
   if (wantsScale == isScaled) return {};
   return base::refuse(ErrorKind::range, "scale",
-                {isScaled ? "false does not go with the score \"scaled\"; set score to \"dot\"."
-                          : "only dot products are scaled; set score to \"scaled\"."});
+                      {isScaled ? "false does not go with the score \"scaled\"; set score to \"dot\"."
+                                : "only dot products are scaled; set score to \"scaled\"."});
 }
 
 Result<void> StateReader::readBlocks() {
   for (const TensorId id : inputIds()) {
     const std::string_view name = attention::name(id);
     const Json* json = root_.find(name);
-    const bool mayLack =
-        !isEditable(state_, id) || isProjectionBias(id) || id == TensorId::x_v || id == TensorId::w_a || id == TensorId::u_a || id == TensorId::v_a;
+    const bool mayLack = !isEditable(state_, id) || isProjectionBias(id) || id == TensorId::x_v ||
+                         id == TensorId::w_a || id == TensorId::u_a || id == TensorId::v_a;
     if (json == nullptr && mayLack) continue;
     if (json == nullptr)
-      return base::refuse(ErrorKind::type, name,
-                    {"it is missing; a state of mode ",
-                     state_.mode == Mode::x ? "\"x\" has x, w_q, w_k, w_v and w_o" : "\"qkv\" has q, k and v",
-                     id == TensorId::x_kv ? ", and x_kv where cross is true." : "."});
+      return base::refuse(
+          ErrorKind::type, name,
+          {"it is missing; a state of mode ",
+           state_.mode == Mode::x ? "\"x\" has x, w_q, w_k, w_v and w_o" : "\"qkv\" has q, k and v",
+           id == TensorId::x_kv ? ", and x_kv where cross is true." : "."});
     Block& read = blocks_[static_cast<std::size_t>(id)];
     if (auto ok = readBlock(*json, name, Kind::numbers, read); !ok) return ok;
     const std::size_t rank = hasHeads(id) ? 3 : isProjectionBias(id) ? 1 : 2;
     if (read.shape.size() != rank)
-      return base::refuse(ErrorKind::range, base::joined({name, ".shape"}),
-                    {base::shapeText(read.shape), " does not have ", rank, rank == 1 ? " size" : " sizes", "; use ",
-                     rank == 3 ? "[heads, tokens, d_k]." : rank == 1 ? "[columns]." : "[rows, columns]."});
+      return base::refuse(
+          ErrorKind::range, base::joined({name, ".shape"}),
+          {base::shapeText(read.shape), " does not have ", rank, rank == 1 ? " size" : " sizes", "; use ",
+           rank == 3   ? "[heads, tokens, d_k]."
+           : rank == 1 ? "[columns]."
+                       : "[rows, columns]."});
   }
   return {};
 }
@@ -267,7 +279,8 @@ Result<void> StateReader::readSizes() {
     if (state_.heads > 0) fill(state_.headDim, w->shape[1] / state_.heads);
   }
   if (auto ok = readKeySizes(); !ok) return ok;
-  if (const Block* w = block(TensorId::w_o); w && state_.outputDim == 0 && w->shape[1] != state_.modelDim && w->shape[1] >= 1 && w->shape[1] <= attention::Limits::modelDim)
+  if (const Block* w = block(TensorId::w_o); w && state_.outputDim == 0 && w->shape[1] != state_.modelDim &&
+                                             w->shape[1] >= 1 && w->shape[1] <= attention::Limits::modelDim)
     state_.outputDim = static_cast<int>(w->shape[1]);
   if (state_.modelDim == 0) {
     state_.modelDim = 1;
@@ -281,7 +294,8 @@ Result<void> StateReader::readSizes() {
   return {};
 }
 
-// Sizes of keys and values that are not given equal those of queries. Only k and x_kv determine the number of tokens of the other sequence.
+// Sizes of keys and values that are not given equal those of queries. Only k and x_kv determine the number of
+// tokens of the other sequence.
 Result<void> StateReader::readKeySizes() {
   if (state_.kvHeads == 0) state_.kvHeads = state_.heads;
   if (state_.valueDim == 0) state_.valueDim = state_.headDim;
@@ -295,11 +309,14 @@ Result<void> StateReader::readKeySizes() {
   const bool speaksOfKeys = state_.keyTokens != state_.tokens || root_.find("key_labels") != nullptr;
   if (!state_.cross && speaksOfKeys)
     return base::refuse(ErrorKind::range, root_.find("key_labels") != nullptr ? "key_labels" : "key_tokens",
-                  {"the keys are the tokens here; set cross to true first."});
+                        {"the keys are the tokens here; set cross to true first."});
   state_.scoreWeights = takesScoreWeights(state_.score) || block(TensorId::w_a) != nullptr ||
                         block(TensorId::u_a) != nullptr || block(TensorId::v_a) != nullptr;
-  for (const TensorId id : inputIds()) state_.projectionBias = state_.projectionBias || (isProjectionBias(id) && block(id) != nullptr);
-  if (const Block* w = block(TensorId::w_a); w && state_.score == attention::Score::additive && state_.additiveDim == 0 && w->shape[1] != state_.headDim && w->shape[1] <= attention::Limits::headDim)
+  for (const TensorId id : inputIds())
+    state_.projectionBias = state_.projectionBias || (isProjectionBias(id) && block(id) != nullptr);
+  if (const Block* w = block(TensorId::w_a); w && state_.score == attention::Score::additive &&
+                                             state_.additiveDim == 0 && w->shape[1] != state_.headDim &&
+                                             w->shape[1] <= attention::Limits::headDim)
     state_.additiveDim = static_cast<int>(w->shape[1]);
   if (block(TensorId::x_v) != nullptr) state_.separateValues = true;
   if (const Block* bias = block(TensorId::bias))
@@ -323,20 +340,19 @@ Result<void> StateReader::fillTensors() {
     if (read == nullptr) continue;
     if (!hasInput(state_, id))
       return base::refuse(ErrorKind::range, attention::name(id),
-                    {"only cross-attention has it; set cross to true."});
+                          {"only cross-attention has it; set cross to true."});
     const std::vector<std::int64_t> want = textShape(state_, id);
     if (read->shape != want)
-      return base::refuse(
-          ErrorKind::range, base::joined({attention::name(id), ".shape"}),
-          {base::shapeText(read->shape), " does not fit tokens ", state_.tokens, ", heads ", state_.heads, ", d_k ",
-           state_.headDim, " and model_dim ", state_.modelDim, "; it must be ", base::shapeText(want), "."});
+      return base::refuse(ErrorKind::range, base::joined({attention::name(id), ".shape"}),
+                          {base::shapeText(read->shape), " does not fit tokens ", state_.tokens, ", heads ",
+                           state_.heads, ", d_k ", state_.headDim, " and model_dim ", state_.modelDim,
+                           "; it must be ", base::shapeText(want), "."});
   }
   for (const TensorId id : inputIds()) {
     const Axes shape = axes(state_, id);
     if (const Block* read = block(id))
       *input(state_, id) = tensorOf(*read, shape.heads, shape.rows.count(), shape.cols.count());
-    else if (hasInput(state_, id))
-      fillFresh(state_, id);
+    else if (hasInput(state_, id)) fillFresh(state_, id);
   }
   return {};
 }
@@ -347,7 +363,7 @@ Result<void> StateReader::readItems() {
   if (json == nullptr && others == 0) return {};
   if (state_.batchItem >= state_.batch)
     return base::refuse(ErrorKind::range, "batch_item",
-                  {state_.batchItem, " is no item of the batch; use 0 to ", state_.batch - 1, "."});
+                        {state_.batchItem, " is no item of the batch; use 0 to ", state_.batch - 1, "."});
   if (json == nullptr || json->kind != Kind::list || json->items.size() != others)
     return base::refuse(
         ErrorKind::range, "pages",
@@ -362,7 +378,7 @@ Result<void> StateReader::readItems() {
 }
 
 Result<void> StateReader::readItemLabels(const Json& json, const std::string& field, int tokens,
-                                  std::vector<std::string>& labels) const {
+                                         std::vector<std::string>& labels) const {
   Value value;
   if (auto ok = readValue(json, field, value); !ok) return ok;
   const auto* list = std::get_if<std::vector<std::string>>(&value);
@@ -375,7 +391,7 @@ Result<void> StateReader::readItemLabels(const Json& json, const std::string& fi
 Result<void> StateReader::readItem(const Json& json, const std::string& field, BatchItem& other) const {
   if (json.kind != Kind::object)
     return base::refuse(ErrorKind::type, field,
-                  {json.kindName(), " is no item of a batch; give {\"labels\", \"q\", …}."});
+                        {json.kindName(), " is no item of a batch; give {\"labels\", \"q\", …}."});
   const Json *labels = json.find("labels"), *keyLabels = json.find("key_labels");
   other.labels = state_.labels, other.keyLabels = state_.keyLabels;
   if (labels != nullptr)
@@ -388,14 +404,15 @@ Result<void> StateReader::readItem(const Json& json, const std::string& field, B
     const std::string name = base::joined({field, ".", attention::name(id)});
     const Json* tensor = json.find(attention::name(id));
     if (tensor == nullptr)
-      return base::refuse(ErrorKind::type, name,
-                    {"it is missing; give one of the shape ", base::shapeText(textShape(state_, id)), "."});
+      return base::refuse(
+          ErrorKind::type, name,
+          {"it is missing; give one of the shape ", base::shapeText(textShape(state_, id)), "."});
     Block block;
     if (auto ok = readBlock(*tensor, name, Kind::numbers, block); !ok) return ok;
     if (block.shape != textShape(state_, id))
-      return base::refuse(
-          ErrorKind::range, name + ".shape",
-          {base::shapeText(block.shape), " does not fit; it must be ", base::shapeText(textShape(state_, id)), "."});
+      return base::refuse(ErrorKind::range, name + ".shape",
+                          {base::shapeText(block.shape), " does not fit; it must be ",
+                           base::shapeText(textShape(state_, id)), "."});
     const Axes shape = axes(state_, id);
     *input(other, id) = tensorOf(block, shape.heads, shape.rows.count(), shape.cols.count());
   }
@@ -408,9 +425,11 @@ bool writeText(const State& state, const std::function<bool(std::string_view)>& 
   Writer out(put);
   out.add(base::joined({"{\"version\": ", kVersion, ",\n\"preset\": ", jsonQuoted(state.preset)}));
   for (const Option& o : options())
-    if (o.stored == Stored::always || (o.stored == Stored::ifSet && !isDefault(state, o.id))) out.field(o.name), out.add(toJson(get(state, o.id)));
+    if (o.stored == Stored::always || (o.stored == Stored::ifSet && !isDefault(state, o.id)))
+      out.field(o.name), out.add(toJson(get(state, o.id)));
   for (const TensorId id : inputIds())
-    if (hasInput(state, id)) out.field(attention::name(id)), writeTensor(out, textShape(state, id), *input(state, id));
+    if (hasInput(state, id))
+      out.field(attention::name(id)), writeTensor(out, textShape(state, id), *input(state, id));
   for (int i = 0; i < kParameterCount; ++i) {
     const auto id = static_cast<ParameterId>(i);
     const Tensor& own = state.parameters[id];
@@ -443,7 +462,7 @@ Result<void> readText(std::string_view text, const State& current, State& out) {
          " is neither a state nor a tensors file; give an object with version, or with q, k and v."});
   if (root.find("version") != nullptr) return StateReader(parsed, current, out).read();
   return base::refuse(ErrorKind::type, "version",
-                {"it is missing; a state has \"version\": 1, a tensors file q, k and v."});
+                      {"it is missing; a state has \"version\": 1, a tensors file q, k and v."});
 }
 
 }  // namespace

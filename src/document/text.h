@@ -23,19 +23,22 @@ std::string toText(const State& state);
 /// The same piece by piece. Stops when `put` returns false, and returns its result.
 bool writeText(const State& state, const std::function<bool(std::string_view)>& put);
 
-/// Parses state text. Tensors may also be nested lists. `current` provides theme and decimals where the text does not contain them. Files
-/// with only tensors are read by files::readState(). Strict: unknown major versions, wrong types, sizes beyond the limits (before
-/// allocation), ragged rows, NaN and infinities are refused, each with a sentence.
+/// Parses state text. Tensors may also be nested lists. `current` provides theme and decimals where the text
+/// does not contain them. Files with only tensors are read by files::readState(). Strict: unknown major
+/// versions, wrong types, sizes beyond the limits (before allocation), ragged rows, NaN and infinities are
+/// refused, each with a sentence.
 Result<State> fromText(std::string_view text, const State& current);
 
 /// One value as JSON text ("true", "0.5", "\"auto\"", "[\"I\",\"saw\"]"), and back.
 std::string toJson(const Value& value);
 Result<Value> valueFromJson(std::string_view json, std::string_view field);
 
-/// Cells as tab-separated text with rows ended by line feeds, and back. When reading, numbers may be separated by tabs, semicolons, commas
-/// or spaces; both − and - are minus signs; a comma is a decimal separator if there are tabs or semicolons. Ragged rows and words that are
-/// not numbers are refused. `transposed`: a column of the tensor is a row of the text.
-std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, int cols, bool transposed = false);
+/// Cells as tab-separated text with rows ended by line feeds, and back. When reading, numbers may be
+/// separated by tabs, semicolons, commas or spaces; both − and - are minus signs; a comma is a decimal
+/// separator if there are tabs or semicolons. Ragged rows and words that are not numbers are refused.
+/// `transposed`: a column of the tensor is a row of the text.
+std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, int cols,
+                  bool transposed = false);
 struct CellBlock {
   int rows = 0, cols = 0;
   std::vector<float> values;

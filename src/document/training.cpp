@@ -10,7 +10,8 @@ namespace document {
 namespace {
 
 double millisecondsNow() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace
@@ -34,7 +35,8 @@ Result<State> layerOf(const State& before, const training::Trainer& trainer, std
   s.view = View::layer, s.mode = Mode::x, s.focusHead = 0, s.step = 0;
   s.training = before.training;
   s.tokens = map.queries, s.keyTokens = map.keys, s.cross = map.place.kind == Place::cross;
-  s.heads = s.kvHeads = setup.heads, s.headDim = s.valueDim = setup.modelDim / setup.heads, s.modelDim = setup.modelDim;
+  s.heads = s.kvHeads = setup.heads, s.headDim = s.valueDim = setup.modelDim / setup.heads,
+  s.modelDim = setup.modelDim;
   s.score = setup.score, s.normalizer = setup.normalizer;
   s.causal = map.place.kind == Place::own && (setup.causal || training::isTranslation(setup));
   if (setup.position == training::Positions::rotary) s.position = attention::Position::rotary;
@@ -44,8 +46,9 @@ Result<State> layerOf(const State& before, const training::Trainer& trainer, std
     for (const int t : tokens) out.push_back(words[static_cast<std::size_t>(t)]);
     return out;
   };
-  const auto &sequence = answer.sequence;
-  s.labels = map.place.kind == Place::encoder ? labels(sequence.source, examples.sourceWords) : labels(sequence.tokens, examples.words);
+  const auto& sequence = answer.sequence;
+  s.labels = map.place.kind == Place::encoder ? labels(sequence.source, examples.sourceWords)
+                                              : labels(sequence.tokens, examples.words);
   if (s.cross) s.keyLabels = labels(sequence.source, examples.sourceWords);
   const auto tensor = [](int heads, int rows, int columns, const float* from) {
     Tensor t(heads, rows, columns);
@@ -60,7 +63,8 @@ Result<State> layerOf(const State& before, const training::Trainer& trainer, std
   for (int i = 0; i < 7; ++i) {
     const int at = places[static_cast<std::size_t>(i)];
     const bool isProjection = i < 4;
-    const float* from = at < 0 ? nullptr : numbers.data() + trainer.model().parameters()[static_cast<std::size_t>(at)].offset;
+    const float* from =
+        at < 0 ? nullptr : numbers.data() + trainer.model().parameters()[static_cast<std::size_t>(at)].offset;
     if (isProjection) *matrices[i] = tensor(1, s.modelDim, s.modelDim, from);
     else if (s.scoreWeights) *matrices[i] = tensor(s.heads, i == 6 ? 1 : s.headDim, s.headDim, from);
   }
@@ -74,7 +78,8 @@ training::Trainer* Training::run() {
   training::Setup asked = state_.training;
   asked.rate = made_.rate;
   if (tried_ && asked == made_) {
-    if (trainer_ && state_.training.rate != made_.rate && !trainer_->stopped()) trainer_->setRate(made_.rate = state_.training.rate);
+    if (trainer_ && state_.training.rate != made_.rate && !trainer_->stopped())
+      trainer_->setRate(made_.rate = state_.training.rate);
     if (trainer_ && state_.training.rate == made_.rate) return trainer_.get();
   }
   reset();
@@ -105,7 +110,8 @@ bool Training::slice(int steps, double milliseconds) {
     const double after = millisecondsNow();
     sliceMs_ = after - began;
     if (trainer->stopped()) return false;
-    pieceMs_ += 0.2 * (after - now - pieceMs_);  // a moving average, so that a single delayed piece has little effect
+    pieceMs_ +=
+        0.2 * (after - now - pieceMs_);  // a moving average, so that a single delayed piece has little effect
     now = after;
   }
   return true;
@@ -129,7 +135,8 @@ Result<const Tensor*> Training::tensor(std::string_view name) {
     for (std::size_t i = 0; i < points.size(); ++i) {
       while (m + 1 < measures.size() && measures[m + 1].step <= points[i].step) ++m;
       float* row = tensor_.row(0, static_cast<int>(i));
-      row[0] = static_cast<float>(points[i].step), row[1] = points[i].loss, row[2] = measures.empty() ? 0 : measures[m].loss;
+      row[0] = static_cast<float>(points[i].step), row[1] = points[i].loss,
+      row[2] = measures.empty() ? 0 : measures[m].loss;
     }
     return &tensor_;
   }
@@ -138,7 +145,9 @@ Result<const Tensor*> Training::tensor(std::string_view name) {
   const int layer = name.starts_with(kWeights) && name.size() == kWeights.size() + 1 ? name.back() - '0' : 0;
   if (layer < 1 || layer > layers) {
     return base::refuse(Error::Kind::range, "tensor",
-                         {"there is no ", base::inQuotes(name), "; use \"train:loss\", or \"train:weights:1\" to \"train:weights:", layers, "\"."}).error();
+                        {"there is no ", base::inQuotes(name),
+                         "; use \"train:loss\", or \"train:weights:1\" to \"train:weights:", layers, "\"."})
+        .error();
   }
   training::Answer answer;
   trainer->answer(chosen(*trainer), trainer->numbers(), 0, answer);

@@ -1,5 +1,5 @@
-// The training run described by the options train_…: created when it is asked for, kept as long as the options describe the same run, and
-// advanced in time slices.
+// The training run described by the options train_…: created when it is asked for, kept as long as the
+// options describe the same run, and advanced in time slices.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,12 @@
 
 namespace document {
 
-/// An error if the options train_… contradict each other. `sentencesToo`: also parses the user's own sentences.
+/// An error if the options train_… contradict each other. `sentencesToo`: also parses the user's own
+/// sentences.
 Result<void> checkTraining(const Settings& settings, bool sentencesToo);
 
-/// The layer of one attention of a run, applied to one sentence: X, W_Q … as a state that can be opened on the board. View options are
-/// taken from `before`.
+/// The layer of one attention of a run, applied to one sentence: X, W_Q … as a state that can be opened on
+/// the board. View options are taken from `before`.
 Result<State> layerOf(const State& before, const training::Trainer& trainer, std::span<const float> numbers,
                       const training::Answer& answer, int attention);
 
@@ -24,8 +25,8 @@ class Training {
   /// `state` must outlive this object.
   explicit Training(const State& state) : state_(state) {}
 
-  /// The run for the present options. A change of the learning rate continues the run; any other change of these options starts a new one.
-  /// Null if the options are not valid; error() then says why.
+  /// The run for the present options. A change of the learning rate continues the run; any other change of
+  /// these options starts a new one. Null if the options are not valid; error() then says why.
   training::Trainer* run();
   const std::optional<Error>& error() const { return error_; }
   bool isMade() const { return trainer_ != nullptr; }
@@ -34,15 +35,16 @@ class Training {
   /// Increases with every new run.
   int number() const { return number_; }
 
-  /// Trains until `steps` steps are complete, but for at most `milliseconds`: another piece of work is started only if, by the duration of
-  /// recent ones, it should fit. False once nothing is left to do.
+  /// Trains until `steps` steps are complete, but for at most `milliseconds`: another piece of work is
+  /// started only if, by the duration of recent ones, it should fit. False once nothing is left to do.
   bool slice(int steps, double milliseconds);
   double sliceMs() const { return sliceMs_; }  ///< duration of the last slice
   /// the step that el.train() waits for; 0: none
   int wanted = 0;
 
-  /// "train:loss": [1, steps, 3] with step, loss on its batch, and the most recent loss on held-out sequences; "train:weights:1": the
-  /// weights of the first layer, [heads, tokens, tokens], for the chosen sentence, and so on. An error for any other name.
+  /// "train:loss": [1, steps, 3] with step, loss on its batch, and the most recent loss on held-out
+  /// sequences; "train:weights:1": the weights of the first layer, [heads, tokens, tokens], for the chosen
+  /// sentence, and so on. An error for any other name.
   Result<const Tensor*> tensor(std::string_view name);
   /// The index of the chosen sentence, counting those held out first and then the user's own.
   int sentence = 0;

@@ -10,7 +10,8 @@ namespace {
 
 using ErrorKind = Error::Kind;
 
-// Characters that are read as a minus: hyphens and dashes that word processors substitute, and the minus sign itself.
+// Characters that are read as a minus: hyphens and dashes that word processors substitute, and the minus sign
+// itself.
 constexpr std::string_view kMinuses[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2212"};
 constexpr std::string_view kBlank = " \r\f\v";
 
@@ -20,8 +21,8 @@ std::string_view trimmed(std::string_view text, std::string_view blank = kBlank)
                                          : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-// Commas separate numbers only if there are neither tabs nor semicolons, otherwise they are decimal; spaces separate only if nothing else
-// does.
+// Commas separate numbers only if there are neither tabs nor semicolons, otherwise they are decimal; spaces
+// separate only if nothing else does.
 std::string_view marksOf(std::string_view text) {
   for (const std::string_view marks : {"\t", ";", ","})
     if (text.find(marks) != std::string_view::npos) return marks;
@@ -30,7 +31,8 @@ std::string_view marksOf(std::string_view text) {
 
 std::vector<std::string_view> cellsOf(std::string_view line, std::string_view marks) {
   std::vector<std::string_view> cells;
-  for (std::size_t at = 0; at <= line.size() && static_cast<std::int64_t>(cells.size()) <= kMaxNumbers;) {  // a longer list is refused in any case
+  for (std::size_t at = 0; at <= line.size() && static_cast<std::int64_t>(cells.size()) <=
+                                                    kMaxNumbers;) {  // a longer list is refused in any case
     const std::size_t end = std::min(line.find_first_of(marks, at), line.size());
     const std::string_view cell = trimmed(line.substr(at, end - at));
     if (marks != " " || !cell.empty()) cells.push_back(cell);
@@ -53,8 +55,8 @@ Result<void> addRow(std::string_view line, std::string_view marks, CellBlock& bl
   const std::string row = "row " + std::to_string(block.rows + 1);
   if (block.rows > 0 && static_cast<int>(cells.size()) != block.cols)
     return base::refuse(ErrorKind::range, "cells",
-                  {row, " has ", cells.size(), " numbers, the rows before it ", block.cols,
-                   "; give every row the same length."});
+                        {row, " has ", cells.size(), " numbers, the rows before it ", block.cols,
+                         "; give every row the same length."});
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const auto value = numberIn(cells[i]);
     if (!value || !std::isfinite(*value))
@@ -72,7 +74,7 @@ Result<void> addRow(std::string_view line, std::string_view marks, CellBlock& bl
 Result<void> readRows(std::string_view text, CellBlock& block) {
   if (text.size() > kMaxTextBytes)
     return base::refuse(ErrorKind::memory, "cells",
-                  {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
+                        {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
   const std::string_view marks = marksOf(text);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find_first_of("\n\r"), text.size());
@@ -81,7 +83,8 @@ Result<void> readRows(std::string_view text, CellBlock& block) {
     if (trimmed(line).find_first_not_of('\t') == std::string_view::npos) continue;
     if (auto ok = addRow(line, marks, block); !ok) return ok;
     if (static_cast<std::int64_t>(block.values.size()) > kMaxNumbers)
-      return base::refuse(ErrorKind::memory, "cells", {"there are more than ", kMaxNumbers, " numbers; give fewer."});
+      return base::refuse(ErrorKind::memory, "cells",
+                          {"there are more than ", kMaxNumbers, " numbers; give fewer."});
   }
   if (block.rows > 0) return {};
   return base::refuse(ErrorKind::range, "cells", {"there is no number; give numbers separated by tabs."});
@@ -109,8 +112,8 @@ Result<float> numberFrom(std::string_view text, std::string_view field) {
   const auto value = numberIn(cell);
   if (value && std::isfinite(*value)) return *value;
   return base::refuse(ErrorKind::range, field,
-                           {base::inQuotes(cell), value ? " is too large; use -3.4e38 to 3.4e38."
-                                                  : " is not one number; give a number such as -0.5."});
+                      {base::inQuotes(cell), value ? " is too large; use -3.4e38 to 3.4e38."
+                                                   : " is not one number; give a number such as -0.5."});
 }
 
 Result<CellBlock> fromTsv(std::string_view text) {

@@ -23,7 +23,8 @@ using base::shapeText;
 using ErrorKind = Error::Kind;
 using Pieces = std::initializer_list<base::Piece>;
 
-/// Limit on the scores of a lesson's board, over all heads: a lesson of unknown origin is computed while the page waits.
+/// Limit on the scores of a lesson's board, over all heads: a lesson of unknown origin is computed while the
+/// page waits.
 constexpr std::int64_t kMaxPairs = 1 << 18;
 
 Error wrong(std::string_view field, Pieces pieces, ErrorKind kind = ErrorKind::range) {
@@ -32,7 +33,10 @@ Error wrong(std::string_view field, Pieces pieces, ErrorKind kind = ErrorKind::r
 
 class PaperBoard final : public LessonBoard {
  public:
-  explicit PaperBoard(State state) : state_(std::move(state)), inputs_(inputs(state_)), derived_(state_, trace_) {
+  explicit PaperBoard(State state)
+      : state_(std::move(state)),
+        inputs_(inputs(state_)),
+        derived_(state_, trace_) {
     attention::forward(spec(state_), inputs_, trace_);
   }
   const State& state() const override { return state_; }
@@ -42,7 +46,8 @@ class PaperBoard final : public LessonBoard {
     const Tensor* t = id ? attention::find(inputs_, trace_, *id) : nullptr;
     if (!t && id) t = input(state_, *id);
     if (t && !t->empty()) return t;
-    return wrong("tensor", {late<"this board has no ">(), base::inQuotes(name), late<"; switch on the option that makes it, or name another.">()});
+    return wrong("tensor", {late<"this board has no ">(), base::inQuotes(name),
+                            late<"; switch on the option that makes it, or name another.">()});
   }
 
  private:
@@ -63,9 +68,15 @@ Result<Block3> blockOf(const Tensor& t, const Cells& cells, const State& state, 
   for (std::size_t axis = 0; axis < 3; ++axis) {
     int index = axis < cells.at.size() ? cells.at[axis] : Cells::kAny;
     // The shown head is a query head. Tensors of keys may have fewer heads, a matrix has one.
-    if (index == Cells::kShownHead) index = t.heads() >= state.heads ? state.focusHead : state.focusHead * t.heads() / std::max(1, state.heads);
+    if (index == Cells::kShownHead)
+      index =
+          t.heads() >= state.heads ? state.focusHead : state.focusHead * t.heads() / std::max(1, state.heads);
     if (index >= sizes[axis])
-      return wrong(field, {"there is no ", axis == 0 ? "head " : axis == 1 ? "row " : "column ", index, " in ", cells.tensor, late<"; its shape is ">(),
+      return wrong(field, {"there is no ",
+                           axis == 0   ? "head "
+                           : axis == 1 ? "row "
+                                       : "column ",
+                           index, " in ", cells.tensor, late<"; its shape is ">(),
                            shapeText({sizes[0], sizes[1], sizes[2]}), late<", counted from 0.">()});
     out.first[axis] = index < 0 ? 0 : index;
     out.last[axis] = index < 0 ? sizes[axis] : index + 1;
@@ -102,7 +113,8 @@ double madeOf(const std::vector<float>& values, Goal::Of of) {
 
 std::string_view signOf(const Goal& goal) { return goal.min ? "≥ " : goal.max ? "≤ " : "≈ "; }
 
-/// By how much the value of cell `i` misses the goal, 0 or less if it does not; `aim` is set to the value it should have.
+/// By how much the value of cell `i` misses the goal, 0 or less if it does not; `aim` is set to the value it
+/// should have.
 double missed(const Goal& goal, double value, std::size_t i, const std::vector<float>& like, double& aim) {
   double most = -std::numeric_limits<double>::infinity();
   const auto take = [&](double by, double to) {
@@ -110,7 +122,9 @@ double missed(const Goal& goal, double value, std::size_t i, const std::vector<f
   };
   if (goal.min) take(*goal.min - value, *goal.min);
   if (goal.max) take(value - *goal.max, *goal.max);
-  if (!goal.near.empty()) take(std::abs(value - goal.near[goal.near.size() == 1 ? 0 : i]) - goal.within, goal.near[goal.near.size() == 1 ? 0 : i]);
+  if (!goal.near.empty())
+    take(std::abs(value - goal.near[goal.near.size() == 1 ? 0 : i]) - goal.within,
+         goal.near[goal.near.size() == 1 ? 0 : i]);
   if (goal.like) take(std::abs(value - double{like[i]}) - goal.within, double{like[i]});
   if (goal.change == Goal::Turn::up) take(goal.within - value, goal.within);
   if (goal.change == Goal::Turn::down) take(value + goal.within, -goal.within);
@@ -119,19 +133,24 @@ double missed(const Goal& goal, double value, std::size_t i, const std::vector<f
 }
 
 std::string tokenAt(const State& state, const std::vector<std::string>& labels, int i) {
-  const bool isThere = i >= 0 && i < static_cast<int>(labels.size()) && i < std::max(state.tokens, state.keyTokens);
+  const bool isThere =
+      i >= 0 && i < static_cast<int>(labels.size()) && i < std::max(state.tokens, state.keyTokens);
   return isThere ? labels[static_cast<std::size_t>(i)] + subscript(i + 1) : std::to_string(i + 1);
 }
 
 Result<Verdict> judgeArgmax(const Goal& goal, const std::vector<float>& row, const State& state) {
   Verdict out;
   if (goal.argmax >= static_cast<int>(row.size()))
-    return wrong(goal.field, {late<"there is no column ">(), goal.argmax, " in ", goal.cells.tensor, "; it has ", row.size(), late<", counted from 0.">()});
+    return wrong(goal.field, {late<"there is no column ">(), goal.argmax, " in ", goal.cells.tensor,
+                              "; it has ", row.size(), late<", counted from 0.">()});
   const auto largest = std::max_element(row.begin(), row.end());
   const auto at = static_cast<int>(largest - row.begin());
-  const bool isAlone = std::count_if(row.begin(), row.end(), [&](float v) { return v >= *largest - 1e-6f; }) == 1;
+  const bool isAlone =
+      std::count_if(row.begin(), row.end(), [&](float v) { return v >= *largest - 1e-6f; }) == 1;
   const auto id = attention::tensorNamed(goal.cells.tensor);
-  const auto named = [&](int i) { return id && attention::isOfPairs(*id) ? tokenAt(state, keyLabels(state), i) : joined({"column ", i + 1}); };
+  const auto named = [&](int i) {
+    return id && attention::isOfPairs(*id) ? tokenAt(state, keyLabels(state), i) : joined({"column ", i + 1});
+  };
   out.holds = at == goal.argmax && isAlone;
   out.value = row[static_cast<std::size_t>(goal.argmax)], out.aim = *largest;
   out.shown = isAlone ? named(at) : "several alike", out.want = named(goal.argmax);
@@ -145,19 +164,26 @@ Result<Verdict> judgeCells(const Goal& goal, LessonBoard& board, LessonBoard* be
   if (goal.of == Goal::Of::change || goal.change != Goal::Turn::none) {
     Result<std::vector<float>> old = numbersOf(before ? *before : board, goal.cells, goal.field);
     if (!old) return old.error();
-    if (old->size() != values.size()) return wrong(goal.field, {"the shape of ", goal.cells.tensor, late<" changed; ask for something else.">()});
+    if (old->size() != values.size())
+      return wrong(goal.field,
+                   {"the shape of ", goal.cells.tensor, late<" changed; ask for something else.">()});
     for (std::size_t i = 0; i < values.size(); ++i) values[i] -= (*old)[i];
   }
   const State& state = board.state();
   if (goal.what == Goal::What::argmax) return judgeArgmax(goal, values, state);
-  if (goal.of != Goal::Of::each && goal.of != Goal::Of::change) values = {static_cast<float>(madeOf(values, goal.of))};
+  if (goal.of != Goal::Of::each && goal.of != Goal::Of::change)
+    values = {static_cast<float>(madeOf(values, goal.of))};
   if (goal.like) {
     Result<std::vector<float>> other = numbersOf(board, *goal.like, goal.field + ".like");
     if (!other) return other.error();
     like = std::move(*other);
   }
-  const std::size_t wanted = goal.like ? like.size() : goal.near.size() > 1 ? goal.near.size() : values.size();
-  if (wanted != values.size()) return wrong(goal.field, {wanted, late<" numbers are asked of ">(), values.size(), late<" cells; give one a cell.">()});
+  const std::size_t wanted = goal.like              ? like.size()
+                             : goal.near.size() > 1 ? goal.near.size()
+                                                    : values.size();
+  if (wanted != values.size())
+    return wrong(goal.field, {wanted, late<" numbers are asked of ">(), values.size(),
+                              late<" cells; give one a cell.">()});
   Verdict out;
   double most = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -171,7 +197,10 @@ Result<Verdict> judgeCells(const Goal& goal, LessonBoard& board, LessonBoard* be
   out.away = std::max(0.0, most);
   out.isNumber = std::isfinite(out.value);
   out.shown = formatNumber(out.value, std::max(2, state.decimals));
-  out.want = joined({goal.min && out.aim == *goal.min ? "≥ " : goal.max && out.aim == *goal.max ? "≤ " : signOf(goal), formatNumber(out.aim, std::max(2, state.decimals))});
+  out.want = joined({goal.min && out.aim == *goal.min   ? "≥ "
+                     : goal.max && out.aim == *goal.max ? "≤ "
+                                                        : signOf(goal),
+                     formatNumber(out.aim, std::max(2, state.decimals))});
   return out;
 }
 
@@ -202,7 +231,8 @@ Verdict judgeOption(const Goal& goal, const State& state) {
   out.value = *number;
   const double by = missed(goal, *number, 0, {}, out.aim);
   out.holds = by <= 0, out.away = std::max(0.0, by);
-  out.want = joined({goal.min && out.aim == *goal.min ? "≥ " : "≤ ", formatNumber(out.aim, out.aim == std::floor(out.aim) ? 0 : 2)});
+  out.want = joined({goal.min && out.aim == *goal.min ? "≥ " : "≤ ",
+                     formatNumber(out.aim, out.aim == std::floor(out.aim) ? 0 : 2)});
   return out;
 }
 
@@ -215,21 +245,30 @@ int differing(const Tensor& a, const Tensor& b) {
 
 /// Does the option differ only because another one does? Then it is not counted as an edit of its own.
 bool follows(const State& a, const State& b, OptionId id) {
-  const bool heads = a.heads != b.heads, tokens = a.tokens != b.tokens, pattern = get(a, OptionId::pattern) != get(b, OptionId::pattern);
+  const bool heads = a.heads != b.heads, tokens = a.tokens != b.tokens,
+             pattern = get(a, OptionId::pattern) != get(b, OptionId::pattern);
   switch (id) {
     case OptionId::d_k: return heads;
     case OptionId::d_v: return heads || a.headDim != b.headDim;
     case OptionId::kv_heads: return heads;
-    case OptionId::labels: case OptionId::key_tokens: case OptionId::key_labels: return tokens || a.keyTokens != b.keyTokens;
-    case OptionId::pattern_local: case OptionId::pattern_dilation: case OptionId::pattern_stride: case OptionId::pattern_block:
-    case OptionId::pattern_global: case OptionId::pattern_random: return pattern && get(a, OptionId::pattern) != Value(std::string("custom"));
+    case OptionId::labels:
+    case OptionId::key_tokens:
+    case OptionId::key_labels: return tokens || a.keyTokens != b.keyTokens;
+    case OptionId::pattern_local:
+    case OptionId::pattern_dilation:
+    case OptionId::pattern_stride:
+    case OptionId::pattern_block:
+    case OptionId::pattern_global:
+    case OptionId::pattern_random:
+      return pattern && get(a, OptionId::pattern) != Value(std::string("custom"));
     case OptionId::scale: return a.score != b.score;
     case OptionId::seed: return true;
     default: return false;
   }
 }
 
-std::vector<Edit> cellEdits(const Tensor& t, const Block3& block, TensorId id, const std::vector<float>& values) {
+std::vector<Edit> cellEdits(const Tensor& t, const Block3& block, TensorId id,
+                            const std::vector<float>& values) {
   std::vector<Edit> out;
   const int rows = block.last[1] - block.first[1], cols = block.last[2] - block.first[2];
   const auto each = static_cast<std::ptrdiff_t>(rows) * cols;
@@ -246,7 +285,8 @@ std::vector<Edit> cellEdits(const Tensor& t, const Block3& block, TensorId id, c
 Result<std::vector<Edit>> editCells(const State& state, const Move& move) {
   const auto id = attention::tensorNamed(move.cells.tensor);
   const auto own = parameterNamed(move.cells.tensor);
-  if (!own && (!id || !input(state, *id))) return wrong(move.field, {move.cells.tensor, late<" is computed; change an input such as q.">()});
+  if (!own && (!id || !input(state, *id)))
+    return wrong(move.field, {move.cells.tensor, late<" is computed; change an input such as q.">()});
   if (id)
     if (Result<void> ok = checkEditable(state, *id); !ok) return ok.error();
   const Tensor made = own ? parameter(state, *own) : Tensor{};
@@ -254,13 +294,17 @@ Result<std::vector<Edit>> editCells(const State& state, const Move& move) {
   const Result<Block3> block = blockOf(t, move.cells, state, move.field);
   if (!block) return block.error();
   std::size_t count = 1;
-  for (int axis = 0; axis < 3; ++axis) count *= static_cast<std::size_t>(block->last[axis] - block->first[axis]);
+  for (int axis = 0; axis < 3; ++axis)
+    count *= static_cast<std::size_t>(block->last[axis] - block->first[axis]);
   if (move.values.size() != 1 && move.values.size() != count)
-    return wrong(move.field, {move.values.size(), late<" numbers are given for ">(), count, " cells of ", move.cells.tensor, late<"; give one a cell.">()});
+    return wrong(move.field, {move.values.size(), late<" numbers are given for ">(), count, " cells of ",
+                              move.cells.tensor, late<"; give one a cell.">()});
   if (!own) return cellEdits(t, *block, *id, move.values);
   std::vector<float> values = move.values;
   values.resize(count, move.values.front());
-  return std::vector<Edit>{SetParameter{*own, block->first[1], block->first[2], block->last[1] - block->first[1], block->last[2] - block->first[2], std::move(values)}};
+  return std::vector<Edit>{SetParameter{*own, block->first[1], block->first[2],
+                                        block->last[1] - block->first[1], block->last[2] - block->first[2],
+                                        std::move(values)}};
 }
 
 /// The error of the board, with the field of the lesson file as its field.
@@ -270,7 +314,9 @@ Error at(const Move& move, const Error& error) {
 
 }  // namespace
 
-std::unique_ptr<LessonBoard> paperBoard(State state) { return std::make_unique<PaperBoard>(std::move(state)); }
+std::unique_ptr<LessonBoard> paperBoard(State state) {
+  return std::make_unique<PaperBoard>(std::move(state));
+}
 
 Result<std::vector<float>> numbersOf(LessonBoard& board, const Cells& cells, std::string_view field) {
   const Result<const Tensor*> found = find(board, cells, field);
@@ -292,7 +338,8 @@ Result<Verdict> judge(const Goal& goal, LessonBoard& board, const State& start, 
     out.value = editsBetween(start, state);
     out.away = std::max(0.0, missed(goal, out.value, 0, {}, out.aim));
     out.holds = out.away == 0, out.isNumber = true;
-    out.shown = formatNumber(out.value, 0), out.want = joined({goal.max && out.aim == *goal.max ? "≤ " : "≥ ", formatNumber(out.aim, 0)});
+    out.shown = formatNumber(out.value, 0),
+    out.want = joined({goal.max && out.aim == *goal.max ? "≤ " : "≥ ", formatNumber(out.aim, 0)});
     out.of = "edits";
   } else if (goal.what == Goal::What::option) {
     out = judgeOption(goal, state);
@@ -302,9 +349,11 @@ Result<Verdict> judge(const Goal& goal, LessonBoard& board, const State& start, 
     if (!cells) return cells;
     out = std::move(*cells);
     out.of = nameOf(goal.cells, state);
-    static constexpr std::string_view kMade[] = {"", "sum of ", "mean of ", "length of ", "entropy of ", "change of "};
+    static constexpr std::string_view kMade[] = {"",           "sum of ",     "mean of ",
+                                                 "length of ", "entropy of ", "change of "};
     out.of = joined({kMade[static_cast<std::size_t>(goal.of)], out.of});
-    if (goal.what == Goal::What::argmax) out.of = joined({"largest ", goal.of == Goal::Of::change ? "" : "of ", out.of});
+    if (goal.what == Goal::What::argmax)
+      out.of = joined({"largest ", goal.of == Goal::Of::change ? "" : "of ", out.of});
   }
   if (!goal.label.empty()) out.of = goal.label;
   return out;
@@ -315,9 +364,12 @@ Result<double> valueOf(const Run& run, LessonBoard& board, LessonBoard* before, 
   for (const Term& term : run.terms) {
     double value = term.number.value_or(0);
     if (!term.number) {
-      const Result<std::vector<float>> numbers = numbersOf(term.before && before ? *before : board, term.cell, field);
+      const Result<std::vector<float>> numbers =
+          numbersOf(term.before && before ? *before : board, term.cell, field);
       if (!numbers) return numbers.error();
-      if (numbers->size() != 1) return wrong(field, {late<"a computed number needs one cell of ">(), term.cell.tensor, late<"; give its row and column.">()});
+      if (numbers->size() != 1)
+        return wrong(field, {late<"a computed number needs one cell of ">(), term.cell.tensor,
+                             late<"; give its row and column.">()});
       value = double{numbers->front()};
     }
     if (term.sign == '+') out += value;
@@ -325,7 +377,8 @@ Result<double> valueOf(const Run& run, LessonBoard& board, LessonBoard* before, 
     if (term.sign == '*') out *= value;
     if (term.sign == '/') out /= value;
   }
-  if (std::isnan(out) || (std::isinf(out) && run.terms.size() > 1)) return wrong(field, {late<"the computed number is none; divide by something else.">()});
+  if (std::isnan(out) || (std::isinf(out) && run.terms.size() > 1))
+    return wrong(field, {late<"the computed number is none; divide by something else.">()});
   return out;
 }
 
@@ -338,22 +391,31 @@ std::string nameOf(const Cells& cells, const State& state) {
   const auto index = [&](std::size_t axis) { return axis < cells.at.size() ? cells.at[axis] : Cells::kAny; };
   const int row = index(1), col = index(2);
   if (row < 0 && col < 0) return out;
-  const bool isVector = id && (*id == TensorId::q || *id == TensorId::k || *id == TensorId::v || *id == TensorId::x);
+  const bool isVector =
+      id && (*id == TensorId::q || *id == TensorId::k || *id == TensorId::v || *id == TensorId::x);
   if (isVector && row >= 0 && col < 0) {
     out[0] = static_cast<char>(out[0] - 'A' + 'a');
     return out + subscript(row + 1);
   }
   const attention::Rows rows = id ? attention::rowsOf(*id) : attention::Rows::other;
-  std::string where = row < 0 ? "" : rows == attention::Rows::other ? std::to_string(row + 1) : tokenAt(state, rows == attention::Rows::keys ? keyLabels(state) : state.labels, row);
+  std::string where =
+      row < 0 ? ""
+      : rows == attention::Rows::other
+          ? std::to_string(row + 1)
+          : tokenAt(state, rows == attention::Rows::keys ? keyLabels(state) : state.labels, row);
   if (col >= 0 && row < 0) where = joined({"column ", col + 1});
-  else if (col >= 0) where += ", " + (id && attention::isOfPairs(*id) ? tokenAt(state, keyLabels(state), col) : std::to_string(col + 1));
+  else if (col >= 0)
+    where += ", " + (id && attention::isOfPairs(*id) ? tokenAt(state, keyLabels(state), col)
+                                                     : std::to_string(col + 1));
   return out + "[" + where + "]";
 }
 
 Result<std::vector<Edit>> editsOf(const State& state, const Move& move) {
   std::vector<Edit> edits;
   if (move.what == Move::What::option) edits.push_back(SetOption{move.option, move.value});
-  if (move.what == Move::What::mask) edits.push_back(PaintCells{move.cells.at[0], move.cells.at[1], 1, 1, {static_cast<std::uint8_t>(!move.visible)}});
+  if (move.what == Move::What::mask)
+    edits.push_back(
+        PaintCells{move.cells.at[0], move.cells.at[1], 1, 1, {static_cast<std::uint8_t>(!move.visible)}});
   if (move.what == Move::What::cells) {
     Result<std::vector<Edit>> cells = editCells(state, move);
     if (!cells) return at(move, cells.error());
@@ -370,7 +432,9 @@ Result<void> play(const std::vector<Move>& moves, State& state) {
     if (!edits) return edits.error();
     for (const Edit& edit : *edits) apply(state, edit);
     if (std::int64_t{state.heads} * state.tokens * state.keyTokens > kMaxPairs)
-      return wrong(move.field, {state.heads, " heads of ", state.tokens, " × ", state.keyTokens, late<" scores are too many for a lesson; use at most ">(), kMaxPairs, " in all."});
+      return wrong(move.field,
+                   {state.heads, " heads of ", state.tokens, " × ", state.keyTokens,
+                    late<" scores are too many for a lesson; use at most ">(), kMaxPairs, " in all."});
   }
   return {};
 }
@@ -378,7 +442,8 @@ Result<void> play(const std::vector<Move>& moves, State& state) {
 int editsBetween(const State& a, const State& b) {
   int count = 0;
   for (const Option& o : options())
-    if (o.undoable && o.stored != Stored::never && get(a, o.id) != get(b, o.id) && !follows(a, b, o.id)) ++count;
+    if (o.undoable && o.stored != Stored::never && get(a, o.id) != get(b, o.id) && !follows(a, b, o.id))
+      ++count;
   for (const TensorId id : inputIds()) {
     const Tensor &mine = *input(a, id), &other = *input(b, id);
     const bool isSameShape = mine.sameShape(other);
@@ -392,7 +457,11 @@ int editsBetween(const State& a, const State& b) {
   if (a.painted == b.painted || a.tokens != b.tokens || a.keyTokens != b.keyTokens) return count;
   for (int r = 0; r < a.tokens; ++r)
     for (int c = 0; c < a.keyTokens; ++c) {
-      const auto blocked = [&](const State& s) { return !s.painted.empty() && s.painted.blocked[static_cast<std::size_t>(r) * static_cast<std::size_t>(s.keyTokens) + static_cast<std::size_t>(c)] != 0; };
+      const auto blocked = [&](const State& s) {
+        return !s.painted.empty() &&
+               s.painted.blocked[static_cast<std::size_t>(r) * static_cast<std::size_t>(s.keyTokens) +
+                                 static_cast<std::size_t>(c)] != 0;
+      };
       count += blocked(a) != blocked(b);
     }
   return count;
@@ -495,7 +564,8 @@ bool Rehearsing::shows(const Markup& text, std::string_view of, LessonBoard& boa
       const Result<std::vector<float>> numbers = numbersOf(board, run.cells, field(of));
       if (!numbers) return refuse(numbers.error());
     }
-    if (run.kind == Run::Kind::computed && std::none_of(run.terms.begin(), run.terms.end(), [](const Term& t) { return isTraining(t.cell); })) {
+    if (run.kind == Run::Kind::computed &&
+        std::none_of(run.terms.begin(), run.terms.end(), [](const Term& t) { return isTraining(t.cell); })) {
       const Result<double> value = valueOf(run, board, before, field(of));
       if (!value) return refuse(value.error());
     }
@@ -509,7 +579,8 @@ bool Rehearsing::predicts(const Prediction& predict, LessonBoard& start, LessonB
     if (!shows(choice, "predict.choices", start, nullptr)) return false;
   for (const Markup& reason : predict.because)
     if (!shows(reason, "predict.because", after, &start)) return false;
-  if (predict.claim.empty()) untrue("predict.claim", {late<"it is missing; say what the board shows where the answer is right.">()});
+  if (predict.claim.empty())
+    untrue("predict.claim", {late<"it is missing; say what the board shows where the answer is right.">()});
   for (std::size_t i = 0; i < predict.claim.size(); ++i) {
     const bool isAnswer = static_cast<int>(i) == predict.answer;
     std::string seen;
@@ -522,11 +593,14 @@ bool Rehearsing::predicts(const Prediction& predict, LessonBoard& start, LessonB
       const Result<Verdict> verdict = judge(goal, after, start.state(), &start);
       if (!verdict) return refuse(verdict.error());
       all = all && verdict->holds;
-      seen += joined({seen.empty() ? "" : ", ", verdict->of, " is ", verdict->shown, verdict->want.empty() ? "" : " (", verdict->want, verdict->want.empty() ? "" : ")"});
+      seen += joined({seen.empty() ? "" : ", ", verdict->of, " is ", verdict->shown,
+                      verdict->want.empty() ? "" : " (", verdict->want, verdict->want.empty() ? "" : ")"});
     }
     if (!isChecked) continue;
-    if (isAnswer && !all) untrue("predict.answer", {"choice ", i, late<" is said to be right, but ">(), seen, "."});
-    if (!isAnswer && all) untrue("predict.answer", {"choice ", i, late<" is said to be wrong, but ">(), seen, "."});
+    if (isAnswer && !all)
+      untrue("predict.answer", {"choice ", i, late<" is said to be right, but ">(), seen, "."});
+    if (!isAnswer && all)
+      untrue("predict.answer", {"choice ", i, late<" is said to be wrong, but ">(), seen, "."});
     if (isAnswer && all) say({"predict: ", seen});
   }
   return true;
@@ -535,31 +609,44 @@ bool Rehearsing::predicts(const Prediction& predict, LessonBoard& start, LessonB
 void Rehearsing::allows(const Attempt& attempt) {
   if (attempt.allow.empty()) return;
   for (const Move& move : attempt.solution) {
-    const std::string name = move.what == Move::What::option ? std::string(option(move.option).name) : move.what == Move::What::mask ? "mask" : move.cells.tensor;
-    if (std::find(attempt.allow.begin(), attempt.allow.end(), name) == attempt.allow.end()) untrue("try.allow", {late<"the solution changes ">(), name, late<", which is not allowed; allow it.">()});
+    const std::string name = move.what == Move::What::option ? std::string(option(move.option).name)
+                             : move.what == Move::What::mask ? "mask"
+                                                             : move.cells.tensor;
+    if (std::find(attempt.allow.begin(), attempt.allow.end(), name) == attempt.allow.end())
+      untrue("try.allow",
+             {late<"the solution changes ">(), name, late<", which is not allowed; allow it.">()});
   }
 }
 
 bool Rehearsing::tries(const Attempt& attempt, LessonBoard& start, LessonBoard& after) {
-  if (!shows(attempt.task, "try.task", after, &start) || !shows(attempt.hint, "try.hint", after, &start)) return false;
+  if (!shows(attempt.task, "try.task", after, &start) || !shows(attempt.hint, "try.hint", after, &start))
+    return false;
   State solved = after.state();
   if (const Result<void> ok = play(attempt.solution, solved); !ok) return refuse(ok.error());
-  if (attempt.solution.empty()) untrue("try.solution", {late<"it is missing; give the edits that pass the check.">()});
+  if (attempt.solution.empty())
+    untrue("try.solution", {late<"it is missing; give the edits that pass the check.">()});
   allows(attempt);
-  if (std::any_of(attempt.check.begin(), attempt.check.end(), [](const Goal& g) { return isTraining(g.cells); })) return true;
+  if (std::any_of(attempt.check.begin(), attempt.check.end(),
+                  [](const Goal& g) { return isTraining(g.cells); }))
+    return true;
   const std::unique_ptr<LessonBoard> end = paperBoard(solved);
   bool before = true, atFirst = true;
   for (const Goal& goal : attempt.check) {
-    const Result<Verdict> first = judge(goal, after, after.state()), last = judge(goal, *end, after.state()), bare = judge(goal, start, start.state());
+    const Result<Verdict> first = judge(goal, after, after.state()), last = judge(goal, *end, after.state()),
+                          bare = judge(goal, start, start.state());
     for (const Result<Verdict>* verdict : {&first, &last, &bare})
       if (!*verdict) return refuse(verdict->error());
     before = before && first->holds, atFirst = atFirst && bare->holds;
     say({"try: ", first->of, " is ", first->shown, ", then ", last->shown, " (", last->want, ")"});
-    if (!last->holds && !attempt.solution.empty()) untrue("try.solution", {"after it ", last->of, " is ", last->shown, late<", and should be ">(), last->want, "."});
+    if (!last->holds && !attempt.solution.empty())
+      untrue("try.solution",
+             {"after it ", last->of, " is ", last->shown, late<", and should be ">(), last->want, "."});
   }
   if (before || atFirst) untrue("try.check", {late<"it holds at the start already; ask for more.">()});
   const int edits = editsBetween(after.state(), solved);
-  if (lesson_.kind == LessonKind::puzzle && edits != lesson_.par) untrue("par", {"it is ", lesson_.par, late<", but the solution takes ">(), edits, late<" edits; write that, or a shorter solution.">()});
+  if (lesson_.kind == LessonKind::puzzle && edits != lesson_.par)
+    untrue("par", {"it is ", lesson_.par, late<", but the solution takes ">(), edits,
+                   late<" edits; write that, or a shorter solution.">()});
   if (lesson_.kind == LessonKind::puzzle) say({"par ", edits});
   return true;
 }
@@ -567,7 +654,8 @@ bool Rehearsing::tries(const Attempt& attempt, LessonBoard& start, LessonBoard& 
 bool Rehearsing::advance(const Step& step, State& state) {
   const std::unique_ptr<LessonBoard> start = paperBoard(state);
   if (step.select)
-    if (const auto cell = numbersOf(*start, *step.select, field("select")); !cell) return refuse(cell.error());
+    if (const auto cell = numbersOf(*start, *step.select, field("select")); !cell)
+      return refuse(cell.error());
   if (!shows(step.text, "text", *start, nullptr)) return false;
   if (step.predict)
     if (const Result<void> ok = play(step.predict->after, state); !ok) return refuse(ok.error());

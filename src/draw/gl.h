@@ -1,4 +1,5 @@
-// The OpenGL functions common to OpenGL ES 3.0 and OpenGL 3.3 core. The build determines the header that declares them.
+// The OpenGL functions common to OpenGL ES 3.0 and OpenGL 3.3 core. The build determines the header that
+// declares them.
 #pragma once
 
 #ifndef GL_GLEXT_PROTOTYPES

@@ -15,8 +15,9 @@
 namespace draw {
 namespace {
 
-constexpr int kWidth = 512, kFirstHeight = 32;  // of the texture at a scale of 1; its height is doubled when it is full
-constexpr int kLargest = 4096;                  // for both: every driver supports this
+constexpr int kWidth = 512,
+              kFirstHeight = 32;  // of the texture at a scale of 1; its height is doubled when it is full
+constexpr int kLargest = 4096;    // for both: every driver supports this
 
 /// The characters of a font file that are wanted, and their glyphs.
 struct FontFile {
@@ -34,12 +35,15 @@ struct FontFile {
       }
     }
   }
-  bool isOf(const ImFontConfig& config) const { return bytes == config.FontData && ranges == config.GlyphRanges; }
+  bool isOf(const ImFontConfig& config) const {
+    return bytes == config.FontData && ranges == config.GlyphRanges;
+  }
 };
 
 bool isBlank(int code) { return code == 0x20 || code == 0xA0; }
 
-// A glyph without a picture has texture coordinates that name it: −1 − the number of its font, and −1 − its index.
+// A glyph without a picture has texture coordinates that name it: −1 − the number of its font, and −1 − its
+// index.
 float marked(int index) { return static_cast<float>(-1 - index); }
 int indexOf(float mark) { return -1 - static_cast<int>(mark); }
 bool isMarked(float u) { return u < 0; }
@@ -47,7 +51,8 @@ bool isMarked(float u) { return u < 0; }
 /// Replaces a glyph of a font. ImFont::AddGlyph() applies the font's configuration, but can only append.
 void replace(ImFont& font, int index, const stbtt_aligned_quad& box, float advance) {
   const auto code = static_cast<ImWchar>(font.Glyphs[index].Codepoint);
-  font.AddGlyph(font.ConfigData, code, box.x0, box.y0, box.x1, box.y1, box.s0, box.t0, box.s1, box.t1, advance);
+  font.AddGlyph(font.ConfigData, code, box.x0, box.y0, box.x1, box.y1, box.s0, box.t0, box.s1, box.t1,
+                advance);
   font.Glyphs[index] = font.Glyphs.back();
   font.Glyphs.pop_back();
   font.DirtyLookupTables = false;
@@ -94,24 +99,29 @@ void Glyphs::Parts::empty() {
 void Glyphs::Parts::addFont(int number) {
   ImFont& font = *atlas->Fonts[number];
   ImFontConfig& config = atlas->ConfigData[number];
-  const auto found = std::find_if(files.begin(), files.end(), [&](const FontFile& file) { return file.isOf(config); });
+  const auto found =
+      std::find_if(files.begin(), files.end(), [&](const FontFile& file) { return file.isOf(config); });
   fileOf.push_back(static_cast<std::size_t>(found - files.begin()));
   const FontFile& of = found == files.end() ? files.emplace_back(config) : *found;
   int ascent = 0, descent = 0, gap = 0;
   stbtt_GetFontVMetrics(&of.info, &ascent, &descent, &gap);
   const float scale = stbtt_ScaleForPixelHeight(&of.info, config.SizePixels);
   // Rounded as by ImFontAtlas::Build().
-  ImFontAtlasBuildSetupFont(atlas, &font, &config, std::trunc(static_cast<float>(ascent) * scale + 1), std::trunc(static_cast<float>(descent) * scale - 1));
-  font.Glyphs.reserve(static_cast<int>(of.glyphs.size()) + 2);  // a tab, and the one in replace(): the font points to one of its glyphs
+  ImFontAtlasBuildSetupFont(atlas, &font, &config, std::trunc(static_cast<float>(ascent) * scale + 1),
+                            std::trunc(static_cast<float>(descent) * scale - 1));
+  font.Glyphs.reserve(static_cast<int>(of.glyphs.size()) +
+                      2);  // a tab, and the one in replace(): the font points to one of its glyphs
   for (const auto& [code, glyph] : of.glyphs) {
     int advance = 0, bearing = 0;
     stbtt_GetGlyphHMetrics(&of.info, glyph, &advance, &bearing);
-    font.AddGlyph(&config, static_cast<ImWchar>(code), 0, 0, 0, 0, 0, 0, 0, 0, scale * static_cast<float>(advance));
+    font.AddGlyph(&config, static_cast<ImWchar>(code), 0, 0, 0, 0, 0, 0, 0, 0,
+                  scale * static_cast<float>(advance));
   }
   mark(number);
 }
 
-/// Makes all glyphs of a font without pictures. Their boxes contain the pictures that they will have, so that none is clipped away.
+/// Makes all glyphs of a font without pictures. Their boxes contain the pictures that they will have, so that
+/// none is clipped away.
 void Glyphs::Parts::mark(int number) {
   ImFont& font = *atlas->Fonts[number];
   const float margin = font.FontSize / 4;
@@ -138,7 +148,8 @@ bool Glyphs::Parts::grow(int least) {
   if (least <= atlas->TexHeight) return true;
   if (least > kLargest) return false;
   const auto before = static_cast<std::size_t>(atlas->TexWidth) * static_cast<std::size_t>(atlas->TexHeight);
-  const float ratio = static_cast<float>(atlas->TexHeight) / static_cast<float>(std::bit_ceil(static_cast<unsigned>(least)));
+  const float ratio =
+      static_cast<float>(atlas->TexHeight) / static_cast<float>(std::bit_ceil(static_cast<unsigned>(least)));
   atlas->TexHeight = static_cast<int>(std::bit_ceil(static_cast<unsigned>(least)));
   const auto size = static_cast<std::size_t>(atlas->TexWidth) * static_cast<std::size_t>(atlas->TexHeight);
   auto* pixels = static_cast<unsigned char*>(std::memset(IM_ALLOC(size), 0, size));
@@ -163,7 +174,8 @@ bool Glyphs::Parts::make(int number, int index) {
   stbtt_packedchar packed{};
   stbtt_pack_range range{config.SizePixels, 0, &code, 1, &packed, 0, 0};
   stbrp_rect place{};
-  stbtt_PackSetOversampling(&room, static_cast<unsigned>(config.OversampleH), static_cast<unsigned>(config.OversampleV));
+  stbtt_PackSetOversampling(&room, static_cast<unsigned>(config.OversampleH),
+                            static_cast<unsigned>(config.OversampleV));
   stbtt_PackFontRangesGatherRects(&room, &info, &range, 1, &place);
   stbtt_PackFontRangesPackRects(&room, &place, 1);
   if (place.was_packed == 0 || !grow(place.y + place.h + 1)) return false;
@@ -183,7 +195,8 @@ void Glyphs::begin(ImFontAtlas& atlas, float scale) {
   parts_->atlas = &atlas;
   atlas.Flags |= ImFontAtlasFlags_NoMouseCursors | ImFontAtlasFlags_NoBakedLines;
   ImFontAtlasBuildInit(&atlas);
-  atlas.TexWidth = std::min(kWidth * static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::ceil(scale)))), kLargest);
+  atlas.TexWidth =
+      std::min(kWidth * static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::ceil(scale)))), kLargest);
   parts_->empty();
   for (int i = 0; i < atlas.Fonts.Size; ++i) parts_->addFont(i);
   ImFontAtlasBuildFinish(&atlas);

@@ -17,7 +17,7 @@
 namespace draw {
 namespace {
 
-constexpr float kNoGapBelow = 6.0f;         // framebuffer pixels per cell
+constexpr float kNoGapBelow = 6.0f;          // framebuffer pixels per cell
 constexpr std::uint64_t kFramesUnused = 60;  // until trim() frees a texture
 
 /// The uniform locations of the shader program.
@@ -112,8 +112,9 @@ std::string make(const std::string& lines, Program& made) {
     return wrong;
   }
   const auto find = [program](const char* name) { return glGetUniformLocation(program, name); };
-  made = {program, {find("place"), find("extent"), find("shape"), find("transposed"), find("metrics"), find("range"), find("stops"),
-                    find("masked"), find("masked_fill"), find("opacity"), find("scale")}};
+  made = {program,
+          {find("place"), find("extent"), find("shape"), find("transposed"), find("metrics"), find("range"),
+           find("stops"), find("masked"), find("masked_fill"), find("opacity"), find("scale")}};
   glUseProgram(program);
   glUniform1i(find("cells"), 0);
   glUniform1i(find("peaks"), 1);
@@ -130,15 +131,16 @@ void addLook(const Job& job, base::Hash& hash) {
   const int sizes[] = {static_cast<int>(job.slot), v.rows, v.cols, static_cast<int>(m.scale)};
   const float lengths[] = {m.x, m.y, m.cell, m.gap, m.radius, m.low, m.high, m.opacity};
   hash.add(looks, sizeof looks), hash.add(sizes, sizeof sizes), hash.add(lengths, sizeof lengths);
-  hash.add(&m.map, sizeof m.map), hash.add(&m.masked, sizeof m.masked), hash.add(&m.masked_fill, sizeof m.masked_fill);
+  hash.add(&m.map, sizeof m.map), hash.add(&m.masked, sizeof m.masked),
+      hash.add(&m.masked_fill, sizeof m.masked_fill);
 }
 
 }  // namespace
 
 struct Heatmaps::Parts {
   std::string version;
-  Program any, onePixel;     ///< for cells of any size; for reduced matrices, compiled when there is one
-  bool hasTried = false;     ///< to compile that
+  Program any, onePixel;  ///< for cells of any size; for reduced matrices, compiled when there is one
+  bool hasTried = false;  ///< to compile that
   GLuint vertexArray = 0;
   float width = 0, height = 0, scale = 1;  // size of the framebuffer, and its pixels per logical pixel
   std::uint64_t frame = 0, uploaded = 0;
@@ -164,7 +166,8 @@ void Heatmaps::Parts::setUniforms(const Job& job, const Uniforms& at) const {
   const bool tiny = pitch < kNoGapBelow;
   const float gap = tiny || map.gap <= 0 ? 0.0f : std::clamp(std::round(map.gap * scale), 1.0f, pitch / 2);
   glUniform4f(at.place, std::round(map.x * scale), std::round(map.y * scale), width, height);
-  glUniform2f(at.extent, std::ceil(pitch * static_cast<float>(cols)), std::ceil(pitch * static_cast<float>(rows)));
+  glUniform2f(at.extent, std::ceil(pitch * static_cast<float>(cols)),
+              std::ceil(pitch * static_cast<float>(rows)));
   glUniform2i(at.shape, cols, rows);
   glUniform1i(at.transposed, map.transposed ? 1 : 0);
   glUniform4f(at.metrics, pitch, gap, tiny ? 0.0f : map.radius * scale, scale);
@@ -219,7 +222,8 @@ Heatmaps::Heatmaps() : parts_(std::make_unique<Parts>()) {}
 
 Heatmaps::~Heatmaps() {
   if (parts_->any.name == 0) return;
-  for (const Program& program : {parts_->any, parts_->onePixel}) glDeleteProgram(program.name);  // 0 is ignored
+  for (const Program& program : {parts_->any, parts_->onePixel})
+    glDeleteProgram(program.name);  // 0 is ignored
   glDeleteVertexArrays(1, &parts_->vertexArray);
 }
 
@@ -257,8 +261,12 @@ void Heatmaps::draw(ImDrawList* list, std::uint32_t slot, const Values& values, 
 std::uint64_t Heatmaps::fingerprint() const {
   base::Hash hash;
   for (const Job& job : parts_->jobs) {
-    const auto address = [](const float* values) { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(values)); };
-    for (const std::uint64_t number : {address(job.wanted.values.data), address(job.wanted.values.rowPeaks), job.wanted.values.revision}) hash.add(number);
+    const auto address = [](const float* values) {
+      return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(values));
+    };
+    for (const std::uint64_t number :
+         {address(job.wanted.values.data), address(job.wanted.values.rowPeaks), job.wanted.values.revision})
+      hash.add(number);
     addLook(job, hash);
   }
   return hash.value();
@@ -271,27 +279,38 @@ Heatmaps::Seen Heatmaps::look(const ImDrawCmd& command) const {
   const Slot& slot = parts_->slots.find(job.slot)->second;  // made by draw()
   std::vector<Texture::Block> blocks = slot.texture.differences(job.shown.values);
   if (map.scale == Scale::row) {
-    for (const Texture::Block& rows : slot.peaks.differences({job.shown.values.rowPeaks, job.shown.values.rows, 1, 1, job.shown.values.revision, {}, nullptr}))
+    for (const Texture::Block& rows : slot.peaks.differences({job.shown.values.rowPeaks,
+                                                              job.shown.values.rows,
+                                                              1,
+                                                              1,
+                                                              job.shown.values.revision,
+                                                              {},
+                                                              nullptr}))
       blocks.push_back({rows.row, rows.rows, 0, job.shown.values.cols - 1});
   }
   const float pitch = map.cell * parts_->scale;
   const auto part = [&](int row, int rows, int col, int cols) -> Part {
     if (map.transposed) std::swap(row, col), std::swap(rows, cols);
-    const auto at = [pitch](float origin, int cell) { return std::round(origin) + pitch * static_cast<float>(cell); };
+    const auto at = [pitch](float origin, int cell) {
+      return std::round(origin) + pitch * static_cast<float>(cell);
+    };
     const auto left = at(map.x * parts_->scale, col), top = at(map.y * parts_->scale, row);
     const auto right = at(map.x * parts_->scale, col + cols), bottom = at(map.y * parts_->scale, row + rows);
-    return {static_cast<int>(std::floor(left)) - 1, static_cast<int>(std::floor(top)) - 1, static_cast<int>(std::ceil(right)) + 1, static_cast<int>(std::ceil(bottom)) + 1};
+    return {static_cast<int>(std::floor(left)) - 1, static_cast<int>(std::floor(top)) - 1,
+            static_cast<int>(std::ceil(right)) + 1, static_cast<int>(std::ceil(bottom)) + 1};
   };
   base::Hash hash;
   addLook(job, hash);
   Seen seen{part(0, job.shown.values.rows, 0, job.shown.values.cols), hash.value() | 1, {}};
-  for (const Texture::Block& block : blocks) seen.changed.push_back(part(block.row, block.rows, block.first, block.last - block.first + 1));
+  for (const Texture::Block& block : blocks)
+    seen.changed.push_back(part(block.row, block.rows, block.first, block.last - block.first + 1));
   return seen;
 }
 
 void Heatmaps::trim() {
   const std::uint64_t frame = parts_->frame;
-  std::erase_if(parts_->slots, [frame](const auto& entry) { return frame - entry.second.lastUsed > kFramesUnused; });
+  std::erase_if(parts_->slots,
+                [frame](const auto& entry) { return frame - entry.second.lastUsed > kFramesUnused; });
 }
 
 std::uint64_t Heatmaps::uploadedCells() const { return parts_->uploaded; }

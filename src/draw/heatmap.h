@@ -1,5 +1,5 @@
-// Matrices as coloured cells: a texture with one float per cell, and the colour map in the fragment shader. Drawn in sequence with the
-// other commands of an ImGui draw list.
+// Matrices as coloured cells: a texture with one float per cell, and the colour map in the fragment shader.
+// Drawn in sequence with the other commands of an ImGui draw list.
 #pragma once
 
 #include <array>
@@ -25,17 +25,19 @@ struct ColorMap {
   std::array<Color, kStops> stops;
 };
 
-/// The colour at t, clamped to 0 … 1 (NaN gives the first colour). Must match the shader, because the contrast of text depends on it.
+/// The colour at t, clamped to 0 … 1 (NaN gives the first colour). Must match the shader, because the
+/// contrast of text depends on it.
 Color at(const ColorMap& map, float t);
 /// The contrast ratio of two opaque colours by WCAG 2.2, 1 … 21.
 float contrast(Color a, Color b);
 
-/// Which rows and columns of a matrix were written since a given revision: those whose number is larger. If this is not known, if `whole`
-/// is larger, or if the texture held another matrix, all cells are compared.
+/// Which rows and columns of a matrix were written since a given revision: those whose number is larger. If
+/// this is not known, if `whole` is larger, or if the texture held another matrix, all cells are compared.
 struct Written {
   bool isTold = false;
   std::uint32_t whole = 0;
-  const std::uint32_t *rows = nullptr, *cols = nullptr;  ///< one number each, or null: none written since `whole`
+  /// One number each, or null: none written since `whole`.
+  const std::uint32_t *rows = nullptr, *cols = nullptr;
 };
 
 /// The numbers of one matrix in memory: row-major, rows `stride` floats apart.
@@ -47,26 +49,32 @@ struct Values {
   const float* rowPeaks = nullptr;  ///< the largest magnitude in each row, for Scale::row
 };
 
-/// How values map to colours: linearly, by the square root of their magnitude, or relative to the largest magnitude in their row.
+/// How values map to colours: linearly, by the square root of their magnitude, or relative to the largest
+/// magnitude in their row.
 enum class Scale { linear, root, row };
 
 /// Where and how to draw a matrix. Lengths are in logical pixels.
 struct Heatmap {
-  float x = 0, y = 0;          ///< top left corner of the first cell, including half its gap; rounded to whole framebuffer pixels
-  float cell = 48;             ///< distance from cell to cell; if it is less than a framebuffer pixel, each pixel shows the value farthest from 0
-  float gap = 2;               ///< space between cells; none if the pitch is less than 6 framebuffer pixels
+  /// Top left corner of the first cell, including half its gap; rounded to whole framebuffer pixels.
+  float x = 0, y = 0;
+  /// Distance from cell to cell; if it is less than a framebuffer pixel, each pixel shows the value farthest
+  /// from 0.
+  float cell = 48;
+  float gap = 2;  ///< space between cells; none if the pitch is less than 6 framebuffer pixels
   float radius = 3;
-  bool transposed = false;     ///< rows of the matrix are shown as columns
-  float low = -1, high = 1;    ///< values at the two ends of the colour map
+  bool transposed = false;   ///< rows of the matrix are shown as columns
+  float low = -1, high = 1;  ///< values at the two ends of the colour map
   ColorMap map;
   Scale scale = Scale::linear;
-  bool mean = false;           ///< show the mean instead, where cells are smaller than a pixel
-  Color masked;                ///< border of cells with -inf: dashed if there is room, otherwise the cell is hatched
+  bool mean = false;  ///< show the mean instead, where cells are smaller than a pixel
+  /// Border of cells with -inf: dashed if there is room, otherwise the cell is hatched.
+  Color masked;
   Color masked_fill;
   float opacity = 1;
 };
 
-/// The position of a value on the colour map, 0 … 1. `peak` is the largest magnitude in its row. Must match the shader.
+/// The position of a value on the colour map, 0 … 1. `peak` is the largest magnitude in its row. Must match
+/// the shader.
 float fraction(const Heatmap& heatmap, float value, float peak);
 
 /// Draws heatmaps. One object per graphics context; frees all OpenGL objects that it creates.
@@ -80,16 +88,17 @@ class Heatmaps {
   /// A hash of everything drawn in this frame: positions, looks and values.
   std::uint64_t fingerprint() const;
 
-  /// Compiles the shaders in the current context. `version` is their first line ("#version 300 es", "#version 330 core"). Returns "", or
-  /// the driver's message if it fails.
+  /// Compiles the shaders in the current context. `version` is their first line ("#version 300 es", "#version
+  /// 330 core"). Returns "", or the driver's message if it fails.
   std::string start(const char* version);
-  /// To be called when the context was lost: drops its objects without freeing them. start() creates new ones.
+  /// To be called when the context was lost: drops its objects without freeing them. start() creates new
+  /// ones.
   void contextLost();
 
   /// Begins a frame with `scale` framebuffer pixels per logical pixel.
   void newFrame(float displayWidth, float displayHeight, float scale);
-  /// Adds a matrix to `list`, with its present clip rectangle. `slot` identifies the texture: use the same number for the same matrix in
-  /// every frame. `values` must stay valid until the frame is rendered.
+  /// Adds a matrix to `list`, with its present clip rectangle. `slot` identifies the texture: use the same
+  /// number for the same matrix in every frame. `values` must stay valid until the frame is rendered.
   void draw(ImDrawList* list, std::uint32_t slot, const Values& values, const Heatmap& heatmap);
   /// If the command was added by draw(), returns true and its arguments.
   static bool queued(const ImDrawCmd& command, Values& values, Heatmap& heatmap);
@@ -97,8 +106,8 @@ class Heatmaps {
   struct Part {
     int left = 0, top = 0, right = 0, bottom = 0;
   };
-  /// What a matrix would show. `look` is a hash of everything except its numbers, 0 for commands of other kinds; `changed` are the areas
-  /// whose numbers differ from when it was last drawn.
+  /// What a matrix would show. `look` is a hash of everything except its numbers, 0 for commands of other
+  /// kinds; `changed` are the areas whose numbers differ from when it was last drawn.
   struct Seen {
     Part place;
     std::uint64_t look = 0;

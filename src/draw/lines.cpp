@@ -13,11 +13,13 @@ constexpr std::size_t kMostKeyBytes = 1u << 20;
 
 /// Does a picture drawn in black contain colours?
 bool hasColors(const LinePicture& picture) {
-  return std::any_of(picture.pixels.begin(), picture.pixels.end(), [](std::uint32_t p) { return (p & ~kOpaque) != 0; });
+  return std::any_of(picture.pixels.begin(), picture.pixels.end(),
+                     [](std::uint32_t p) { return (p & ~kOpaque) != 0; });
 }
 
 std::uint32_t rgb(ImU32 color) {
-  return (color >> IM_COL32_R_SHIFT & 255u) << 16 | (color >> IM_COL32_G_SHIFT & 255u) << 8 | (color >> IM_COL32_B_SHIFT & 255u);
+  return (color >> IM_COL32_R_SHIFT & 255u) << 16 | (color >> IM_COL32_G_SHIFT & 255u) << 8 |
+         (color >> IM_COL32_B_SHIFT & 255u);
 }
 
 }  // namespace
@@ -60,10 +62,12 @@ bool Lines::upload() {
     if (page.isNew) {
       glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, kWidth, kHeight, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
       // Linear filtering for rotated labels. Upright ones are at whole pixels, and stay sharp.
-      for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER}) glTexParameteri(GL_TEXTURE_2D, filter, GL_LINEAR);
+      for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
+        glTexParameteri(GL_TEXTURE_2D, filter, GL_LINEAR);
     }
     const std::uint32_t* from = page.pixels.data() + static_cast<std::size_t>(page.dirtyTop) * kWidth;
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, page.dirtyTop, kWidth, page.dirtyBottom - page.dirtyTop, GL_RGBA, GL_UNSIGNED_BYTE, from);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, page.dirtyTop, kWidth, page.dirtyBottom - page.dirtyTop, GL_RGBA,
+                    GL_UNSIGNED_BYTE, from);
     page.isNew = false;
     page.dirtyTop = kHeight, page.dirtyBottom = 0;
     isNew = true;
@@ -78,14 +82,16 @@ float Lines::width(std::string_view text, Face face) {
 }
 
 std::size_t& Lines::cut(std::string_view text, Face face, float width) {
-  return find(text, {face.size, -face.weight}, std::bit_cast<std::uint32_t>(width)).cut;  // a negative weight, which no drawn line has, keeps these entries apart
+  return find(text, {face.size, -face.weight}, std::bit_cast<std::uint32_t>(width))
+      .cut;  // a negative weight, which no drawn line has, keeps these entries apart
 }
 
 void Lines::draw(ImDrawList* list, std::string_view text, Face face, float x, float baseline, ImU32 color) {
   if (recorded_) {
     const auto number = static_cast<float>(recorded_->size());
     recorded_->push_back({std::string(text), face});
-    return list->AddImage(kRecorded, {x, baseline - face.size}, {x + width(text, face), baseline}, {number, 0}, {number, 1}, color);
+    return list->AddImage(kRecorded, {x, baseline - face.size}, {x + width(text, face), baseline},
+                          {number, 0}, {number, 1}, color);
   }
   Entry* entry = &find(text, face, kBlack);
   if (!entry->drawn) rasterise(*entry, text, face, kBlack);
@@ -98,12 +104,14 @@ void Lines::draw(ImDrawList* list, std::string_view text, Face face, float x, fl
   Page& page = *entry->page;
   page.used = frame_;
   const auto number = [](int n) { return static_cast<float>(n); };
-  const float left = (std::round(x * scale_) - number(entry->left)) / scale_, top = (std::round(baseline * scale_) - number(entry->top)) / scale_;
+  const float left = (std::round(x * scale_) - number(entry->left)) / scale_,
+              top = (std::round(baseline * scale_) - number(entry->top)) / scale_;
   const ImVec2 from{number(entry->x) / kWidth, number(entry->y) / kHeight};
   const ImVec2 to{number(entry->x + entry->width) / kWidth, number(entry->y + entry->height) / kHeight};
   const ImU32 tint = entry->coloured ? color | ~IM_COL32_A_MASK : color;
   list->AddImage(reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(page.name)), {left, top},
-                 {left + number(entry->width) / scale_, top + number(entry->height) / scale_}, from, to, tint);
+                 {left + number(entry->width) / scale_, top + number(entry->height) / scale_}, from, to,
+                 tint);
 }
 
 Lines::Entry& Lines::find(std::string_view text, Face face, std::uint32_t color) {
@@ -124,13 +132,15 @@ void Lines::rasterise(Entry& entry, std::string_view text, Face face, std::uint3
   entry.drawn = true;
   entry.coloured = color != kBlack || hasColors(picture);
   // Lines without colours of their own are stored in white, and tinted when drawn.
-  if (!entry.coloured) std::for_each(picture.pixels.begin(), picture.pixels.end(), [](std::uint32_t& p) { p |= ~kOpaque; });
+  if (!entry.coloured)
+    std::for_each(picture.pixels.begin(), picture.pixels.end(), [](std::uint32_t& p) { p |= ~kOpaque; });
   place(entry, picture);
 }
 
 void Lines::place(Entry& entry, const LinePicture& picture) {
   constexpr int kBorder = 1;  // transparent, so that neighbours do not show when a line is rotated
-  const int width = std::min(picture.width, kWidth - 2 * kBorder), height = std::min(picture.height, kHeight - 2 * kBorder);
+  const int width = std::min(picture.width, kWidth - 2 * kBorder),
+            height = std::min(picture.height, kHeight - 2 * kBorder);
   if (width <= 0 || height <= 0) return;
   Page& page = pageWithRoom(width + 2 * kBorder, height + 2 * kBorder);
   entry.page = &page;
@@ -139,7 +149,8 @@ void Lines::place(Entry& entry, const LinePicture& picture) {
   entry.width = width + 2 * kBorder, entry.height = height + 2 * kBorder;
   for (int row = 0; row < height; ++row) {
     const auto to = static_cast<std::ptrdiff_t>(page.shelf + kBorder + row) * kWidth + page.x + kBorder;
-    std::copy_n(picture.pixels.begin() + static_cast<std::ptrdiff_t>(row) * picture.width, width, page.pixels.begin() + to);
+    std::copy_n(picture.pixels.begin() + static_cast<std::ptrdiff_t>(row) * picture.width, width,
+                page.pixels.begin() + to);
   }
   page.x += entry.width;
   page.dirtyTop = std::min(page.dirtyTop, entry.y);
@@ -155,7 +166,8 @@ Lines::Page& Lines::pageWithRoom(int width, int height) {
     page.shelfHeight = std::max(page.shelfHeight, height);
     return page;
   }
-  const auto oldest = std::min_element(pages_.begin(), pages_.end(), [](const Page& a, const Page& b) { return a.used < b.used; });
+  const auto oldest = std::min_element(pages_.begin(), pages_.end(),
+                                       [](const Page& a, const Page& b) { return a.used < b.used; });
   if (pages_.size() >= kMostPages && oldest->used < frame_) {
     clear(*oldest);
     oldest->shelfHeight = height;

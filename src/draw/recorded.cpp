@@ -10,19 +10,27 @@ namespace {
 
 constexpr float kNear = 0.05f;
 
-bool isNear(ImVec2 a, ImVec2 b, float most = kNear) { return std::abs(a.x - b.x) < most && std::abs(a.y - b.y) < most; }
+bool isNear(ImVec2 a, ImVec2 b, float most = kNear) {
+  return std::abs(a.x - b.x) < most && std::abs(a.y - b.y) < most;
+}
 ImVec2 middle(ImVec2 a, ImVec2 b) { return {(a.x + b.x) / 2, (a.y + b.y) / 2}; }
 float length(ImVec2 from, ImVec2 to) { return std::hypot(to.x - from.x, to.y - from.y); }
 
 void append(std::string& to, unsigned c) {
   if (c < 0x80) to += static_cast<char>(c);
   else if (c < 0x800) to += {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 0x3F))};
-  else to += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)), static_cast<char>(0x80 | (c & 0x3F))};
+  else
+    to += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)),
+           static_cast<char>(0x80 | (c & 0x3F))};
 }
 
 class Reader {
  public:
-  Reader(const ImDrawData& data, const ImFontAtlas& atlas, const std::vector<Lines::Drawn>& drawn, Recorder& recorder) : data_(data), drawn_(drawn), to_(recorder) {
+  Reader(const ImDrawData& data, const ImFontAtlas& atlas, const std::vector<Lines::Drawn>& drawn,
+         Recorder& recorder)
+      : data_(data),
+        drawn_(drawn),
+        to_(recorder) {
     for (const ImFont* font : atlas.Fonts)
       for (const ImFontGlyph& g : font->Glyphs)
         if (g.Visible) glyphs_[{g.U0, g.V0, g.U1, g.V1}] = {font, &g};
@@ -54,11 +62,16 @@ class Reader {
 
   void shapes(const ImDrawList& list, const ImDrawCmd& command) {
     const ImDrawIdx* at = list.IdxBuffer.Data + command.IdxOffset;
-    const auto vertex = [&](unsigned i) -> const ImDrawVert& { return list.VtxBuffer[static_cast<int>(command.VtxOffset + at[i])]; };
+    const auto vertex = [&](unsigned i) -> const ImDrawVert& {
+      return list.VtxBuffer[static_cast<int>(command.VtxOffset + at[i])];
+    };
     for (unsigned i = 0; i + 2 < command.ElemCount;) {
-      // A fan: every triangle starts at the first vertex, and continues at the last one of the triangle before.
+      // A fan: every triangle starts at the first vertex, and continues at the last one of the triangle
+      // before.
       unsigned end = i + 3;
-      while (end + 2 < command.ElemCount && at[end] == at[i] && at[end + 1] == at[end - 1] && at[end + 2] == at[end + 1] + 1) end += 3;
+      while (end + 2 < command.ElemCount && at[end] == at[i] && at[end + 1] == at[end - 1] &&
+             at[end + 2] == at[end + 1] + 1)
+        end += 3;
       std::vector<ImDrawVert> corners{vertex(i), vertex(i + 1)};
       for (unsigned t = i; t < end; t += 3) corners.push_back(vertex(t + 2));
       if (corners.size() == 4) quad(corners);
@@ -83,9 +96,12 @@ class Reader {
     const ImVec2 a = middle(v[0].pos, v[3].pos), b = middle(v[1].pos, v[2].pos);
     const float wide = length(v[0].pos, v[3].pos);
     const ImVec2 across{v[0].pos.x - v[3].pos.x, v[0].pos.y - v[3].pos.y}, along{b.x - a.x, b.y - a.y};
-    const bool isLine = isNear({v[0].pos.x + along.x, v[0].pos.y + along.y}, v[1].pos) && std::abs(across.x * along.x + across.y * along.y) <= kNear * std::max(1.0f, wide * length(a, b));
+    const bool isLine =
+        isNear({v[0].pos.x + along.x, v[0].pos.y + along.y}, v[1].pos) &&
+        std::abs(across.x * along.x + across.y * along.y) <= kNear * std::max(1.0f, wide * length(a, b));
     if (!isLine) return polygon(v);
-    const bool goesOn = !stroke_.empty() && v[0].col == color_ && std::abs(wide - width_) < kNear && isNear(a, stroke_.back(), 0.02f);
+    const bool goesOn = !stroke_.empty() && v[0].col == color_ && std::abs(wide - width_) < kNear &&
+                        isNear(a, stroke_.back(), 0.02f);
     if (!goesOn) {
       endStroke();
       stroke_ = {a}, color_ = v[0].col, width_ = wide;
@@ -98,8 +114,11 @@ class Reader {
     if (stroke_.empty()) return;
     std::vector<ImVec2> points = std::exchange(stroke_, {});
     const auto [from, to] = first_;
-    const bool isStraight = points.size() == 2 && (std::abs(points[0].x - points[1].x) < 0.01f || std::abs(points[0].y - points[1].y) < 0.01f);
-    if (isStraight) return to_.rect({std::min(from.x, to.x), std::min(from.y, to.y)}, {std::max(from.x, to.x), std::max(from.y, to.y)}, color_, clip_);
+    const bool isStraight = points.size() == 2 && (std::abs(points[0].x - points[1].x) < 0.01f ||
+                                                   std::abs(points[0].y - points[1].y) < 0.01f);
+    if (isStraight)
+      return to_.rect({std::min(from.x, to.x), std::min(from.y, to.y)},
+                      {std::max(from.x, to.x), std::max(from.y, to.y)}, color_, clip_);
     const bool isClosed = points.size() > 3 && isNear(points.front(), points.back());
     if (isClosed) points.pop_back();
     to_.stroke(points, isClosed, width_, color_, clip_);
@@ -108,19 +127,27 @@ class Reader {
   /// Adds a glyph. It continues the text before it if it starts where that ended, or one space further on.
   void letter(const std::vector<ImDrawVert>& v, const ImFont& font, const ImFontGlyph& g) {
     endStroke();
-    const ImVec2 right{v[1].pos.x - v[0].pos.x, v[1].pos.y - v[0].pos.y}, down{v[3].pos.x - v[0].pos.x, v[3].pos.y - v[0].pos.y};
-    const float sx = std::hypot(right.x, right.y) / (g.X1 - g.X0), scale = std::hypot(down.x, down.y) / (g.Y1 - g.Y0);
-    const ImVec2 x{right.x / (g.X1 - g.X0) / sx, right.y / (g.X1 - g.X0) / sx}, y{down.x / (g.Y1 - g.Y0) / scale, down.y / (g.Y1 - g.Y0) / scale};
+    const ImVec2 right{v[1].pos.x - v[0].pos.x, v[1].pos.y - v[0].pos.y},
+        down{v[3].pos.x - v[0].pos.x, v[3].pos.y - v[0].pos.y};
+    const float sx = std::hypot(right.x, right.y) / (g.X1 - g.X0),
+                scale = std::hypot(down.x, down.y) / (g.Y1 - g.Y0);
+    const ImVec2 x{right.x / (g.X1 - g.X0) / sx, right.y / (g.X1 - g.X0) / sx},
+        y{down.x / (g.Y1 - g.Y0) / scale, down.y / (g.Y1 - g.Y0) / scale};
     const float base = (font.Ascent - g.Y0) * scale, back = g.X0 * sx;
     const ImVec2 pen{v[0].pos.x - x.x * back + y.x * base, v[0].pos.y - x.y * back + y.y * base};
     const float angle = std::atan2(right.y, right.x) * 57.2957795f;
     const ImVec2 away{pen.x - pen_.x, pen.y - pen_.y};
-    const float ahead = away.x * x.x + away.y * x.y, aside = away.x * y.x + away.y * y.y, space = blankOf(font) * sx, gap = std::round(ahead / space);
-    const bool goesOn = words_.font == &font && words_.color == v[0].col && std::abs(angle - words_.angle) < 1 && std::abs(aside) < 0.3f && gap >= 0 && gap <= 1 && std::abs(ahead - gap * space) < std::max(0.3f, 0.12f * space) &&
+    const float ahead = away.x * x.x + away.y * x.y, aside = away.x * y.x + away.y * y.y,
+                space = blankOf(font) * sx, gap = std::round(ahead / space);
+    const bool goesOn = words_.font == &font && words_.color == v[0].col &&
+                        std::abs(angle - words_.angle) < 1 && std::abs(aside) < 0.3f && gap >= 0 &&
+                        gap <= 1 && std::abs(ahead - gap * space) < std::max(0.3f, 0.12f * space) &&
                         std::abs(words_.size - font.FontSize * scale) < 0.2f;
     if (!goesOn) {
       endWords();
-      words_ = {{}, &font, {}, pen.x, pen.y, 0, font.FontSize * scale, std::abs(angle) < 0.1f ? 0 : angle, v[0].col};
+      words_ = {
+          {},      &font, {}, pen.x, pen.y, 0, font.FontSize * scale, std::abs(angle) < 0.1f ? 0 : angle,
+          v[0].col};
     } else if (gap > 0) {
       words_.text += ' ';
     }
@@ -142,7 +169,9 @@ class Reader {
     const Lines::Drawn& drawn = drawn_[number];
     const ImVec2 right{v[1].pos.x - v[0].pos.x, v[1].pos.y - v[0].pos.y};
     const float angle = std::atan2(right.y, right.x) * 57.2957795f;
-    to_.words({drawn.text, nullptr, drawn.face, v[3].pos.x, v[3].pos.y, length({0, 0}, right), drawn.face.size, std::abs(angle) < 0.1f ? 0 : angle, v[0].col}, clip_);
+    to_.words({drawn.text, nullptr, drawn.face, v[3].pos.x, v[3].pos.y, length({0, 0}, right),
+               drawn.face.size, std::abs(angle) < 0.1f ? 0 : angle, v[0].col},
+              clip_);
   }
 
   void endWords() {
@@ -167,6 +196,9 @@ class Reader {
 
 }  // namespace
 
-void readBack(const ImDrawData& data, const ImFontAtlas& atlas, const std::vector<Lines::Drawn>& drawn, Recorder& recorder) { Reader(data, atlas, drawn, recorder).read(); }
+void readBack(const ImDrawData& data, const ImFontAtlas& atlas, const std::vector<Lines::Drawn>& drawn,
+              Recorder& recorder) {
+  Reader(data, atlas, drawn, recorder).read();
+}
 
 }  // namespace draw

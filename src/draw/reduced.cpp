@@ -11,15 +11,17 @@ namespace {
 
 constexpr std::int32_t kHidden = -1;  // the distance of a masked cell: less than that of 0
 
-/// An integer that grows with the distance of a value from 0: its bits without the sign. GCC 12 vectorizes the comparison and selection of
-/// integers, but not of floats.
+/// An integer that grows with the distance of a value from 0: its bits without the sign. GCC 12 vectorizes
+/// the comparison and selection of integers, but not of floats.
 std::int32_t distanceOf(float value) { return std::bit_cast<std::int32_t>(value) & 0x7fffffff; }
 std::int32_t distanceOf(float value, float scaled) {
-  constexpr std::uint32_t kFirstMasked = std::bit_cast<std::uint32_t>(kMasked);  // for negative numbers the bits, read as unsigned, grow with the magnitude
+  constexpr std::uint32_t kFirstMasked = std::bit_cast<std::uint32_t>(
+      kMasked);  // for negative numbers the bits, read as unsigned, grow with the magnitude
   return std::bit_cast<std::uint32_t>(value) > kFirstMasked ? kHidden : distanceOf(scaled);
 }
 
-/// Replaces each value in `best` by the cell's, scaled by `factor`, if that is farther from 0. `distances` holds distanceOf() each best.
+/// Replaces each value in `best` by the cell's, scaled by `factor`, if that is farther from 0. `distances`
+/// holds distanceOf() each best.
 void takeFarthest(const float* cells, int count, float factor, float* best, std::int32_t* distances) {
   for (int c = 0; c < count; ++c) {
     const float scaled = cells[c] * factor;
@@ -59,7 +61,8 @@ float mean(const float* sums, const std::int32_t* counts, int first, int last) {
 }  // namespace
 
 Reduced::Cells Reduced::cellsOf(int pixel, int count) const {
-  const float from = static_cast<float>(pixel) / look_.pitch, to = static_cast<float>(pixel + 1) / look_.pitch;
+  const float from = static_cast<float>(pixel) / look_.pitch,
+              to = static_cast<float>(pixel + 1) / look_.pitch;
   const int first = std::min(static_cast<int>(from + 0.5f), count - 1);
   return {first, std::clamp(static_cast<int>(std::ceil(to - 0.5f)) - 1, first, count - 1)};
 }
@@ -81,7 +84,8 @@ Reduced::Cells Reduced::newerPixels(const Written& written) const {
   if (written.cols == nullptr) return pixels;
   for (int x = 0; x < static_cast<int>(across_.size()); ++x) {
     const auto [first, last] = across_[static_cast<std::size_t>(x)];
-    const bool isNew = std::any_of(written.cols + first, written.cols + last + 1, [this](std::uint32_t at) { return at > revision_; });
+    const bool isNew = std::any_of(written.cols + first, written.cols + last + 1,
+                                   [this](std::uint32_t at) { return at > revision_; });
     if (isNew) pixels = {std::min(pixels.first, x), x};
   }
   return pixels;
@@ -89,18 +93,21 @@ Reduced::Cells Reduced::newerPixels(const Written& written) const {
 
 bool Reduced::isNewer(const Written& written, int row) const {
   const auto [first, last] = down_[static_cast<std::size_t>(row)];
-  return written.rows && std::any_of(written.rows + first, written.rows + last + 1, [this](std::uint32_t at) { return at > revision_; });
+  return written.rows && std::any_of(written.rows + first, written.rows + last + 1,
+                                     [this](std::uint32_t at) { return at > revision_; });
 }
 
 void Reduced::reduceRow(const Values& values, int row, Cells pixels) {
   const auto [firstRow, lastRow] = down_[static_cast<std::size_t>(row)];
-  const int begin = across_[static_cast<std::size_t>(pixels.first)].first, end = across_[static_cast<std::size_t>(pixels.last)].last + 1;
+  const int begin = across_[static_cast<std::size_t>(pixels.first)].first,
+            end = across_[static_cast<std::size_t>(pixels.last)].last + 1;
   std::fill(best_.begin() + begin, best_.begin() + end, 0.0f);
   std::fill(distances_.begin() + begin, distances_.begin() + end, look_.isMean ? 0 : kHidden);
   float* best = best_.data();
   std::int32_t* distances = distances_.data();
   for (int r = firstRow; r <= lastRow; ++r) {
-    const float* cells = values.data + static_cast<std::size_t>(r) * static_cast<std::size_t>(values.stride) + begin;
+    const float* cells =
+        values.data + static_cast<std::size_t>(r) * static_cast<std::size_t>(values.stride) + begin;
     const float factor = look_.isByRow ? look_.high / std::max(values.rowPeaks[r], 1e-30f) : 1.0f;
     if (look_.isMean) add(cells, end - begin, best + begin, distances + begin);
     else takeFarthest(cells, end - begin, factor, best + begin, distances + begin);

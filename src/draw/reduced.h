@@ -8,18 +8,20 @@
 
 namespace draw {
 
-/// The values that the pixels of such a matrix show. A pixel represents the cells whose centres lie in it, and at least one cell. It shows
-/// the value farthest from 0, or the mean (Heatmap::mean); -infinity if all of its cells are masked. The result is kept between frames, so
-/// that an edit costs only the rows and columns that it wrote.
+/// The values that the pixels of such a matrix show. A pixel represents the cells whose centres lie in it,
+/// and at least one cell. It shows the value farthest from 0, or the mean (Heatmap::mean); -infinity if all
+/// of its cells are masked. The result is kept between frames, so that an edit costs only the rows and
+/// columns that it wrote.
 ///
-/// This runs on the processor rather than in the fragment shader: a 1,024 x 1,024 matrix on 300 x 300 pixels has 12 cells per pixel, which
-/// took 30 ms in the shader on a computer without a graphics card, and every cell had to be uploaded.
+/// This runs on the processor rather than in the fragment shader: a 1,024 x 1,024 matrix on 300 x 300 pixels
+/// has 12 cells per pixel, which took 30 ms in the shader on a computer without a graphics card, and every
+/// cell had to be uploaded.
 class Reduced {
  public:
   /// Whether a matrix is to be reduced. `pitch` is the distance from cell to cell in framebuffer pixels.
   static bool isFor(float pitch) { return pitch < 1; }
-  /// Returns `values` with one row and column per pixel. For Scale::row they are relative to the largest in their row, times Heatmap::high,
-  /// and are to be drawn linearly. The result is valid until the next call.
+  /// Returns `values` with one row and column per pixel. For Scale::row they are relative to the largest in
+  /// their row, times Heatmap::high, and are to be drawn linearly. The result is valid until the next call.
   Values update(const Values& values, const Heatmap& heatmap, float pitch);
 
  private:
@@ -44,10 +46,10 @@ class Reduced {
   Look look_;
   std::uint64_t revision_ = 0, version_ = 0;  ///< of the source, and of the result
   const float* data_ = nullptr;
-  std::vector<Cells> across_, down_;   ///< for each pixel along an axis
-  std::vector<float> best_;            ///< per column, over the rows of a pixel; for the mean, the sum
+  std::vector<Cells> across_, down_;     ///< for each pixel along an axis
+  std::vector<float> best_;              ///< per column, over the rows of a pixel; for the mean, the sum
   std::vector<std::int32_t> distances_;  ///< the distance of that from 0; for the mean, the count
-  std::vector<float> pixels_;          ///< row-major
+  std::vector<float> pixels_;            ///< row-major
 };
 
 }  // namespace draw

@@ -38,11 +38,13 @@ void Texture::allocate(int rows, int cols) {
     glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
 }
 
-// Copies the differing cells of columns begin … end of a row, and extends `block` to them. Returns whether there were any.
+// Copies the differing cells of columns begin … end of a row, and extends `block` to them. Returns whether
+// there were any.
 bool Texture::copyRow(const Values& values, int row, int begin, int end, Block& block) {
   const float* from = values.data + static_cast<std::size_t>(row) * static_cast<std::size_t>(values.stride);
   float* to = copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
-  int differences = 0;  // counted without branches, so that it can be vectorised: most rows have no differences
+  int differences =
+      0;  // counted without branches, so that it can be vectorised: most rows have no differences
   for (int c = begin; c < end; ++c) differences += stored(from[c]) != to[c];
   if (differences == 0 && !fresh_) return false;
   int first = begin, last = end - 1;
@@ -68,7 +70,8 @@ Texture::Block Texture::newer(const Written& written) const {
 std::uint64_t Texture::send(const Block& block) const {
   if (block.rows == 0) return 0;
   const int cols = block.last - block.first + 1;
-  const float* from = copy_.data() + static_cast<std::size_t>(block.row) * static_cast<std::size_t>(cols_) + block.first;
+  const float* from =
+      copy_.data() + static_cast<std::size_t>(block.row) * static_cast<std::size_t>(cols_) + block.first;
   glPixelStorei(GL_UNPACK_ROW_LENGTH, cols_);
   glTexSubImage2D(GL_TEXTURE_2D, 0, block.first, block.row, cols, block.rows, GL_RED, GL_FLOAT, from);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
@@ -107,7 +110,8 @@ std::vector<Texture::Block> Texture::differences(const Values& values) const {
   std::vector<Block> blocks;
   if (values.data == data_ && values.revision == revision_) return blocks;
   const Written& written = values.written;
-  const bool isTold = values.data == data_ && written.isTold && written.whole <= revision_, mayBeAny = !isTold || newer(written).last >= 0;
+  const bool isTold = values.data == data_ && written.isTold && written.whole <= revision_,
+             mayBeAny = !isTold || newer(written).last >= 0;
   for (int row = 0; row < rows_; ++row) {
     if (!mayBeAny && !(written.rows && written.rows[row] > revision_)) continue;
     const float* now = values.data + static_cast<std::size_t>(row) * static_cast<std::size_t>(values.stride);
@@ -118,7 +122,8 @@ std::vector<Texture::Block> Texture::differences(const Values& values) const {
     int first = 0, last = cols_ - 1;
     while (first < last && stored(now[first]) == held[first]) ++first;
     while (last > first && stored(now[last]) == held[last]) --last;
-    if (blocks.empty() || blocks.back().row + blocks.back().rows != row) blocks.push_back({row, 0, first, last});
+    if (blocks.empty() || blocks.back().row + blocks.back().rows != row)
+      blocks.push_back({row, 0, first, last});
     Block& block = blocks.back();
     ++block.rows, block.first = std::min(block.first, first), block.last = std::max(block.last, last);
   }

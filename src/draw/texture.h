@@ -9,7 +9,8 @@
 
 namespace draw {
 
-/// Replaces -infinity in textures, because not every GPU supports infinities. The shader treats everything below kMasked as -infinity.
+/// Replaces -infinity in textures, because not every GPU supports infinities. The shader treats everything
+/// below kMasked as -infinity.
 inline constexpr float kMinusInfinity = -3.3e38f, kMasked = -3.0e38f;
 
 /// An R32F texture, and a copy of its content.
@@ -24,8 +25,9 @@ class Texture {
   Texture& operator=(Texture&&) = delete;
   ~Texture();
 
-  /// Updates the texture to `values`; returns the number of cells uploaded. Only cells that may have changed are compared. Adjacent changed
-  /// rows are uploaded as one block, from the first to the last column that changed in any of them.
+  /// Updates the texture to `values`; returns the number of cells uploaded. Only cells that may have changed
+  /// are compared. Adjacent changed rows are uploaded as one block, from the first to the last column that
+  /// changed in any of them.
   std::uint64_t update(const Values& values);
   /// The blocks in which `values` differ from the content; adjacent rows are joined.
   std::vector<Block> differences(const Values& values) const;

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "attention/steps/forward.h"
+#include "base/sentence.h"
 #include "document/derived.h"
 #include "document/document.h"
-#include "base/sentence.h"
 #include "document/text.h"
 #include "files/attention_options.h"
 #include "files/attention_problem.h"
@@ -26,17 +26,20 @@ using base::inQuotes;
 using ErrorKind = Error::Kind;
 
 Result<void> outOfMemory() {
-  return base::refuse(ErrorKind::memory, "memory", {"there is not enough to compute this; give fewer tokens, or ask for fewer outputs."});
+  return base::refuse(ErrorKind::memory, "memory",
+                      {"there is not enough to compute this; give fewer tokens, or ask for fewer outputs."});
 }
 
 /// Past and new keys (or values) of each head, one after the other: [B, H, P + L, d].
-std::vector<float> joinedPast(const std::optional<Array>& past, const Array& next, const View& view, std::int64_t pastRows) {
+std::vector<float> joinedPast(const std::optional<Array>& past, const Array& next, const View& view,
+                              std::int64_t pastRows) {
   const std::int64_t rows = pastRows + view.rows, width = view.columns;
   std::vector<float> out(static_cast<std::size_t>(view.batch * view.heads * rows * width));
   float* to = out.data();
   for (std::int64_t b = 0; b < view.batch; ++b) {
     for (std::int64_t h = 0; h < view.heads; ++h) {
-      if (past) to = std::copy_n(past->values.data() + (b * view.heads + h) * pastRows * width, pastRows * width, to);
+      if (past)
+        to = std::copy_n(past->values.data() + (b * view.heads + h) * pastRows * width, pastRows * width, to);
       const float* from = next.values.data() + b * view.batchStride + h * view.headStride;
       for (std::int64_t r = 0; r < view.rows; ++r) to = std::copy_n(from + r * view.rowStride, width, to);
     }
@@ -51,7 +54,9 @@ kernels::In inOf(const std::vector<float>& values, const View& view, std::int64_
 class Computation {
  public:
   Computation(TensorsFile file, const Problem& problem, const RunRequest& request)
-      : file_(std::move(file)), problem_(problem), request_(request) {}
+      : file_(std::move(file)),
+        problem_(problem),
+        request_(request) {}
 
   Result<std::vector<NamedArray>> run() {
     join();
@@ -60,7 +65,8 @@ class Computation {
     for (const OutputId id : request_.outputs) {
       const Shape shape = outputShape(id, problem_);
       NamedArray result{std::string(attention::name(id)), shape, {}};
-      if (id != OutputId::present_k && id != OutputId::present_v) result.values.resize(static_cast<std::size_t>(countOf(shape)));
+      if (id != OutputId::present_k && id != OutputId::present_v)
+        result.values.resize(static_cast<std::size_t>(countOf(shape)));
       results.push_back(std::move(result));
     }
     if (isTraced(problem_.options, request_)) {
@@ -107,7 +113,9 @@ class Computation {
     f.headDim = static_cast<int>(problem_.q.columns), f.valueDim = static_cast<int>(problem_.v.columns);
     f.q = inOf(file_.q->values, problem_.q, batch);
     f.k = inOf(k_, kView_, batch), f.v = inOf(v_, vView_, batch);
-    f.scale = options.scale.value_or(isScaled(options) ? static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem_.q.columns))) : 1.0f);
+    f.scale = options.scale.value_or(
+        isScaled(options) ? static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem_.q.columns)))
+                          : 1.0f);
     f.softcap = options.softcap, f.temperature = options.temperature;
     f.causal = options.causal, f.windowLeft = options.windowLeft, f.windowRight = options.windowRight;
     f.keyLength = keyLength(file_, problem_, batch), f.causalOffset = firstPosition(file_, problem_, batch);
@@ -115,12 +123,14 @@ class Computation {
       f.blocked = mask_.blocked.data() + batch * mask_.batchStride;
       f.blockedHeadStride = mask_.headStride, f.blockedRowStride = mask_.rowStride;
     }
-    if (!mask_.bias.empty()) f.bias = {mask_.bias.data() + batch * mask_.batchStride, mask_.headStride, mask_.rowStride};
+    if (!mask_.bias.empty())
+      f.bias = {mask_.bias.data() + batch * mask_.batchStride, mask_.headStride, mask_.rowStride};
     return f;
   }
 
   bool compute(std::vector<NamedArray>& results) const {
-    if (problem_.q.rows == 0 || problem_.keys() == 0) return true;  // no queries, or no keys to see: the results are zeros
+    if (problem_.q.rows == 0 || problem_.keys() == 0)
+      return true;  // no queries, or no keys to see: the results are zeros
     kernels::Workspace workspace(request_.threads);
     const kernels::Kernel kernel = request_.kernel.value_or(kernels::best());
     double all = 0;
@@ -145,7 +155,8 @@ class Computation {
     const View packed = packedView(q.batch, q.heads, q.rows, problem_.v.columns);
     const View split = splitView(q.batch, q.heads, q.rows, problem_.v.columns);
     const View& view = id != OutputId::output ? scores : problem_.options.isPacked ? packed : split;
-    if (result.values.empty()) return;  // computed elsewhere: past keys and values, and what surrounds the layer
+    if (result.values.empty())
+      return;  // computed elsewhere: past keys and values, and what surrounds the layer
     const kernels::Out out{result.values.data() + batch * view.batchStride, view.headStride, view.rowStride};
     switch (id) {
       case OutputId::output: f.output = out; break;
@@ -171,19 +182,22 @@ class Computation {
     document::DerivedTensors derived(state, *traced);
     const bool isAfter = problem_.options.shared.maskAfterSoftmax;
     double all = 0;
-    for (std::int64_t b = 0; b < problem_.q.batch; ++b) all += multiplyAdds(specOf(file_, problem_, state, b));
+    for (std::int64_t b = 0; b < problem_.q.batch; ++b)
+      all += multiplyAdds(specOf(file_, problem_, state, b));
     Work work(request_.progress, all);
     for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
       const attention::Spec spec = specOf(file_, problem_, state, b);
       if (auto ok = checkPosition(file_, problem_, spec, b); !ok) return ok;
-      const Tensor q = headsOf(file_.q->values, problem_.q, b), k = headsOf(k_, kView_, b), v = headsOf(v_, vView_, b);
+      const Tensor q = headsOf(file_.q->values, problem_.q, b), k = headsOf(k_, kView_, b),
+                   v = headsOf(v_, vView_, b);
       const bool isPaintedAfter = isAfter && !mask_.blocked.empty();
       const Tensor bias = isPaintedAfter ? Tensor() : biasOf(mask_, problem_, b);
       attention::Inputs inputs;
       inputs.q = &q, inputs.k = &k, inputs.v = &v;
       if (state.scoreWeights) inputs.wA = &state.wA, inputs.uA = &state.uA, inputs.vA = &state.vA;
       inputs.bias = bias.empty() ? nullptr : &bias;
-      const attention::PaintedMask painted = isPaintedAfter ? paintedOf(mask_, problem_, b) : attention::PaintedMask();
+      const attention::PaintedMask painted =
+          isPaintedAfter ? paintedOf(mask_, problem_, b) : attention::PaintedMask();
       inputs.painted = painted.empty() ? nullptr : &painted;
       if (auto ok = attention::validate(spec, inputs, attention::Room::memory); !ok) return ok;
       work.forward(spec, inputs, *traced, scratch, multiplyAdds(spec));
@@ -194,7 +208,8 @@ class Computation {
     return {};
   }
 
-  Result<void> copyOut(const attention::Trace& traced, document::DerivedTensors& derived, OutputId id, NamedArray& result, std::int64_t batch) const {
+  Result<void> copyOut(const attention::Trace& traced, document::DerivedTensors& derived, OutputId id,
+                       NamedArray& result, std::int64_t batch) const {
     const Tensor* tensor = nullptr;
     if (isDerived(id)) {
       const auto found = derived.tensor(id);
@@ -213,7 +228,8 @@ class Computation {
       default: break;
     }
     const auto values = tensor->values();
-    std::copy(values.begin(), values.end(), result.values.begin() + batch * static_cast<std::ptrdiff_t>(values.size()));
+    std::copy(values.begin(), values.end(),
+              result.values.begin() + batch * static_cast<std::ptrdiff_t>(values.size()));
     return {};
   }
 
@@ -232,17 +248,23 @@ Result<std::vector<NamedArray>> runTensors(TensorsFile file, const RunRequest& r
   return Computation(std::move(file), *problem, request).run();
 }
 
-// ------------------------------------------------------------------------------------------------------------- board
+// -------------------------------------------------------------------------------------------------------------
+// board
 
 /// The tensor of the trace for an output; without a soft cap, softcapped is the scores.
 const Tensor* outputOf(const attention::Inputs& inputs, const attention::Trace& trace, OutputId id) {
   if (id == OutputId::softcapped) return &attention::cappedOf(trace);
-  return attention::find(inputs, trace, id == OutputId::present_k ? OutputId::k : id == OutputId::present_v ? OutputId::v : id);
+  return attention::find(inputs, trace,
+                         id == OutputId::present_k   ? OutputId::k
+                         : id == OutputId::present_v ? OutputId::v
+                                                     : id);
 }
 
 Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const RunRequest& request) {
   if (request.kernel)
-    return base::refuse(ErrorKind::range, "--kernel", {"a state is computed as the board does, by its fastest kernel; leave it out, or give q, k and v."});
+    return base::refuse(
+        ErrorKind::range, "--kernel",
+        {"a state is computed as the board does, by its fastest kernel; leave it out, or give q, k and v."});
   if (!state) return state.error();
   for (const Setting& setting : request.settings)
     if (auto ok = applySetting(setting, *state); !ok) return ok;
@@ -260,10 +282,15 @@ Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const Ru
     const auto found = isDerived(id) ? derived.tensor(id) : outputOf(inputs, *trace, id);
     if (!found) return found.error();
     const Tensor* tensor = *found;
-    if (!tensor) return base::refuse(ErrorKind::range, "--outputs", {base::inQuotes(attention::name(id)) + " is not part of a state; ask for another."});
+    if (!tensor)
+      return base::refuse(
+          ErrorKind::range, "--outputs",
+          {base::inQuotes(attention::name(id)) + " is not part of a state; ask for another."});
     Shape shape{tensor->heads(), tensor->rows(), tensor->cols()};
     if (id == OutputId::output || isDerived(id)) shape.erase(shape.begin());
-    results.push_back({std::string(attention::name(id)), std::move(shape), {tensor->values().begin(), tensor->values().end()}});
+    results.push_back({std::string(attention::name(id)),
+                       std::move(shape),
+                       {tensor->values().begin(), tensor->values().end()}});
   }
   return results;
 }
@@ -274,7 +301,8 @@ Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const Ru
 std::vector<OutputId> outputIds() {
   std::vector<OutputId> ids{OutputId::output, OutputId::weights,   OutputId::scores,   OutputId::softcapped,
                             OutputId::masked, OutputId::present_k, OutputId::present_v};
-  for (int i = 0; attention::kDerivedTensors[i] <= OutputId::segment_weights; ++i) ids.push_back(attention::kDerivedTensors[i]);
+  for (int i = 0; attention::kDerivedTensors[i] <= OutputId::segment_weights; ++i)
+    ids.push_back(attention::kDerivedTensors[i]);
   return ids;
 }
 

@@ -23,7 +23,8 @@ using attention::Tensor;
 using attention::TensorId;
 using ErrorKind = Error::Kind;
 
-constexpr double kPasses = 3;  ///< what forward and backward pass cost together, where the forward pass costs 1
+constexpr double kPasses =
+    3;  ///< what forward and backward pass cost together, where the forward pass costs 1
 constexpr const char* kHardNote = "The normaliser is a hard maximum, a step: the gradient through it is 0.";
 
 std::string nameOf(TensorId id) { return std::string(attention::name(id)); }
@@ -40,13 +41,16 @@ struct Case {
   attention::Trace trace;
 };
 
-/// Computes the gradients of one layer. `target` is a cell of it, or null if the upstream gradients of a file are used.
-Result<void> differentiate(const Case& c, const attention::TargetCell* target, std::vector<attention::Upstream> upstream,
-                    std::span<const TensorId> by, attention::Gradients& gradients, attention::BackwardScratch& scratch) {
+/// Computes the gradients of one layer. `target` is a cell of it, or null if the upstream gradients of a file
+/// are used.
+Result<void> differentiate(const Case& c, const attention::TargetCell* target,
+                           std::vector<attention::Upstream> upstream, std::span<const TensorId> by,
+                           attention::Gradients& gradients, attention::BackwardScratch& scratch) {
   attention::InputSet wanted = 0;
   for (TensorId id : by) {
     const attention::TargetCell any{TensorId::weights, 0, 0, 0};
-    if (auto ok = attention::checkGradient(c.inputs, c.trace, target ? *target : any, id); !ok) return inArguments(ok.error());
+    if (auto ok = attention::checkGradient(c.inputs, c.trace, target ? *target : any, id); !ok)
+      return inArguments(ok.error());
     wanted |= attention::inputSet(id);
   }
   Tensor one;
@@ -62,25 +66,34 @@ Result<void> differentiate(const Case& c, const attention::TargetCell* target, s
 
 Result<void> checkUpstream(const char* field, const std::optional<Array>& given, const Shape& shape) {
   if (!given || given->shape == shape) return {};
-  return base::refuse(ErrorKind::range, std::string(field) + ".shape", {base::shapeText(given->shape) + " does not fit; it must be " + base::shapeText(shape) + ", as attn run writes it."});
+  return base::refuse(ErrorKind::range, std::string(field) + ".shape",
+                      {base::shapeText(given->shape) + " does not fit; it must be " + base::shapeText(shape) +
+                       ", as attn run writes it."});
 }
 
 /// An error unless the gradients to start from are given exactly once, by the file or by the command line.
 Result<void> checkStart(const TensorsFile& file, const GradientRequest& request) {
   const bool isGiven = file.dOutput || file.dWeights;
   if (isGiven && request.target)
-    return base::refuse(ErrorKind::range, "--target", {std::string("the file has ") + (file.dOutput ? "d_output" : "d_weights") + " already; leave one of the two out."});
+    return base::refuse(ErrorKind::range, "--target",
+                        {std::string("the file has ") + (file.dOutput ? "d_output" : "d_weights") +
+                         " already; leave one of the two out."});
   if (!isGiven && !request.target)
-    return base::refuse(ErrorKind::type, "d_output", {"it is missing; give d_output, d_weights or both, or name a cell with --target weights[0,3,2]."});
+    return base::refuse(
+        ErrorKind::type, "d_output",
+        {"it is missing; give d_output, d_weights or both, or name a cell with --target weights[0,3,2]."});
   return {};
 }
 
-// ------------------------------------------------------------------------------------------------- q, k and v of a file
+// ------------------------------------------------------------------------------------------------- q, k and
+// v of a file
 
 class Differentiation {
  public:
   Differentiation(TensorsFile file, const Problem& problem, const GradientRequest& request)
-      : file_(std::move(file)), problem_(problem), request_(request) {
+      : file_(std::move(file)),
+        problem_(problem),
+        request_(request) {
     by_ = request.by.empty() ? std::vector<TensorId>{TensorId::q, TensorId::k, TensorId::v} : request.by;
   }
 
@@ -92,7 +105,8 @@ class Differentiation {
     if (file_.mask) maskShape_ = file_.mask->shape, mask_ = maskOf(std::move(*file_.mask), problem_);
     for (TensorId id : by_) answer_.gradients.push_back({"d_" + nameOf(id), {}, {}});
     double all = 0;
-    for (std::int64_t b = 0; b < problem_.q.batch; ++b) all += kPasses * multiplyAdds(specOf(file_, problem_, state, b));
+    for (std::int64_t b = 0; b < problem_.q.batch; ++b)
+      all += kPasses * multiplyAdds(specOf(file_, problem_, state, b));
     Work work(request_.progress, all);
     for (std::int64_t b = 0; b < problem_.q.batch; ++b)
       if (auto ok = addItem(state, b, work); !ok) return ok;
@@ -103,14 +117,23 @@ class Differentiation {
  private:
   Result<void> check(document::State& state) {
     if (auto ok = checkStart(file_, request_); !ok) return ok;
-    if (auto ok = checkUpstream("d_output", file_.dOutput, outputShape(OutputId::output, problem_)); !ok) return ok;
-    if (auto ok = checkUpstream("d_weights", file_.dWeights, outputShape(OutputId::weights, problem_)); !ok) return ok;
-    for (const auto& [field, tokens] : {std::pair("q.shape", problem_.q.rows), std::pair("k.shape", problem_.keys())})
-      if (tokens == 0) return base::refuse(ErrorKind::range, field, {"there are no tokens, and no gradient; give at least one."});
+    if (auto ok = checkUpstream("d_output", file_.dOutput, outputShape(OutputId::output, problem_)); !ok)
+      return ok;
+    if (auto ok = checkUpstream("d_weights", file_.dWeights, outputShape(OutputId::weights, problem_)); !ok)
+      return ok;
+    for (const auto& [field, tokens] :
+         {std::pair("q.shape", problem_.q.rows), std::pair("k.shape", problem_.keys())})
+      if (tokens == 0)
+        return base::refuse(ErrorKind::range, field,
+                            {"there are no tokens, and no gradient; give at least one."});
     if (request_.target && request_.target->batch >= problem_.q.batch)
-      return base::refuse(ErrorKind::range, "--target", {"the batch has " + std::to_string(problem_.q.batch) + " entries; use 0 to " + std::to_string(problem_.q.batch - 1) + " for the first number."});
-    if (std::find(by_.begin(), by_.end(), TensorId::bias) != by_.end() && (!file_.mask || isPainted(*file_.mask)))
-      return base::refuse(ErrorKind::range, "--wrt", {"bias is the mask of numbers, and the file has none; name another input."});
+      return base::refuse(ErrorKind::range, "--target",
+                          {"the batch has " + std::to_string(problem_.q.batch) + " entries; use 0 to " +
+                           std::to_string(problem_.q.batch - 1) + " for the first number."});
+    if (std::find(by_.begin(), by_.end(), TensorId::bias) != by_.end() &&
+        (!file_.mask || isPainted(*file_.mask)))
+      return base::refuse(ErrorKind::range, "--wrt",
+                          {"bias is the mask of numbers, and the file has none; name another input."});
     return readWeights(file_, state);
   }
 
@@ -119,11 +142,14 @@ class Differentiation {
     c->spec = specOf(file_, problem_, state, b);
     if (auto ok = checkPosition(file_, problem_, c->spec, b); !ok) return ok;
     const Tensor q = headsOf(file_.q->values, problem_.q, b);
-    const Tensor k = headsOf(file_.k->values, problem_.k, b, file_.pastK ? &*file_.pastK : nullptr, problem_.past);
-    const Tensor v = headsOf(file_.v->values, problem_.v, b, file_.pastV ? &*file_.pastV : nullptr, problem_.past);
+    const Tensor k =
+        headsOf(file_.k->values, problem_.k, b, file_.pastK ? &*file_.pastK : nullptr, problem_.past);
+    const Tensor v =
+        headsOf(file_.v->values, problem_.v, b, file_.pastV ? &*file_.pastV : nullptr, problem_.past);
     const bool isPaintedAfter = c->spec.maskAfterSoftmax && isPainted_;
     const Tensor bias = isPaintedAfter ? Tensor() : biasOf(mask_, problem_, b);
-    const attention::PaintedMask painted = isPaintedAfter ? paintedOf(mask_, problem_, b) : attention::PaintedMask();
+    const attention::PaintedMask painted =
+        isPaintedAfter ? paintedOf(mask_, problem_, b) : attention::PaintedMask();
     c->inputs.q = &q, c->inputs.k = &k, c->inputs.v = &v;
     if (state.scoreWeights) c->inputs.wA = &state.wA, c->inputs.uA = &state.uA, c->inputs.vA = &state.vA;
     c->inputs.bias = bias.empty() ? nullptr : &bias;
@@ -152,7 +178,8 @@ class Differentiation {
     if (request_.target) target = cellOf(request_.target->cell);
     if (request_.target && !isHere) upstream.clear();
     attention::Gradients gradients;
-    if (auto ok = differentiate(*c, isHere ? &target : nullptr, upstream, by_, gradients, scratch_); !ok) return ok;
+    if (auto ok = differentiate(*c, isHere ? &target : nullptr, upstream, by_, gradients, scratch_); !ok)
+      return ok;
     work.add((kPasses - 1) * all);
     for (std::size_t i = 0; i < by_.size(); ++i) put(by_[i], gradients[by_[i]], b, answer_.gradients[i]);
     return {};
@@ -160,12 +187,15 @@ class Differentiation {
 
   View outputView() const {
     const View& q = problem_.q;
-    return problem_.options.isPacked ? packedView(q.batch, q.heads, q.rows, problem_.v.columns) : splitView(q.batch, q.heads, q.rows, problem_.v.columns);
+    return problem_.options.isPacked ? packedView(q.batch, q.heads, q.rows, problem_.v.columns)
+                                     : splitView(q.batch, q.heads, q.rows, problem_.v.columns);
   }
 
-  /// What `attn run` calls output is the step before the layer's own output, which has the heads side by side.
+  /// What `attn run` calls output is the step before the layer's own output, which has the heads side by
+  /// side.
   attention::TargetCell cellOf(attention::TargetCell cell) const {
-    if (cell.tensor == TensorId::output) cell.tensor = problem_.options.isPacked ? TensorId::concat : TensorId::head_output;
+    if (cell.tensor == TensorId::output)
+      cell.tensor = problem_.options.isPacked ? TensorId::concat : TensorId::head_output;
     return cell;
   }
 
@@ -175,18 +205,23 @@ class Differentiation {
     if (id == TensorId::k) return putHeads(gradient, problem_.k, file_.k->shape, problem_.past, b, to);
     if (id == TensorId::v) return putHeads(gradient, problem_.v, file_.v->shape, problem_.past, b, to);
     if (id == TensorId::bias) return putBias(gradient, b, to);
-    const std::optional<Array>& given = id == TensorId::w_a ? file_.wA : id == TensorId::u_a ? file_.uA : file_.vA;
+    const std::optional<Array>& given = id == TensorId::w_a   ? file_.wA
+                                        : id == TensorId::u_a ? file_.uA
+                                                              : file_.vA;
     to.shape = given ? given->shape : Shape{gradient.heads(), gradient.rows(), gradient.cols()};
     to.values.resize(gradient.size());
-    for (std::size_t i = 0; i < gradient.size(); ++i) to.values[i] = attention::saturatingSum(to.values[i], gradient.data()[i]);
+    for (std::size_t i = 0; i < gradient.size(); ++i)
+      to.values[i] = attention::saturatingSum(to.values[i], gradient.data()[i]);
   }
 
-  static void putHeads(const Tensor& gradient, const View& view, const Shape& shape, std::int64_t past, std::int64_t b, NamedArray& to) {
+  static void putHeads(const Tensor& gradient, const View& view, const Shape& shape, std::int64_t past,
+                       std::int64_t b, NamedArray& to) {
     to.shape = shape;
     to.values.resize(static_cast<std::size_t>(countOf(shape)));
     for (int h = 0; h < gradient.heads(); ++h)
       for (std::int64_t r = 0; r < view.rows; ++r)
-        std::copy_n(gradient.row(h, static_cast<int>(past + r)), view.columns, to.values.begin() + b * view.batchStride + h * view.headStride + r * view.rowStride);
+        std::copy_n(gradient.row(h, static_cast<int>(past + r)), view.columns,
+                    to.values.begin() + b * view.batchStride + h * view.headStride + r * view.rowStride);
   }
 
   /// The mask of the file may have been broadcast: sums the gradient over the broadcast axes.
@@ -227,24 +262,29 @@ Result<GradientAnswer> ofTensors(TensorsFile file, const GradientRequest& reques
   return Differentiation(std::move(file), *problem, request).run();
 }
 
-// ------------------------------------------------------------------------------------------------------------- board
+// -------------------------------------------------------------------------------------------------------------
+// board
 
-/// The shape in which `attn run` writes a tensor of the board: the output, and inputs without heads, have no axis of heads.
+/// The shape in which `attn run` writes a tensor of the board: the output, and inputs without heads, have no
+/// axis of heads.
 Shape boardShape(TensorId id, const Tensor& tensor) {
   Shape shape{tensor.heads(), tensor.rows(), tensor.cols()};
-  const bool isOne = id == TensorId::output || id == TensorId::x_kv || id == TensorId::x_v || id <= TensorId::w_o || document::isProjectionBias(id);
+  const bool isOne = id == TensorId::output || id == TensorId::x_kv || id == TensorId::x_v ||
+                     id <= TensorId::w_o || document::isProjectionBias(id);
   if (isOne) shape.erase(shape.begin());
   if (document::isProjectionBias(id)) shape.erase(shape.begin());
   return shape;
 }
 
-Result<GradientAnswer> ofBoard(Result<document::State> state, const TensorsFile& file, const GradientRequest& request) {
+Result<GradientAnswer> ofBoard(Result<document::State> state, const TensorsFile& file,
+                               const GradientRequest& request) {
   if (!state) return state.error();
   for (const Setting& setting : request.settings)
     if (auto ok = applySetting(setting, *state); !ok) return ok;
   if (auto ok = checkStart(file, request); !ok) return ok;
   if (request.target && request.target->batch > 0)
-    return base::refuse(ErrorKind::range, "--target", {"there is no batch; give head, row and column alone."});
+    return base::refuse(ErrorKind::range, "--target",
+                        {"there is no batch; give head, row and column alone."});
   const auto c = std::make_unique<Case>();
   c->spec = document::spec(*state), c->inputs = document::inputs(*state);
   if (auto ok = attention::validate(c->spec, c->inputs); !ok) return ok;
@@ -257,18 +297,24 @@ Result<GradientAnswer> ofBoard(Result<document::State> state, const TensorsFile&
   work.forward(c->spec, c->inputs, c->trace, forward, all);
   std::vector<TensorId> by = request.by;
   if (by.empty() && c->inputs.projected()) {
-    for (TensorId id : {TensorId::x, TensorId::x_kv, TensorId::w_q, TensorId::w_k, TensorId::w_v, TensorId::w_o, TensorId::b_q, TensorId::b_k, TensorId::b_v, TensorId::b_o, TensorId::x_v})
+    for (TensorId id :
+         {TensorId::x, TensorId::x_kv, TensorId::w_q, TensorId::w_k, TensorId::w_v, TensorId::w_o,
+          TensorId::b_q, TensorId::b_k, TensorId::b_v, TensorId::b_o, TensorId::x_v})
       if (attention::find(c->inputs, c->trace, id)) by.push_back(id);
   } else if (by.empty()) {
     by = {TensorId::q, TensorId::k, TensorId::v};
   }
-  const std::pair<TensorId, const std::optional<Array>*> given[] = {{TensorId::output, &file.dOutput}, {TensorId::weights, &file.dWeights}};
+  const std::pair<TensorId, const std::optional<Array>*> given[] = {{TensorId::output, &file.dOutput},
+                                                                    {TensorId::weights, &file.dWeights}};
   std::vector<Tensor> tensors;
   std::vector<attention::Upstream> upstream;
   tensors.reserve(2);
   for (const auto& [id, array] : given) {
     const Tensor& of = *attention::find(c->inputs, c->trace, id);
-    if (auto ok = checkUpstream(id == TensorId::output ? "d_output" : "d_weights", *array, boardShape(id, of)); !ok) return ok;
+    if (auto ok =
+            checkUpstream(id == TensorId::output ? "d_output" : "d_weights", *array, boardShape(id, of));
+        !ok)
+      return ok;
     if (!*array) continue;
     tensors.push_back(of);
     std::copy((*array)->values.begin(), (*array)->values.end(), tensors.back().data());
@@ -276,11 +322,15 @@ Result<GradientAnswer> ofBoard(Result<document::State> state, const TensorsFile&
   }
   attention::Gradients gradients;
   attention::BackwardScratch scratch;
-  if (auto ok = differentiate(*c, request.target ? &request.target->cell : nullptr, upstream, by, gradients, scratch); !ok) return ok;
+  if (auto ok = differentiate(*c, request.target ? &request.target->cell : nullptr, upstream, by, gradients,
+                              scratch);
+      !ok)
+    return ok;
   GradientAnswer answer;
   for (TensorId id : by) {
     const auto values = gradients[id].values();
-    answer.gradients.push_back({"d_" + nameOf(id), boardShape(id, gradients[id]), {values.begin(), values.end()}});
+    answer.gradients.push_back(
+        {"d_" + nameOf(id), boardShape(id, gradients[id]), {values.begin(), values.end()}});
   }
   if (attention::normalizerOf(c->spec).isStep()) answer.note = kHardNote;
   return answer;
@@ -294,8 +344,10 @@ Result<TensorId> layerTensor(const std::string& field, const std::string& name, 
     if (attention::name(id) == name) return id;
     names.push_back(nameOf(id));
   }
-  return base::refuse(ErrorKind::range, field, {base::inQuotes(name) + " is not " + (count < attention::kTensorCount ? "an input" : "a tensor") +
-                                              " of a layer; perhaps " + base::orList(base::nearest(name, names, 3)) + " was meant."});
+  return base::refuse(
+      ErrorKind::range, field,
+      {base::inQuotes(name) + " is not " + (count < attention::kTensorCount ? "an input" : "a tensor") +
+       " of a layer; perhaps " + base::orList(base::nearest(name, names, 3)) + " was meant."});
 }
 
 }  // namespace
@@ -303,11 +355,14 @@ Result<TensorId> layerTensor(const std::string& field, const std::string& name, 
 
 Result<GradientTarget> gradientTargetFrom(const std::string& text) {
   const auto refused = [&] {
-    return base::refuse(Error::Kind::range, "--target", {base::inQuotes(text) + " is no cell; name one as weights[0,3,2]: head, row and column, from 0."});
+    return base::refuse(
+        Error::Kind::range, "--target",
+        {base::inQuotes(text) + " is no cell; name one as weights[0,3,2]: head, row and column, from 0."});
   };
   const std::size_t open = text.find('[');
   if (open == std::string::npos || text.back() != ']') return refused();
-  const Result<attention::TensorId> tensor = layer::layerTensor("--target", text.substr(0, open), attention::kTensorCount);
+  const Result<attention::TensorId> tensor =
+      layer::layerTensor("--target", text.substr(0, open), attention::kTensorCount);
   if (!tensor) return tensor.error();
   std::vector<int> places;
   const char *at = text.data() + open + 1, *end = text.data() + text.size() - 1;
@@ -323,14 +378,16 @@ Result<GradientTarget> gradientTargetFrom(const std::string& text) {
   }
   if (places.size() < 3 || places.size() > 4) return refused();
   const std::size_t first = places.size() - 3;
-  return GradientTarget{{*tensor, places[first], places[first + 1], places[first + 2]}, first ? places[0] : 0};
+  return GradientTarget{{*tensor, places[first], places[first + 1], places[first + 2]},
+                        first ? places[0] : 0};
 }
 
 Result<std::vector<attention::TensorId>> gradientInputsFrom(const std::string& text) {
   std::vector<attention::TensorId> ids;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const Result<attention::TensorId> id = layer::layerTensor("--wrt", text.substr(begin, end - begin), attention::kInputCount);
+    const Result<attention::TensorId> id =
+        layer::layerTensor("--wrt", text.substr(begin, end - begin), attention::kInputCount);
     if (!id) return id.error();
     if (std::find(ids.begin(), ids.end(), *id) == ids.end()) ids.push_back(*id);
     begin = end + 1;

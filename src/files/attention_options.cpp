@@ -18,12 +18,14 @@ using ErrorKind = Error::Kind;
 
 std::string described(const Setting& setting) {
   if (setting.kind == Setting::Kind::boolean) return setting.boolean ? "true" : "false";
-  return setting.kind == Setting::Kind::number ? base::shortest(setting.number) : base::inQuotes(setting.text);
+  return setting.kind == Setting::Kind::number ? base::shortest(setting.number)
+                                               : base::inQuotes(setting.text);
 }
 
 Result<void> wrong(const Setting& setting, std::string_view want) {
   const bool isNumber = setting.kind == Setting::Kind::number;
-  return base::refuse(isNumber ? ErrorKind::range : ErrorKind::type, setting.field, {described(setting) + " cannot be used; give " + std::string(want) + "."});
+  return base::refuse(isNumber ? ErrorKind::range : ErrorKind::type, setting.field,
+                      {described(setting) + " cannot be used; give " + std::string(want) + "."});
 }
 
 Result<void> setFlag(const Setting& setting, bool& to) {
@@ -43,7 +45,8 @@ Result<void> setWhole(const Setting& setting, int least, std::string_view want, 
 
 Result<void> setReal(const Setting& setting, float least, float most, std::string_view want, float& to) {
   const auto value = static_cast<float>(std::clamp(setting.number, -1e39, 1e39));
-  if (setting.kind != Setting::Kind::number || !(value >= least && value <= most)) return wrong(setting, want);
+  if (setting.kind != Setting::Kind::number || !(value >= least && value <= most))
+    return wrong(setting, want);
   to = value;
   return {};
 }
@@ -61,13 +64,15 @@ Result<void> setScale(const Setting& setting, Options& options) {
   return {};
 }
 
-Result<void> setWord(const Setting& setting, std::string_view first, std::string_view second, bool& isSecond) {
+Result<void> setWord(const Setting& setting, std::string_view first, std::string_view second,
+                     bool& isSecond) {
   isSecond = setting.kind == Setting::Kind::text && setting.text == second;
   if (isSecond || (setting.kind == Setting::Kind::text && setting.text == first)) return {};
   return wrong(setting, base::inQuotes(first) + " or " + base::inQuotes(second));
 }
 
-/// The value of a setting as the board's options take it. A list is written as JSON, [0, 2]; labels may also be a sentence.
+/// The value of a setting as the board's options take it. A list is written as JSON, [0, 2]; labels may also
+/// be a sentence.
 document::Value valueOf(const Setting& setting) {
   if (setting.kind == Setting::Kind::boolean) return setting.boolean;
   if (setting.kind == Setting::Kind::number) return setting.number;
@@ -77,17 +82,43 @@ document::Value valueOf(const Setting& setting) {
 }
 
 /// Options with the same meaning as on the board, whose table parses and describes them.
-constexpr std::string_view kSharedOptions[] = {
-    "score",         "normalizer",    "position",       "causal_offset",  "key_length",    "prefix",
-    "rotary_pairs",  "rotary_base",   "rotary_dims",    "rotary_scaling", "rotary_factor", "position_ids", "additive_dim",
-    "pattern",       "pattern_local", "pattern_dilation",
-    "pattern_stride", "pattern_block", "pattern_global", "pattern_random", "pattern_seed",  "mask_after_softmax",
-    "block_residual", "block_norm",    "block_activation", "block_hidden", "block_dropout", "block_epsilon",
-    "block_seed",     "segment_by",    "segment_tokens", "segment_seed"};
+constexpr std::string_view kSharedOptions[] = {"score",
+                                               "normalizer",
+                                               "position",
+                                               "causal_offset",
+                                               "key_length",
+                                               "prefix",
+                                               "rotary_pairs",
+                                               "rotary_base",
+                                               "rotary_dims",
+                                               "rotary_scaling",
+                                               "rotary_factor",
+                                               "position_ids",
+                                               "additive_dim",
+                                               "pattern",
+                                               "pattern_local",
+                                               "pattern_dilation",
+                                               "pattern_stride",
+                                               "pattern_block",
+                                               "pattern_global",
+                                               "pattern_random",
+                                               "pattern_seed",
+                                               "mask_after_softmax",
+                                               "block_residual",
+                                               "block_norm",
+                                               "block_activation",
+                                               "block_hidden",
+                                               "block_dropout",
+                                               "block_epsilon",
+                                               "block_seed",
+                                               "segment_by",
+                                               "segment_tokens",
+                                               "segment_seed"};
 
 Result<void> setShared(const Setting& setting, Options& options) {
   const document::Option& option = *document::optionNamed(setting.name);
-  if (auto ok = document::checkAlone(option, valueOf(setting)); !ok) return inField(ok.error(), setting.field);
+  if (auto ok = document::checkAlone(option, valueOf(setting)); !ok)
+    return inField(ok.error(), setting.field);
   if (option.id == document::OptionId::pattern && setting.text == "custom")
     return wrong(setting, "the name of a pattern, or pattern_local, pattern_block or another of its parts");
   document::assign(options.shared, option.id, valueOf(setting));
@@ -106,13 +137,21 @@ constexpr Entry kOptions[] = {
      [](const Setting& s, Options& o) { return setFlag(s, o.causal); }},
     {"scale", "what scores are multiplied by; 1/√d where it is not given", setScale},
     {"softcap", "c in c·tanh(s/c), after the scale and before the mask; 0: none",
-     [](const Setting& s, Options& o) { return setReal(s, 0, FLT_MAX, "a number of 0 (none) or more", o.softcap); }},
+     [](const Setting& s, Options& o) {
+       return setReal(s, 0, FLT_MAX, "a number of 0 (none) or more", o.softcap);
+     }},
     {"temperature", "what masked scores are divided by, 1e-06 to 1000000",
-     [](const Setting& s, Options& o) { return setReal(s, Limits::coldest, Limits::hottest, "a number from 1e-06 to 1000000", o.temperature); }},
+     [](const Setting& s, Options& o) {
+       return setReal(s, Limits::coldest, Limits::hottest, "a number from 1e-06 to 1000000", o.temperature);
+     }},
     {"window_left", "how many keys before its own position a query sees; -1: all",
-     [](const Setting& s, Options& o) { return setWhole(s, -1, "a whole number from -1 (no bound) to 16777216", o.windowLeft); }},
+     [](const Setting& s, Options& o) {
+       return setWhole(s, -1, "a whole number from -1 (no bound) to 16777216", o.windowLeft);
+     }},
     {"window_right", "how many keys after it; -1: all",
-     [](const Setting& s, Options& o) { return setWhole(s, -1, "a whole number from -1 (no bound) to 16777216", o.windowRight); }},
+     [](const Setting& s, Options& o) {
+       return setWhole(s, -1, "a whole number from -1 (no bound) to 16777216", o.windowRight);
+     }},
     {"heads", "of q; the packed layout needs it",
      [](const Setting& s, Options& o) {
        o.headsField = s.field;
@@ -130,7 +169,8 @@ constexpr Entry kOptions[] = {
 }  // namespace
 
 bool isOption(std::string_view name) {
-  return std::any_of(std::begin(kOptions), std::end(kOptions), [&](const Entry& entry) { return entry.name == name; }) ||
+  return std::any_of(std::begin(kOptions), std::end(kOptions),
+                     [&](const Entry& entry) { return entry.name == name; }) ||
          std::find(std::begin(kSharedOptions), std::end(kSharedOptions), name) != std::end(kSharedOptions);
 }
 
@@ -144,7 +184,8 @@ Result<void> setOption(const Setting& setting, Options& options) {
     if (name == setting.name) return setShared(setting, options);
     names.emplace_back(name);
   }
-  return base::refuse(ErrorKind::range, setting.field, {"the option is unknown; use " + base::orList(names) + "."});
+  return base::refuse(ErrorKind::range, setting.field,
+                      {"the option is unknown; use " + base::orList(names) + "."});
 }
 
 std::string optionsText(const document::Settings& settings) {
@@ -160,7 +201,9 @@ std::string optionsText(const document::Settings& settings) {
   };
   for (const Entry& entry : kOptions) add(entry.name);
   for (const std::string_view name : kSharedOptions) add(name);
-  if (settings.mode == document::Mode::x) out += ", \"heads\": " + std::to_string(settings.heads) + ", \"kv_heads\": " + std::to_string(settings.kvHeads);
+  if (settings.mode == document::Mode::x)
+    out += ", \"heads\": " + std::to_string(settings.heads) +
+           ", \"kv_heads\": " + std::to_string(settings.kvHeads);
   return out + "}";
 }
 
@@ -169,7 +212,8 @@ Result<void> applySetting(const Setting& setting, document::State& state) {
   if (!option) {
     std::vector<std::string> names;
     for (const document::Option& known : document::options()) names.emplace_back(known.name);
-    return base::refuse(ErrorKind::range, setting.field, {"the option is unknown for a state; use " + base::orList(names) + "."});
+    return base::refuse(ErrorKind::range, setting.field,
+                        {"the option is unknown for a state; use " + base::orList(names) + "."});
   }
   const document::Edit edit = document::SetOption{option->id, valueOf(setting)};
   if (auto ok = document::check(state, edit); !ok) return inField(ok.error(), "--set " + ok.error().field);
@@ -180,7 +224,8 @@ Result<void> applySetting(const Setting& setting, document::State& state) {
 bool isScaled(const Options& options) { return options.shared.score == attention::Score::scaled; }
 
 bool isGiven(const Options& options, std::string_view name) {
-  return std::any_of(options.sharedSettings.begin(), options.sharedSettings.end(), [&](const Setting& s) { return s.name == name; });
+  return std::any_of(options.sharedSettings.begin(), options.sharedSettings.end(),
+                     [&](const Setting& s) { return s.name == name; });
 }
 
 std::string fieldOf(const Options& options, std::string_view name) {

@@ -20,7 +20,8 @@ std::string optionsHelp();
 /// The declarations below describe the layer of `attn run`, and are for use inside src/files only.
 namespace files::layer {
 
-constexpr std::int64_t kLongest = std::int64_t{1} << 24;  ///< the longest axis; beyond it, float cannot represent lengths exactly
+constexpr std::int64_t kLongest =
+    std::int64_t{1} << 24;  ///< the longest axis; beyond it, float cannot represent lengths exactly
 
 /// The options of a tensors file, parsed.
 struct Options {
@@ -30,7 +31,7 @@ struct Options {
   int windowLeft = -1, windowRight = -1;
   int heads = 0, kvHeads = 0;  ///< 0: not given
   std::string scaleField = "options.scale", headsField = "options.heads", kvHeadsField = "options.kv_heads";
-  document::Settings shared;  ///< score and the other options listed in kSharedOptions
+  document::Settings shared;            ///< score and the other options listed in kSharedOptions
   std::vector<Setting> sharedSettings;  ///< the settings that they came from, the latest last
 };
 
@@ -38,19 +39,20 @@ struct Options {
 bool isOption(std::string_view name);
 /// Sets one option of a tensors file. An error for unknown names and unsuitable values.
 Result<void> setOption(const Setting& setting, Options& options);
-/// The options of tensors files that produce the layer of these settings, as JSON; options with their default are omitted. "mode" says
-/// which inputs are given and which are computed from them.
+/// The options of tensors files that produce the layer of these settings, as JSON; options with their default
+/// are omitted. "mode" says which inputs are given and which are computed from them.
 std::string optionsText(const document::Settings& settings);
 /// Sets one option of a state. Errors are those of the board, with field "--set name".
 Result<void> applySetting(const Setting& setting, document::State& state);
 
-bool isScaled(const Options& options);  ///< is the score the scaled dot product?
+bool isScaled(const Options& options);                        ///< is the score the scaled dot product?
 bool isGiven(const Options& options, std::string_view name);  ///< was this option, one of the board's, given?
 /// The field where an option of the board was given; "options.name" if it was not.
 std::string fieldOf(const Options& options, std::string_view name);
 /// An error of the board, attributed to `field`.
 Error inField(const Error& error, std::string_view field);
-/// Sets the sizes of a pattern that was given by its name, which depend on the number of keys, known only now.
+/// Sets the sizes of a pattern that was given by its name, which depend on the number of keys, known only
+/// now.
 void sizePattern(Options& options, std::int64_t keys);
 
 }  // namespace files::layer

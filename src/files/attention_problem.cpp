@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/number.h"
-#include "document/resize.h"
 #include "base/sentence.h"
+#include "document/resize.h"
 
 namespace files::layer {
 namespace {
@@ -22,12 +22,15 @@ std::int64_t times(std::int64_t a, std::int64_t b) { return b > 0 && a > kMost /
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-// ------------------------------------------------------------------------------------------------------------- shapes
+// -------------------------------------------------------------------------------------------------------------
+// shapes
 
 Result<void> checkAxes(std::string_view name, const Array& array) {
   for (const std::int64_t size : array.shape)
     if (size > kLongest)
-      return base::refuse(ErrorKind::range, std::string(name) + ".shape", {base::shapeText(array.shape) + " has a size above 16777216; give smaller tensors."});
+      return base::refuse(
+          ErrorKind::range, std::string(name) + ".shape",
+          {base::shapeText(array.shape) + " has a size above 16777216; give smaller tensors."});
   return {};
 }
 
@@ -36,33 +39,45 @@ std::string wantedShape(bool isPacked) {
                   : "[tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns]";
 }
 
-Result<void> viewOf(std::string_view name, const Array& array, const Options& options, int heads, const std::string& headsField, View& view) {
+Result<void> viewOf(std::string_view name, const Array& array, const Options& options, int heads,
+                    const std::string& headsField, View& view) {
   const std::string field = std::string(name) + ".shape";
   const Shape& shape = array.shape;
   const std::size_t rank = shape.size();
   if (rank < 2 || rank > (options.isPacked ? 3u : 4u))
-    return base::refuse(ErrorKind::range, field, {base::shapeText(shape) + " has " + number(static_cast<std::int64_t>(rank)) + (rank == 1 ? " size" : " sizes") +
-                       (options.isPacked ? ", which does not fit the packed layout" : "") + "; use " + wantedShape(options.isPacked) + "."});
+    return base::refuse(ErrorKind::range, field,
+                        {base::shapeText(shape) + " has " + number(static_cast<std::int64_t>(rank)) +
+                         (rank == 1 ? " size" : " sizes") +
+                         (options.isPacked ? ", which does not fit the packed layout" : "") + "; use " +
+                         wantedShape(options.isPacked) + "."});
   if (auto ok = checkAxes(name, array); !ok) return ok;
   const std::int64_t columns = shape[rank - 1], rows = shape[rank - 2];
   if (!options.isPacked) {
     view = splitView(rank == 4 ? shape[0] : 1, rank >= 3 ? shape[rank - 3] : 1, rows, columns);
     if (heads != 0 && heads != view.heads)
-      return base::refuse(ErrorKind::range, headsField, {number(heads) + " does not fit " + field + " " + base::shapeText(shape) + ", which has " + number(view.heads) +
-                         (view.heads == 1 ? " head" : " heads") + "; make them agree, or set layout to \"packed\" to split columns."});
+      return base::refuse(ErrorKind::range, headsField,
+                          {number(heads) + " does not fit " + field + " " + base::shapeText(shape) +
+                           ", which has " + number(view.heads) + (view.heads == 1 ? " head" : " heads") +
+                           "; make them agree, or set layout to \"packed\" to split columns."});
   } else {
     if (columns % heads != 0)
-      return base::refuse(ErrorKind::range, headsField, {number(heads) + " does not divide the " + number(columns) + " columns of " + field + " " + base::shapeText(shape) + "; give one that does."});
+      return base::refuse(ErrorKind::range, headsField,
+                          {number(heads) + " does not divide the " + number(columns) + " columns of " +
+                           field + " " + base::shapeText(shape) + "; give one that does."});
     view = packedView(rank == 3 ? shape[0] : 1, heads, rows, columns / heads);
   }
   if (view.batch < 1 || view.heads < 1 || view.columns < 1)
-    return base::refuse(ErrorKind::range, field, {base::shapeText(shape) + " has a size of 0; only the count of tokens may be 0."});
+    return base::refuse(ErrorKind::range, field,
+                        {base::shapeText(shape) + " has a size of 0; only the count of tokens may be 0."});
   return {};
 }
 
-Result<void> agree(std::string_view name, std::string_view what, std::int64_t have, std::string_view other, std::int64_t want) {
+Result<void> agree(std::string_view name, std::string_view what, std::int64_t have, std::string_view other,
+                   std::int64_t want) {
   if (have == want) return {};
-  return base::refuse(ErrorKind::range, std::string(name) + ".shape", {std::string(what) + " " + number(have) + " does not fit the " + number(want) + " of " + std::string(other) + "; give as many."});
+  return base::refuse(ErrorKind::range, std::string(name) + ".shape",
+                      {std::string(what) + " " + number(have) + " does not fit the " + number(want) + " of " +
+                       std::string(other) + "; give as many."});
 }
 
 std::string scoreName(const Options& options) {
@@ -73,11 +88,14 @@ std::string scoreName(const Options& options) {
 Result<void> fit(const TensorsFile& file, Problem& problem) {
   Options& options = problem.options;
   if (options.isPacked && options.heads == 0)
-    return base::refuse(ErrorKind::range, options.headsField, {"it is missing; the packed layout needs the count of heads."});
+    return base::refuse(ErrorKind::range, options.headsField,
+                        {"it is missing; the packed layout needs the count of heads."});
   const int kvHeads = options.kvHeads == 0 && options.isPacked ? options.heads : options.kvHeads;
   const std::string& kvField = options.kvHeads == 0 ? options.headsField : options.kvHeadsField;
   if (!isScaled(options) && options.scale && *options.scale != 1.0f)
-    return base::refuse(ErrorKind::range, options.scaleField, {"only the score \"scaled\" has one, and not " + base::inQuotes(scoreName(options)) + "; leave it out, or use that score."});
+    return base::refuse(ErrorKind::range, options.scaleField,
+                        {"only the score \"scaled\" has one, and not " + base::inQuotes(scoreName(options)) +
+                         "; leave it out, or use that score."});
   if (auto ok = viewOf("q", *file.q, options, options.heads, options.headsField, problem.q); !ok) return ok;
   if (auto ok = viewOf("k", *file.k, options, kvHeads, kvField, problem.k); !ok) return ok;
   if (auto ok = viewOf("v", *file.v, options, kvHeads, kvField, problem.v); !ok) return ok;
@@ -87,13 +105,16 @@ Result<void> fit(const TensorsFile& file, Problem& problem) {
   if (auto ok = agree("v", "a batch of", v.batch, "q", q.batch); !ok) return ok;
   if (auto ok = agree("v", "a head count of", v.heads, "k", k.heads); !ok) return ok;
   if (q.heads % k.heads != 0)
-    return base::refuse(ErrorKind::range, options.kvHeads == 0 ? "k.shape" : options.kvHeadsField, {number(k.heads) + " key heads do not divide the " + number(q.heads) + " heads of q; give a divisor of " + number(q.heads) + "."});
+    return base::refuse(ErrorKind::range, options.kvHeads == 0 ? "k.shape" : options.kvHeadsField,
+                        {number(k.heads) + " key heads do not divide the " + number(q.heads) +
+                         " heads of q; give a divisor of " + number(q.heads) + "."});
   if (auto ok = agree("k", "a column count of", k.columns, "q", q.columns); !ok) return ok;
   return agree("v", "a token count of", v.rows, "k", k.rows);
 }
 
 /// Checks past_k or past_v against k or v: [B, H, P, d] with the rank of k, always with an axis of heads.
-Result<void> fitPast(std::string_view name, std::string_view to, const Array& past, const Array& next, const View& view, const Problem& problem) {
+Result<void> fitPast(std::string_view name, std::string_view to, const Array& past, const Array& next,
+                     const View& view, const Problem& problem) {
   const Shape& shape = past.shape;
   const std::size_t rank = next.shape.size() + (problem.options.isPacked ? 1 : 0);
   Shape want{view.batch, view.heads, -1, view.columns};
@@ -103,7 +124,9 @@ Result<void> fitPast(std::string_view name, std::string_view to, const Array& pa
   if (!fits) {
     std::string text = base::shapeText(want);
     text.replace(text.find("-1"), 2, "past");
-    return base::refuse(ErrorKind::range, std::string(name) + ".shape", {base::shapeText(shape) + " does not fit " + std::string(to) + "; it must be " + text + "."});
+    return base::refuse(
+        ErrorKind::range, std::string(name) + ".shape",
+        {base::shapeText(shape) + " does not fit " + std::string(to) + "; it must be " + text + "."});
   }
   return checkAxes(name, past);
 }
@@ -111,29 +134,39 @@ Result<void> fitPast(std::string_view name, std::string_view to, const Array& pa
 Result<void> fitPasts(const TensorsFile& file, Problem& problem) {
   if (!file.pastK && !file.pastV) return {};
   if (!file.pastK || !file.pastV)
-    return base::refuse(ErrorKind::type, file.pastK ? "past_v" : "past_k", {"it is missing; ", file.pastK ? "past_k" : "past_v", " is given, and one needs the other."});
+    return base::refuse(
+        ErrorKind::type, file.pastK ? "past_v" : "past_k",
+        {"it is missing; ", file.pastK ? "past_k" : "past_v", " is given, and one needs the other."});
   if (auto ok = fitPast("past_k", "k", *file.pastK, *file.k, problem.k, problem); !ok) return ok;
   if (auto ok = fitPast("past_v", "v", *file.pastV, *file.v, problem.v, problem); !ok) return ok;
   const Shape &k = file.pastK->shape, &v = file.pastV->shape;
-  if (auto ok = agree("past_v", "a token count of", v[v.size() - 2], "past_k", k[k.size() - 2]); !ok) return ok;
+  if (auto ok = agree("past_v", "a token count of", v[v.size() - 2], "past_k", k[k.size() - 2]); !ok)
+    return ok;
   problem.past = k[k.size() - 2], problem.hasPast = true;
   if (problem.keys() > kLongest)
-    return base::refuse(ErrorKind::range, "past_k.shape", {number(problem.keys()) + " keys with those of k are too many; give at most 16777216."});
+    return base::refuse(
+        ErrorKind::range, "past_k.shape",
+        {number(problem.keys()) + " keys with those of k are too many; give at most 16777216."});
   return {};
 }
 
 Result<void> fitLengths(const Array& lengths, const Problem& problem) {
   if (lengths.shape != Shape{problem.q.batch})
-    return base::refuse(ErrorKind::range, "key_lengths.shape", {base::shapeText(lengths.shape) + " does not fit the batch; give one length each, " + base::shapeText({problem.q.batch}) + "."});
+    return base::refuse(ErrorKind::range, "key_lengths.shape",
+                        {base::shapeText(lengths.shape) + " does not fit the batch; give one length each, " +
+                         base::shapeText({problem.q.batch}) + "."});
   for (std::size_t b = 0; b < lengths.values.size(); ++b) {
     const float length = lengths.values[b];
     if (length != std::floor(length) || length < 0 || length > static_cast<float>(problem.keys()))
-      return base::refuse(ErrorKind::range, "key_lengths[" + number(static_cast<std::int64_t>(b)) + "]", {base::shortest(length) + " is no length of " + number(problem.keys()) + " keys; give a whole number from 0 to " + number(problem.keys()) + "."});
+      return base::refuse(ErrorKind::range, "key_lengths[" + number(static_cast<std::int64_t>(b)) + "]",
+                          {base::shortest(length) + " is no length of " + number(problem.keys()) +
+                           " keys; give a whole number from 0 to " + number(problem.keys()) + "."});
   }
   return {};
 }
 
-// -------------------------------------------------------------------------------------------------------------- mask
+// --------------------------------------------------------------------------------------------------------------
+// mask
 
 Result<void> fitMask(const Array& mask, const Problem& problem) {
   const Shape full{problem.q.batch, problem.q.heads, problem.q.rows, problem.keys()};
@@ -144,8 +177,10 @@ Result<void> fitMask(const Array& mask, const Problem& problem) {
     fits = i == 0 ? size <= want : size == want || size == 1;
   }
   if (fits) return {};
-  return base::refuse(ErrorKind::range, "mask.shape", {base::shapeText(shape) + " cannot be broadcast to " + base::shapeText(full) +
-                     ", [batch, heads, queries, keys]; from the right, each size must be that or 1, and that of keys may be smaller."});
+  return base::refuse(ErrorKind::range, "mask.shape",
+                      {base::shapeText(shape) + " cannot be broadcast to " + base::shapeText(full) +
+                       ", [batch, heads, queries, keys]; from the right, each size must be that or 1, and "
+                       "that of keys may be smaller."});
 }
 
 bool hasHeads(const Array& mask) { return mask.shape.size() >= 3 && mask.shape[mask.shape.size() - 3] != 1; }
@@ -156,7 +191,8 @@ std::int64_t maskBytes(const Array& mask, const Problem& problem) {
   return times(countOf(shape), isPainted(mask) ? 1 : 4);
 }
 
-// ------------------------------------------------------------------------------------------------------------- traced
+// -------------------------------------------------------------------------------------------------------------
+// traced
 
 constexpr std::int64_t kTraceMatrices = 8;  ///< the largest number of score matrices in a Trace
 
@@ -167,7 +203,8 @@ bool asksDerived(const RunRequest& request) {
 /// An error if options and tensors both determine the same thing.
 Result<void> fitOffsets(const TensorsFile& file, const Options& options) {
   const auto refused = [&](std::string_view name, std::string_view by) {
-    return base::refuse(ErrorKind::range, fieldOf(options, name), {std::string(by) + " says it already; leave one of the two out."});
+    return base::refuse(ErrorKind::range, fieldOf(options, name),
+                        {std::string(by) + " says it already; leave one of the two out."});
   };
   if (file.pastK && isGiven(options, "causal_offset")) return refused("causal_offset", "past_k");
   if (file.keyLengths && isGiven(options, "causal_offset")) return refused("causal_offset", "key_lengths");
@@ -177,30 +214,44 @@ Result<void> fitOffsets(const TensorsFile& file, const Options& options) {
 
 Result<void> checkMost(std::string_view field, std::int64_t have, std::string_view what, std::int64_t most) {
   if (have <= most) return {};
-  return base::refuse(ErrorKind::range, field, {number(have) + " " + std::string(what) + " are too many for these options and outputs; give at most " + number(most) + "."});
+  return base::refuse(ErrorKind::range, field,
+                      {number(have) + " " + std::string(what) +
+                       " are too many for these options and outputs; give at most " + number(most) + "."});
 }
 
-/// Checks that the block and hierarchical attention can be computed; the sizes are known to be within those of the board.
+/// Checks that the block and hierarchical attention can be computed; the sizes are known to be within those
+/// of the board.
 Result<void> checkDerived(const TensorsFile& file, const Problem& problem) {
   const document::Settings settings = settingsOf(problem);
   const std::int64_t width = problem.q.heads * problem.v.columns;
-  if (auto ok = checkMost("v.shape", width, "columns of all heads", attention::Limits::modelDim); !ok) return ok;
-  for (const auto& [field, tokens] : {std::pair("q.shape", problem.q.rows), std::pair("k.shape", problem.keys())})
-    if (tokens == 0) return base::refuse(ErrorKind::range, field, {"there are no tokens, and nothing around the layer to compute; give at least one."});
+  if (auto ok = checkMost("v.shape", width, "columns of all heads", attention::Limits::modelDim); !ok)
+    return ok;
+  for (const auto& [field, tokens] :
+       {std::pair("q.shape", problem.q.rows), std::pair("k.shape", problem.keys())})
+    if (tokens == 0)
+      return base::refuse(
+          ErrorKind::range, field,
+          {"there are no tokens, and nothing around the layer to compute; give at least one."});
   if (settings.segments.by == document::SegmentBy::punctuation)
-    return base::refuse(ErrorKind::range, fieldOf(problem.options, "segment_by"), {"\"punctuation\" ends segments at labels, and q, k and v have none; use \"tokens\", or give a state."});
+    return base::refuse(ErrorKind::range, fieldOf(problem.options, "segment_by"),
+                        {"\"punctuation\" ends segments at labels, and q, k and v have none; use \"tokens\", "
+                         "or give a state."});
   for (std::size_t i = 0; i < file.parameters.size(); ++i)
     if (const auto& array = file.parameters[i])
-      if (auto ok = document::checkShape(settings, static_cast<document::ParameterId>(i), array->shape); !ok) return ok;
+      if (auto ok = document::checkShape(settings, static_cast<document::ParameterId>(i), array->shape); !ok)
+        return ok;
   return {};
 }
 
 Result<void> checkTraced(const TensorsFile& file, const Problem& problem, const RunRequest& request) {
   using attention::Limits;
   if (request.kernel)
-    return base::refuse(ErrorKind::range, "--kernel", {"a layer with these options or outputs is computed as the board does, by its fastest kernel; leave it out."});
+    return base::refuse(ErrorKind::range, "--kernel",
+                        {"a layer with these options or outputs is computed as the board does, by its "
+                         "fastest kernel; leave it out."});
   // The layer alone is limited only by memory; what surrounds it has the limits of the board.
-  const int tokens = asksDerived(request) ? Limits::tokens : Limits::longest, columns = asksDerived(request) ? Limits::headDim : Limits::longest;
+  const int tokens = asksDerived(request) ? Limits::tokens : Limits::longest,
+            columns = asksDerived(request) ? Limits::headDim : Limits::longest;
   if (auto ok = checkMost("q.shape", problem.q.rows, "tokens", tokens); !ok) return ok;
   if (auto ok = checkMost("k.shape", problem.keys(), "tokens", tokens); !ok) return ok;
   if (auto ok = checkMost("q.shape", problem.q.heads, "heads", Limits::heads); !ok) return ok;
@@ -208,16 +259,24 @@ Result<void> checkTraced(const TensorsFile& file, const Problem& problem, const 
   if (auto ok = checkMost("v.shape", problem.v.columns, "columns", columns); !ok) return ok;
   const document::Settings& shared = problem.options.shared;
   if (shared.position == attention::Position::sinusoidal)
-    return base::refuse(ErrorKind::range, fieldOf(problem.options, "position"), {"sinusoidal positions are added to X, and there is q instead; use \"rotary\", \"alibi\" or \"none\", or give x and its weights."});
+    return base::refuse(ErrorKind::range, fieldOf(problem.options, "position"),
+                        {"sinusoidal positions are added to X, and there is q instead; use \"rotary\", "
+                         "\"alibi\" or \"none\", or give x and its weights."});
   if (shared.maskAfterSoftmax && file.mask && isPainted(*file.mask) && hasHeads(*file.mask))
-    return base::refuse(ErrorKind::range, "mask.shape", {base::shapeText(file.mask->shape) + " has a mask for every head, and after the softmax one is for all; give one, or numbers to be added."});
+    return base::refuse(
+        ErrorKind::range, "mask.shape",
+        {base::shapeText(file.mask->shape) + " has a mask for every head, and after the softmax one is for "
+                                             "all; give one, or numbers to be added."});
   document::Settings together = settingsOf(problem);
-  if (!asksDerived(request)) together.tokens = 1, together.causalOffset = 0;  // positions may exceed those of the board
-  if (auto ok = document::checkTogether("", together); !ok) return inField(ok.error(), fieldOf(problem.options, ok.error().field));
+  if (!asksDerived(request))
+    together.tokens = 1, together.causalOffset = 0;  // positions may exceed those of the board
+  if (auto ok = document::checkTogether("", together); !ok)
+    return inField(ok.error(), fieldOf(problem.options, ok.error().field));
   return asksDerived(request) ? checkDerived(file, problem) : Result<void>();
 }
 
-// ------------------------------------------------------------------------------------------------------------ memory
+// ------------------------------------------------------------------------------------------------------------
+// memory
 
 std::string bytesText(std::int64_t bytes) {
   constexpr std::int64_t mega = 1'000'000, giga = 1000 * mega, tera = 1000 * giga;
@@ -236,17 +295,20 @@ Result<void> checkMemory(const TensorsFile& file, const Problem& problem, const 
     total = std::min(kMost, total + bytes);
   };
   for (const OutputId id : request.outputs) add(name(id), times(countOf(outputShape(id, problem)), 4));
-  if (isTraced(problem.options, request)) add("scores", times(countOf({problem.q.heads, problem.q.rows, problem.keys()}), 4 * kTraceMatrices));
+  if (isTraced(problem.options, request))
+    add("scores", times(countOf({problem.q.heads, problem.q.rows, problem.keys()}), 4 * kTraceMatrices));
   if (file.mask) add("mask", maskBytes(*file.mask, problem));
   if (file.pastK) add("past_k and k", times(countOf(outputShape(OutputId::present_k, problem)), 4));
   if (file.pastV) add("past_v and v", times(countOf(outputShape(OutputId::present_v, problem)), 4));
   constexpr std::int64_t most = std::int64_t{1} << 46;  // no address space is larger
   const std::int64_t free = freeMemory(request);
   if (total <= (free > 0 ? free : most)) return {};
-  return base::refuse(ErrorKind::memory, largestName, {number(problem.q.batch) + " × " + number(problem.q.heads) + " heads × " + number(problem.q.rows) + " queries × " +
-                     number(problem.keys()) + " keys take " + bytesText(total) + ", and " +
-                     (free > 0 ? bytesText(free) + " are free" : std::string("no machine has them")) +
-                     "; give fewer tokens, or ask for fewer outputs."});
+  return base::refuse(
+      ErrorKind::memory, largestName,
+      {number(problem.q.batch) + " × " + number(problem.q.heads) + " heads × " + number(problem.q.rows) +
+       " queries × " + number(problem.keys()) + " keys take " + bytesText(total) + ", and " +
+       (free > 0 ? bytesText(free) + " are free" : std::string("no machine has them")) +
+       "; give fewer tokens, or ask for fewer outputs."});
 }
 
 }  // namespace
@@ -282,7 +344,8 @@ document::Settings settingsOf(const Problem& problem) {
   document::Settings settings = options.shared;
   settings.tokens = static_cast<int>(problem.q.rows), settings.keyTokens = static_cast<int>(problem.keys());
   settings.heads = static_cast<int>(problem.q.heads), settings.kvHeads = static_cast<int>(problem.k.heads);
-  settings.headDim = static_cast<int>(problem.q.columns), settings.valueDim = static_cast<int>(problem.v.columns);
+  settings.headDim = static_cast<int>(problem.q.columns),
+  settings.valueDim = static_cast<int>(problem.v.columns);
   // A factor of 0 is replaced by the smallest positive number, because on the board 0 stands for 1/√d.
   const bool isNothing = options.scale == 0.0f;
   settings.scaleBy = isNothing ? std::numeric_limits<float>::denorm_min() : options.scale.value_or(0.0f);
@@ -319,14 +382,15 @@ bool isPainted(const Array& mask) { return mask.type == Array::Type::boolean; }
 
 attention::Tensor biasOf(const Mask& mask, const Problem& problem, std::int64_t batch) {
   if (mask.blocked.empty() && mask.bias.empty()) return {};
-  attention::Tensor bias(mask.headStride == 0 ? 1 : static_cast<int>(problem.q.heads), static_cast<int>(problem.q.rows),
-                         static_cast<int>(problem.keys()));
+  attention::Tensor bias(mask.headStride == 0 ? 1 : static_cast<int>(problem.q.heads),
+                         static_cast<int>(problem.q.rows), static_cast<int>(problem.keys()));
   for (int h = 0; h < bias.heads(); ++h) {
     for (int r = 0; r < bias.rows(); ++r) {
       const std::ptrdiff_t first = batch * mask.batchStride + h * mask.headStride + r * mask.rowStride;
       for (int c = 0; c < bias.cols(); ++c) {
         const auto at = static_cast<std::size_t>(first + c);
-        if (mask.blocked.empty()) bias.at(h, r, c) = std::min(mask.bias[at], std::numeric_limits<float>::max());
+        if (mask.blocked.empty())
+          bias.at(h, r, c) = std::min(mask.bias[at], std::numeric_limits<float>::max());
         else bias.at(h, r, c) = mask.blocked[at] ? -std::numeric_limits<float>::infinity() : 0.0f;
       }
     }
@@ -407,43 +471,54 @@ int keyLength(const TensorsFile& file, const Problem& problem, std::int64_t batc
 }
 
 int firstPosition(const TensorsFile& file, const Problem& problem, std::int64_t batch) {
-  if (!file.keyLengths || problem.hasPast) return static_cast<int>(problem.past) + problem.options.shared.causalOffset;
+  if (!file.keyLengths || problem.hasPast)
+    return static_cast<int>(problem.past) + problem.options.shared.causalOffset;
   return keyLength(file, problem, batch) - static_cast<int>(problem.q.rows);
 }
 
-attention::Spec specOf(const TensorsFile& file, const Problem& problem, const document::Settings& settings, std::int64_t batch) {
+attention::Spec specOf(const TensorsFile& file, const Problem& problem, const document::Settings& settings,
+                       std::int64_t batch) {
   attention::Spec spec = document::spec(settings);
-  spec.keyLength = keyLength(file, problem, batch), spec.causalOffset = std::max(firstPosition(file, problem, batch), 0);
+  spec.keyLength = keyLength(file, problem, batch),
+  spec.causalOffset = std::max(firstPosition(file, problem, batch), 0);
   return spec;
 }
 
 bool isOrdered(const attention::Spec& spec) {
-  return spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.pattern.any() || spec.position != attention::Position::none;
+  return spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.pattern.any() ||
+         spec.position != attention::Position::none;
 }
 
-Result<void> checkPosition(const TensorsFile& file, const Problem& problem, const attention::Spec& spec, std::int64_t batch) {
+Result<void> checkPosition(const TensorsFile& file, const Problem& problem, const attention::Spec& spec,
+                           std::int64_t batch) {
   if (!isOrdered(spec) || firstPosition(file, problem, batch) >= 0) return {};
-  return base::refuse(ErrorKind::range, "key_lengths[" + number(batch) + "]", {number(keyLength(file, problem, batch)) + " is less than the " + number(problem.q.rows) +
-                     " queries, whose last one stands at the last key; give at least as many with these options."});
+  return base::refuse(
+      ErrorKind::range, "key_lengths[" + number(batch) + "]",
+      {number(keyLength(file, problem, batch)) + " is less than the " + number(problem.q.rows) +
+       " queries, whose last one stands at the last key; give at least as many with these options."});
 }
 
 attention::Tensor tensorOf(const Array& array) {
   Shape shape = array.shape;
   shape.insert(shape.begin(), shape.size() < 3 ? 3 - shape.size() : 0, 1);
   const auto size = [&](std::size_t axis) { return static_cast<int>(shape[axis]); };
-  attention::Tensor tensor(shape.size() > 3 ? size(0) * size(1) : size(0), size(shape.size() - 2), size(shape.size() - 1));
+  attention::Tensor tensor(shape.size() > 3 ? size(0) * size(1) : size(0), size(shape.size() - 2),
+                           size(shape.size() - 1));
   std::copy(array.values.begin(), array.values.end(), tensor.data());
   return tensor;
 }
 
-attention::Tensor headsOf(const std::vector<float>& values, const View& view, std::int64_t batch, const Array* past, std::int64_t pastRows) {
-  attention::Tensor tensor(static_cast<int>(view.heads), static_cast<int>(pastRows + view.rows), static_cast<int>(view.columns));
+attention::Tensor headsOf(const std::vector<float>& values, const View& view, std::int64_t batch,
+                          const Array* past, std::int64_t pastRows) {
+  attention::Tensor tensor(static_cast<int>(view.heads), static_cast<int>(pastRows + view.rows),
+                           static_cast<int>(view.columns));
   const std::int64_t before = past ? pastRows * view.columns : 0;
   for (int h = 0; h < tensor.heads(); ++h) {
     float* to = tensor.head(h);
     if (past) to = std::copy_n(past->values.begin() + (batch * view.heads + h) * before, before, to);
     for (std::int64_t r = 0; r < view.rows; ++r)
-      to = std::copy_n(values.begin() + batch * view.batchStride + h * view.headStride + r * view.rowStride, view.columns, to);
+      to = std::copy_n(values.begin() + batch * view.batchStride + h * view.headStride + r * view.rowStride,
+                       view.columns, to);
   }
   return tensor;
 }
@@ -451,20 +526,28 @@ attention::Tensor headsOf(const std::vector<float>& values, const View& view, st
 Result<void> readWeights(const TensorsFile& file, document::State& state) {
   using attention::TensorId;
   state.scoreWeights = file.wA || file.uA || file.vA || document::takesScoreWeights(state.score);
-  const auto units = [](const std::optional<Array>& array) { return array && array->shape.size() >= 2 ? array->shape[array->shape.size() - 2] : 0; };
+  const auto units = [](const std::optional<Array>& array) {
+    return array && array->shape.size() >= 2 ? array->shape[array->shape.size() - 2] : 0;
+  };
   const std::int64_t given = file.wA ? units(file.wA) : units(file.uA);
-  if (state.score == attention::Score::additive && state.additiveDim == 0 && given > 0 && given != state.headDim && given <= attention::Limits::headDim) state.additiveDim = static_cast<int>(given);
-  for (const auto& [id, array] : {std::pair(TensorId::w_a, &file.wA), std::pair(TensorId::u_a, &file.uA), std::pair(TensorId::v_a, &file.vA)}) {
+  if (state.score == attention::Score::additive && state.additiveDim == 0 && given > 0 &&
+      given != state.headDim && given <= attention::Limits::headDim)
+    state.additiveDim = static_cast<int>(given);
+  for (const auto& [id, array] : {std::pair(TensorId::w_a, &file.wA), std::pair(TensorId::u_a, &file.uA),
+                                  std::pair(TensorId::v_a, &file.vA)}) {
     if (!state.scoreWeights) break;
     document::fillFresh(state, id);
     attention::Tensor& tensor = *document::input(state, id);
     if (!*array) continue;
     Shape shape = (*array)->shape;
-    if (id == TensorId::v_a && shape.size() == 2) shape.insert(shape.begin() + 1, 1);  // the file has one row per head
+    if (id == TensorId::v_a && shape.size() == 2)
+      shape.insert(shape.begin() + 1, 1);  // the file has one row per head
     if (shape.size() == 2) shape.insert(shape.begin(), 1);
     const Shape wanted{tensor.heads(), tensor.rows(), tensor.cols()};
     if (shape != wanted)
-      return base::refuse(ErrorKind::range, std::string(attention::name(id)) + ".shape", {base::shapeText((*array)->shape) + " does not fit; it must be " + base::shapeText(wanted) + "."});
+      return base::refuse(
+          ErrorKind::range, std::string(attention::name(id)) + ".shape",
+          {base::shapeText((*array)->shape) + " does not fit; it must be " + base::shapeText(wanted) + "."});
     std::copy((*array)->values.begin(), (*array)->values.end(), tensor.data());
   }
   for (std::size_t i = 0; i < file.parameters.size(); ++i) {
@@ -480,8 +563,10 @@ Result<void> checkMemory(const attention::Spec& spec, const RunRequest& request)
   const std::int64_t scores = times(times(spec.heads, spec.queryCount), times(spec.keyCount, 4));
   const std::int64_t free = freeMemory(request);
   if (free > 0 && times(scores, kTraceMatrices) > free)
-    return base::refuse(ErrorKind::memory, "tokens", {number(spec.queryCount) + " with " + number(spec.heads) + " heads take " +
-                                                    bytesText(times(scores, kTraceMatrices)) + ", and " + bytesText(free) + " are free; give fewer."});
+    return base::refuse(
+        ErrorKind::memory, "tokens",
+        {number(spec.queryCount) + " with " + number(spec.heads) + " heads take " +
+         bytesText(times(scores, kTraceMatrices)) + ", and " + bytesText(free) + " are free; give fewer."});
   return {};
 }
 

@@ -1,4 +1,5 @@
-// What `attn run` computes for q, k and v: the tensors and options of a file, checked against each other and against memory.
+// What `attn run` computes for q, k and v: the tensors and options of a file, checked against each other and
+// against memory.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +39,8 @@ struct Problem {
   std::int64_t keys() const { return past + k.rows; }
 };
 
-/// The problem described by the q, k and v of a file and the settings of a command line. An error, with a sentence, for unknown options and
-/// shapes that do not match.
+/// The problem described by the q, k and v of a file and the settings of a command line. An error, with a
+/// sentence, for unknown options and shapes that do not match.
 Result<Problem> problemOf(const TensorsFile& file, std::span<const Setting> settings);
 /// Parses the options of a file, then those of a command line.
 Result<void> readOptions(const TensorsFile& file, std::span<const Setting> settings, Options& options);
@@ -50,8 +51,8 @@ Result<void> checkRun(const TensorsFile& file, const Problem& problem, const Run
 /// Checks that there is enough memory for the trace of a state.
 Result<void> checkMemory(const attention::Spec& spec, const RunRequest& request);
 
-/// Must the layer be computed step by step by the board's engine, because the kernels cannot compute it in one call? That includes the
-/// block and hierarchical attention, which read the steps.
+/// Must the layer be computed step by step by the board's engine, because the kernels cannot compute it in
+/// one call? That includes the block and hierarchical attention, which read the steps.
 bool isTraced(const Options& options, const RunRequest& request);
 /// The options of the layer as settings of the board, with the sizes of the file.
 document::Settings settingsOf(const Problem& problem);
@@ -59,26 +60,30 @@ Shape outputShape(OutputId id, const Problem& problem);  ///< with the rank used
 
 /// The number of keys of a batch item that are not padding; -1: all.
 int keyLength(const TensorsFile& file, const Problem& problem, std::int64_t batch);
-/// The position of the first query: after the past keys, or otherwise such that the last query is at the last key that is not padding.
+/// The position of the first query: after the past keys, or otherwise such that the last query is at the last
+/// key that is not padding.
 int firstPosition(const TensorsFile& file, const Problem& problem, std::int64_t batch);
 /// An error for queries before the first key, if any step of the layer depends on positions.
-Result<void> checkPosition(const TensorsFile& file, const Problem& problem, const attention::Spec& spec, std::int64_t batch);
+Result<void> checkPosition(const TensorsFile& file, const Problem& problem, const attention::Spec& spec,
+                           std::int64_t batch);
 /// Does any step depend on the position of a query?
 bool isOrdered(const attention::Spec& spec);
 
 /// What the board computes for an item of the batch, where `settings` are those of the problem.
-attention::Spec specOf(const TensorsFile& file, const Problem& problem, const document::Settings& settings, std::int64_t batch);
+attention::Spec specOf(const TensorsFile& file, const Problem& problem, const document::Settings& settings,
+                       std::int64_t batch);
 
 /// Converts an array to a tensor, with one matrix per head, or a single matrix.
 attention::Tensor tensorOf(const Array& array);
 /// Past and new keys (or values) of one batch item, one after the other, divided into heads.
-attention::Tensor headsOf(const std::vector<float>& values, const View& view, std::int64_t batch, const Array* past = nullptr,
-                          std::int64_t pastRows = 0);
-/// Copies w_a, u_a, v_a and the parameters around the layer from the file into a state that has its settings. Those that are not given have
-/// their initial values on the board.
+attention::Tensor headsOf(const std::vector<float>& values, const View& view, std::int64_t batch,
+                          const Array* past = nullptr, std::int64_t pastRows = 0);
+/// Copies w_a, u_a, v_a and the parameters around the layer from the file into a state that has its settings.
+/// Those that are not given have their initial values on the board.
 Result<void> readWeights(const TensorsFile& file, document::State& state);
 
-/// A mask with a column for every key: [batch or 1, heads or 1, queries or 1, keys]. Only one of the lists is used.
+/// A mask with a column for every key: [batch or 1, heads or 1, queries or 1, keys]. Only one of the lists is
+/// used.
 struct Mask {
   std::ptrdiff_t batchStride = 0, headStride = 0, rowStride = 0;  ///< 0 where shared
   std::vector<std::uint8_t> blocked;
@@ -93,7 +98,8 @@ attention::Tensor biasOf(const Mask& mask, const Problem& problem, std::int64_t 
 /// The boolean mask of a batch item, of its first head; empty if the mask is numeric.
 attention::PaintedMask paintedOf(const Mask& mask, const Problem& problem, std::int64_t batch);
 
-/// The mask of a file with the strides and all columns of a Mask; keys beyond the columns in the file are masked.
+/// The mask of a file with the strides and all columns of a Mask; keys beyond the columns in the file are
+/// masked.
 Mask maskOf(Array array, const Problem& problem);
 
 }  // namespace files::layer

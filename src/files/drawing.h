@@ -1,4 +1,5 @@
-// A picture made of shapes and text, and its conversion to SVG. Other output formats are produced from the same list of items.
+// A picture made of shapes and text, and its conversion to SVG. Other output formats are produced from the
+// same list of items.
 #pragma once
 
 #include <array>
@@ -27,7 +28,8 @@ struct Drawing {
       rect,   ///< rectangle with top left corner x, y, with rounded corners if radius > 0
       path,   ///< polyline through the points (x, y pairs); closed if it is filled
       curve,  ///< cubic Bézier curve with four control points
-      text,   ///< one line of text on the baseline y, with x at its start, middle or end, rotated around that point
+      /// One line of text on the baseline y, with x at its start, middle or end, rotated around that point.
+      text,
       image,  ///< one pixel per cell, not smoothed
     };
     enum class Anchor : std::uint8_t { start, middle, end };
@@ -36,9 +38,10 @@ struct Drawing {
     bool isBold = false, isMono = false, isClosed = false, isCrisp = false;
     bool isHatch = false;  ///< a path of separate lines: points are their ends, in pairs
     bool isClipped = false, isDashed = false;
-    double x = 0, y = 0, width = 0, height = 0;  ///< for text a width other than 0 is the one to stretch or compress it to
-    double radius = 0, size = 0, angle = 0;      ///< degrees, clockwise
-    double stroke = 0;                           ///< line width
+    /// For text a width other than 0 is the one to stretch or compress it to.
+    double x = 0, y = 0, width = 0, height = 0;
+    double radius = 0, size = 0, angle = 0;  ///< degrees, clockwise
+    double stroke = 0;                       ///< line width
     Paint fill, line;
     Clip clip;
     std::vector<double> points;
@@ -59,7 +62,8 @@ struct Drawing {
   void rect(double x, double y, double width, double height, const Rgb& fill);
   void frame(double x, double y, double width, double height, const Rgb& line);
   void line(double x, double y, double toX, double toY, const Rgb& color, double width = 1);
-  Item& text(double x, double y, std::string_view words, double size, const Rgb& color, Item::Anchor anchor = Item::Anchor::start);
+  Item& text(double x, double y, std::string_view words, double size, const Rgb& color,
+             Item::Anchor anchor = Item::Anchor::start);
 };
 
 /// As SVG 1.1, enlarged by `scale`. Text stays text, in Inter or JetBrains Mono if the viewer has them.

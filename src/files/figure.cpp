@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/number.h"
 #include "base/cividis.h"
+#include "base/number.h"
 #include "base/sentence.h"
 
 namespace files {
@@ -20,13 +20,15 @@ using Colors = FigureOptions::Colors;
 using Style = FigureOptions::Style;
 using What = FigureOptions::What;
 
-constexpr double kMargin = 24, kCaptionLine = 17, kLetter = 6.6;  ///< the average width of a character at 13 px
+constexpr double kMargin = 24, kCaptionLine = 17,
+                 kLetter = 6.6;      ///< the average width of a character at 13 px
 constexpr int kMostShapes = 40'000;  ///< more cells than these are drawn as one image
 
 std::string fixed(double value, int decimals = 2) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*f", decimals, std::abs(value));
-  return (value < 0 && std::strtod(text, nullptr) != 0 ? "\u2212" : "") + std::string(text);  // no minus before a number that is rounded to 0
+  return (value < 0 && std::strtod(text, nullptr) != 0 ? "\u2212" : "") +
+         std::string(text);  // no minus before a number that is rounded to 0
 }
 
 struct Look {
@@ -36,18 +38,31 @@ struct Look {
   std::function<std::string(std::string_view)> translated;
 
   /// A text in the language of the figure.
-  std::string said(std::string_view english) const { return translated ? translated(english) : std::string(english); }
+  std::string said(std::string_view english) const {
+    return translated ? translated(english) : std::string(english);
+  }
   std::string number(double value) const { return said(fixed(value)); }
 };
 
 Look lookOf(const FigureOptions& options) {
   // The colours of light and dark are those of the screen (views/theme.cpp).
-  Look look{{{255, 255, 255}}, {{0, 0, 0}}, {{64, 64, 64}}, {{255, 255, 255}}, {{58, 28, 104}}, 0.85, options.colors, {}};
-  if (options.style == Style::dark) look = {{{29, 32, 38}}, {{233, 234, 236}}, {{154, 160, 170}}, {{29, 32, 38}}, {{167, 127, 211}}, 0.8, options.colors, {}};
-  if (options.style == Style::light) look = {{{255, 255, 255}}, {{29, 31, 35}}, {{99, 103, 111}}, {{255, 255, 255}}, {{136, 96, 177}}, 0.8, options.colors, {}};
+  Look look{{{255, 255, 255}}, {{0, 0, 0}}, {{64, 64, 64}}, {{255, 255, 255}},
+            {{58, 28, 104}},   0.85,        options.colors, {}};
+  if (options.style == Style::dark)
+    look = {{{29, 32, 38}},    {{233, 234, 236}},
+            {{154, 160, 170}}, {{29, 32, 38}},
+            {{167, 127, 211}}, 0.8,
+            options.colors,    {}};
+  if (options.style == Style::light)
+    look = {{{255, 255, 255}}, {{29, 31, 35}},
+            {{99, 103, 111}},  {{255, 255, 255}},
+            {{136, 96, 177}},  0.8,
+            options.colors,    {}};
   look.translated = options.translated;
   if (options.colors == Colors::grey) look.high = look.ink;
-  if (options.colors == Colors::cividis) look.low = {{0, 32, 81}}, look.high = options.style == Style::dark ? Rgb{{253, 234, 69}} : Rgb{{0, 32, 81}};
+  if (options.colors == Colors::cividis)
+    look.low = {{0, 32, 81}},
+    look.high = options.style == Style::dark ? Rgb{{253, 234, 69}} : Rgb{{0, 32, 81}};
   return look;
 }
 
@@ -56,7 +71,9 @@ Rgb colorOf(const Look& look, double weight) {
   if (look.colors == Colors::cividis) {
     const double at = std::clamp(weight, 0.0, 1.0) * 8;
     const auto from = std::min<std::size_t>(7, static_cast<std::size_t>(at));
-    for (std::size_t i = 0; i < 3; ++i) out[i] = base::kCividis[from][i] + (base::kCividis[from + 1][i] - base::kCividis[from][i]) * (at - static_cast<double>(from));
+    for (std::size_t i = 0; i < 3; ++i)
+      out[i] = base::kCividis[from][i] +
+               (base::kCividis[from + 1][i] - base::kCividis[from][i]) * (at - static_cast<double>(from));
     return out;
   }
   const double t = std::pow(std::clamp(weight, 0.0, 1.0), look.power);
@@ -79,9 +96,13 @@ struct Weights {
   int heads = 0, rows = 0, cols = 0;
   std::vector<float> values;
   std::vector<std::string> queries, keys;
-  int columns = 0;  ///< d_k
+  int columns = 0;           ///< d_k
   std::vector<char> hidden;  ///< keys that a query does not see; empty: it sees all
-  std::size_t place(int head, int row, int col) const { return (static_cast<std::size_t>(head) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(row)) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col); }
+  std::size_t place(int head, int row, int col) const {
+    return (static_cast<std::size_t>(head) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(row)) *
+               static_cast<std::size_t>(cols) +
+           static_cast<std::size_t>(col);
+  }
   bool isHidden(int head, int row, int col) const { return !hidden.empty() && hidden[place(head, row, col)]; }
   float at(int head, int row, int col) const { return values[place(head, row, col)]; }
 };
@@ -94,13 +115,18 @@ const StateTensor* find(const StateTensors& tensors, std::string_view name) {
 
 Result<Weights> weightsOf(const StateTensors& tensors) {
   const StateTensor* found = find(tensors, "weights");
-  if (!found || found->shape.size() < 3) return base::refuse(ErrorKind::range, "weights", {"there are none to draw."});
+  if (!found || found->shape.size() < 3)
+    return base::refuse(ErrorKind::range, "weights", {"there are none to draw."});
   Weights w;
   const std::size_t rank = found->shape.size();
-  w.heads = static_cast<int>(found->shape[rank - 3]), w.rows = static_cast<int>(found->shape[rank - 2]), w.cols = static_cast<int>(found->shape[rank - 1]);
-  w.values.resize(static_cast<std::size_t>(w.heads) * static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(w.cols));
-  const std::size_t size = w.values.size() * sizeof(float), from = rank > 3 && tensors.shown > 0 ? static_cast<std::size_t>(tensors.shown) * size : 0;
-  if (found->bytes.size() < from + size) return base::refuse(ErrorKind::range, "weights", {"they are not whole."});
+  w.heads = static_cast<int>(found->shape[rank - 3]), w.rows = static_cast<int>(found->shape[rank - 2]),
+  w.cols = static_cast<int>(found->shape[rank - 1]);
+  w.values.resize(static_cast<std::size_t>(w.heads) * static_cast<std::size_t>(w.rows) *
+                  static_cast<std::size_t>(w.cols));
+  const std::size_t size = w.values.size() * sizeof(float),
+                    from = rank > 3 && tensors.shown > 0 ? static_cast<std::size_t>(tensors.shown) * size : 0;
+  if (found->bytes.size() < from + size)
+    return base::refuse(ErrorKind::range, "weights", {"they are not whole."});
   std::memcpy(w.values.data(), found->bytes.data() + from, size);
   if (const StateTensor* masked = find(tensors, "masked"); masked && masked->bytes.size() >= from + size) {
     w.hidden.resize(w.values.size());
@@ -112,7 +138,8 @@ Result<Weights> weightsOf(const StateTensors& tensors) {
   }
   w.queries = tensors.labels, w.keys = tensors.keyLabels.empty() ? tensors.labels : tensors.keyLabels;
   w.queries.resize(static_cast<std::size_t>(w.rows)), w.keys.resize(static_cast<std::size_t>(w.cols));
-  if (const StateTensor* q = find(tensors, "q"); q && !q->shape.empty()) w.columns = static_cast<int>(q->shape.back());
+  if (const StateTensor* q = find(tensors, "q"); q && !q->shape.empty())
+    w.columns = static_cast<int>(q->shape.back());
   return w;
 }
 
@@ -123,10 +150,13 @@ double widest(const std::vector<std::string>& labels, double size) {
 }
 
 /// "Rows are queries and sum to 1; the row “it” puts 0.96 on “animal”."
-std::vector<std::string> captionOf(const Look& look, const Weights& w, int head, const StateTensors& tensors, double width) {
+std::vector<std::string> captionOf(const Look& look, const Weights& w, int head, const StateTensors& tensors,
+                                   double width) {
   std::string words = "Weights ";
   bool isPlain = find(tensors, "biased") == nullptr;  // no other step than those of the formula
-  for (const std::string_view other : {"\"score\"", "\"normalizer\"", "\"scale\"", "\"softcap\"", "\"temperature\"", "\"mask_after_softmax\""}) isPlain = isPlain && tensors.options.find(other) == std::string::npos;
+  for (const std::string_view other : {"\"score\"", "\"normalizer\"", "\"scale\"", "\"softcap\"",
+                                       "\"temperature\"", "\"mask_after_softmax\""})
+    isPlain = isPlain && tensors.options.find(other) == std::string::npos;
   if (isPlain && w.columns > 0) words += joined({"softmax(Q·Kᵀ ÷ √", w.columns, ") "});
   words += "of “";
   for (std::size_t i = 0; i < w.queries.size() && i < 24; ++i) words += (i > 0 ? " " : "") + w.queries[i];
@@ -138,17 +168,24 @@ std::vector<std::string> captionOf(const Look& look, const Weights& w, int head,
     double sum = 0;
     for (int j = 0; j < w.cols; ++j) {
       sum += static_cast<double>(w.at(head, i, j));
-      if (w.at(head, i, j) > largest && (w.cols == 1 || w.keys[static_cast<std::size_t>(j)] != w.queries[static_cast<std::size_t>(i)])) row = i, col = j, largest = w.at(head, i, j);
+      if (w.at(head, i, j) > largest &&
+          (w.cols == 1 || w.keys[static_cast<std::size_t>(j)] != w.queries[static_cast<std::size_t>(i)]))
+        row = i, col = j, largest = w.at(head, i, j);
     }
     isOne = isOne && (std::abs(sum - 1) < 1e-3 || sum == 0);
   }
-  words += " " + look.said(joined({isOne ? "Rows are queries and sum to 1; the row “" : "Rows are queries; the row “", w.queries[static_cast<std::size_t>(row)], "” puts ", fixed(static_cast<double>(w.at(head, row, col))), " on “",
-                                   w.keys[static_cast<std::size_t>(col)], "”."}));
+  words +=
+      " " +
+      look.said(joined({isOne ? "Rows are queries and sum to 1; the row “" : "Rows are queries; the row “",
+                        w.queries[static_cast<std::size_t>(row)], "” puts ",
+                        fixed(static_cast<double>(w.at(head, row, col))), " on “",
+                        w.keys[static_cast<std::size_t>(col)], "”."}));
   std::vector<std::string> lines(1);
   for (std::string_view rest = words; !rest.empty();) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
     const std::string_view word = rest.substr(0, end);
-    if (!lines.back().empty() && widthOf(lines.back(), 12) + widthOf(word, 12) + kLetter > width) lines.emplace_back();
+    if (!lines.back().empty() && widthOf(lines.back(), 12) + widthOf(word, 12) + kLetter > width)
+      lines.emplace_back();
     if (!lines.back().empty()) lines.back() += ' ';
     lines.back() += word;
     rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -164,7 +201,9 @@ void hatch(Drawing& out, double x, double y, double cell, const Rgb& color) {
   item.line = {color, 0.35}, item.stroke = 0.75;
   item.isHatch = true;
   for (double at = step; at < 2 * edge; at += step)
-    for (const double p : {x + std::min(at, edge), y + std::max(1.0, at - edge), x + std::max(1.0, at - edge), y + std::min(at, edge)}) item.points.push_back(p);
+    for (const double p : {x + std::min(at, edge), y + std::max(1.0, at - edge), x + std::max(1.0, at - edge),
+                           y + std::min(at, edge)})
+      item.points.push_back(p);
 }
 
 std::uint32_t pixelOf(const Rgb& color) {
@@ -173,7 +212,8 @@ std::uint32_t pixelOf(const Rgb& color) {
 }
 
 /// Draws the cells of one head, with numbers where they fit.
-void cells(Drawing& out, const Look& look, const Weights& w, int head, double x, double y, double cell, bool hasNumbers) {
+void cells(Drawing& out, const Look& look, const Weights& w, int head, double x, double y, double cell,
+           bool hasNumbers) {
   const bool isImage = static_cast<std::int64_t>(w.rows) * w.cols > kMostShapes;
   std::vector<std::uint32_t> pixels;
   for (int i = 0; i < w.rows; ++i)
@@ -192,11 +232,14 @@ void cells(Drawing& out, const Look& look, const Weights& w, int head, double x,
       }
       if (!hasNumbers || isHidden) continue;
       const bool isFaint = weight < 0.005 && look.colors != Colors::cividis;
-      out.text(x + (j + 0.5) * cell, y + (i + 0.5) * cell + 3.6, look.number(weight), 10, isFaint ? look.muted : onColor(color), Anchor::middle).isMono = true;
+      out.text(x + (j + 0.5) * cell, y + (i + 0.5) * cell + 3.6, look.number(weight), 10,
+               isFaint ? look.muted : onColor(color), Anchor::middle)
+          .isMono = true;
     }
   if (isImage) {
     Drawing::Item& item = out.add(Drawing::Item::Kind::image);
-    item.x = x, item.y = y, item.width = w.cols * cell, item.height = w.rows * cell, item.columns = w.cols, item.pixels = std::move(pixels);
+    item.x = x, item.y = y, item.width = w.cols * cell, item.height = w.rows * cell, item.columns = w.cols,
+    item.pixels = std::move(pixels);
   }
   out.frame(x, y, w.cols * cell, w.rows * cell, look.ink);
 }
@@ -235,11 +278,14 @@ void rowSums(Drawing& out, const Look& look, const Weights& w, int head, double 
   for (int i = 0; i < w.rows; ++i) {
     double sum = 0;
     for (int j = 0; j < w.cols; ++j) sum += static_cast<double>(w.at(head, i, j));
-    out.text(x + 18, y + (i + 0.5) * cell + 3.6, look.number(sum), 10, look.muted, Anchor::middle).isMono = true;
+    out.text(x + 18, y + (i + 0.5) * cell + 3.6, look.number(sum), 10, look.muted, Anchor::middle).isMono =
+        true;
   }
 }
 
-void title(Drawing& out, double x, const Look& look) { out.text(x, kMargin + 14, out.title, 15, look.ink).isBold = true; }
+void title(Drawing& out, double x, const Look& look) {
+  out.text(x, kMargin + 14, out.title, 15, look.ink).isBold = true;
+}
 
 /// A picture of it has no row or column that it fills in part.
 Drawing wholeSized(Drawing drawing) {
@@ -249,16 +295,24 @@ Drawing wholeSized(Drawing drawing) {
 
 Drawing weightsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
   const Look look = lookOf(options);
-  Drawing out = drawingOf(joined({"Attention weights, ", layerAndHead(tensors, options.head)}), look, options);
+  Drawing out =
+      drawingOf(joined({"Attention weights, ", layerAndHead(tensors, options.head)}), look, options);
   const int most = std::max(w.rows, w.cols);
   const double cell = most <= 24 ? 40 : std::max(2.0, 900.0 / most);
-  const bool hasLabels = options.labels && cell >= 10, hasNumbers = options.numbers && cell >= 30, hasSums = options.sums && cell >= 12;
-  const double size = std::min(13.0, cell * 0.8), left = kMargin + 30 + (hasLabels ? 1.15 * widest(w.queries, size) : 0), slant = hasLabels ? widest(w.keys, size) * 0.71 + 14 : 0;
+  const bool hasLabels = options.labels && cell >= 10, hasNumbers = options.numbers && cell >= 30,
+             hasSums = options.sums && cell >= 12;
+  const double size = std::min(13.0, cell * 0.8),
+               left = kMargin + 30 + (hasLabels ? 1.15 * widest(w.queries, size) : 0),
+               slant = hasLabels ? widest(w.keys, size) * 0.71 + 14 : 0;
   const double top = kMargin + 26 + slant, width = w.cols * cell, height = w.rows * cell;
   title(out, left, look);
   if (hasLabels) {
-    for (int j = 0; j < w.cols; ++j) out.text(left + (j + 0.5) * cell + 4, top - 6, w.keys[static_cast<std::size_t>(j)], size, look.ink).angle = -45;
-    for (int i = 0; i < w.rows; ++i) out.text(left - 8, top + (i + 0.5) * cell + size * 0.35, w.queries[static_cast<std::size_t>(i)], size, look.ink, Anchor::end);
+    for (int j = 0; j < w.cols; ++j)
+      out.text(left + (j + 0.5) * cell + 4, top - 6, w.keys[static_cast<std::size_t>(j)], size, look.ink)
+          .angle = -45;
+    for (int i = 0; i < w.rows; ++i)
+      out.text(left - 8, top + (i + 0.5) * cell + size * 0.35, w.queries[static_cast<std::size_t>(i)], size,
+               look.ink, Anchor::end);
   }
   cells(out, look, w, options.head, left, top, cell, hasNumbers);
   out.text(left + width / 2, top + height + 22, look.said("key"), 12, look.muted, Anchor::middle);
@@ -271,19 +325,25 @@ Drawing weightsFigure(const Weights& w, const StateTensors& tensors, const Figur
     colorBar(out, look, bar, top, height);
     right = bar + 22 + 34;
   }
-  out.width = std::max({right + kMargin, left + width + overhang + kMargin, left + widthOf(out.title, 16) + kMargin, 360.0});
+  out.width = std::max(
+      {right + kMargin, left + width + overhang + kMargin, left + widthOf(out.title, 16) + kMargin, 360.0});
   double y = top + height + 46;
   if (options.caption)
-    for (const std::string& line : captionOf(look, w, options.head, tensors, out.width - left - kMargin)) out.text(left, y, line, 12, look.ink), y += kCaptionLine;
+    for (const std::string& line : captionOf(look, w, options.head, tensors, out.width - left - kMargin))
+      out.text(left, y, line, 12, look.ink), y += kCaptionLine;
   out.height = options.caption ? y + 4 : top + height + 22 + kMargin;
   return out;
 }
 
 Drawing headsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
   const Look look = lookOf(options);
-  Drawing out = drawingOf(tensors.isOfLayers ? joined({"Attention weights of all heads of layer ", tensors.shown + 1}) : "Attention weights of all heads", look, options);
+  Drawing out =
+      drawingOf(tensors.isOfLayers ? joined({"Attention weights of all heads of layer ", tensors.shown + 1})
+                                   : "Attention weights of all heads",
+                look, options);
   const int across = std::min(w.heads, 4), down = (w.heads + across - 1) / across;
-  const double cell = std::clamp(160.0 / std::max(w.rows, w.cols), 0.25, 24.0), width = w.cols * cell, height = w.rows * cell;
+  const double cell = std::clamp(160.0 / std::max(w.rows, w.cols), 0.25, 24.0), width = w.cols * cell,
+               height = w.rows * cell;
   title(out, kMargin, look);
   for (int h = 0; h < w.heads; ++h) {
     const double x = kMargin + h % across * (width + 24), y = kMargin + 50 + h / across * (height + 40);
@@ -297,12 +357,18 @@ Drawing headsFigure(const Weights& w, const StateTensors& tensors, const FigureO
   return out;
 }
 
-/// Draws a curve from each query to each key whose width is proportional to the weight, as in Vig 2019 (bertviz).
+/// Draws a curve from each query to each key whose width is proportional to the weight, as in Vig 2019
+/// (bertviz).
 Drawing arcsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
   const Look look = lookOf(options);
-  Drawing out = drawingOf(joined({"Who attends to whom, ", layerAndHead(tensors, options.head)}), look, options);
+  Drawing out =
+      drawingOf(joined({"Who attends to whom, ", layerAndHead(tensors, options.head)}), look, options);
   constexpr double size = 13, span = 280, row = 30;
-  const double left = kMargin + std::max(options.labels ? widest(w.queries, size) : 0.0, widthOf(look.said("query"), 12)) + 12, top = kMargin + 44;
+  const double left =
+                   kMargin +
+                   std::max(options.labels ? widest(w.queries, size) : 0.0, widthOf(look.said("query"), 12)) +
+                   12,
+               top = kMargin + 44;
   title(out, kMargin, look);
   out.text(left - 12, top, look.said("query"), 12, look.muted, Anchor::end);
   out.text(left + span + 12, top, look.said("key"), 12, look.muted);
@@ -317,10 +383,15 @@ Drawing arcsFigure(const Weights& w, const StateTensors& tensors, const FigureOp
     }
   double right = left + span + 12;
   if (options.labels) {
-    for (int i = 0; i < w.rows; ++i) out.text(left - 12, top + (i + 1) * row + 4.5, w.queries[static_cast<std::size_t>(i)], size, look.ink, Anchor::end);
-    for (int j = 0; j < w.cols; ++j) out.text(right, top + (j + 1) * row + 4.5, w.keys[static_cast<std::size_t>(j)], size, look.ink);
+    for (int i = 0; i < w.rows; ++i)
+      out.text(left - 12, top + (i + 1) * row + 4.5, w.queries[static_cast<std::size_t>(i)], size, look.ink,
+               Anchor::end);
+    for (int j = 0; j < w.cols; ++j)
+      out.text(right, top + (j + 1) * row + 4.5, w.keys[static_cast<std::size_t>(j)], size, look.ink);
   }
-  out.width = std::max(right + std::max(options.labels ? widest(w.keys, size) : 0.0, widthOf(look.said("key"), 12)) + kMargin, 2 * kMargin + widthOf(out.title, 16));
+  out.width = std::max(
+      right + std::max(options.labels ? widest(w.keys, size) : 0.0, widthOf(look.said("key"), 12)) + kMargin,
+      2 * kMargin + widthOf(out.title, 16));
   out.height = top + (std::max(w.rows, w.cols) + 1) * row + kMargin / 2;
   return out;
 }
@@ -337,7 +408,10 @@ Result<void> takeParts(std::string_view list, FigureOptions& out) {
   while (!list.empty()) {
     const std::size_t end = std::min(list.find(','), list.size());
     const int at = indexIn(list.substr(0, end), {"labels", "numbers", "bar", "caption", "sums", "clear"});
-    if (at < 0) return base::refuse(ErrorKind::range, "with", {base::inQuotes(list.substr(0, end)), " is no part of a figure; use labels, numbers, bar, caption, sums and clear."});
+    if (at < 0)
+      return base::refuse(ErrorKind::range, "with",
+                          {base::inQuotes(list.substr(0, end)),
+                           " is no part of a figure; use labels, numbers, bar, caption, sums and clear."});
     *parts[at] = true;
     list.remove_prefix(std::min(end + 1, list.size()));
   }
@@ -348,20 +422,32 @@ Result<void> takeParts(std::string_view list, FigureOptions& out) {
 
 Result<FigureOptions> figureOptions(const FigureWords& words) {
   FigureOptions out;
-  const int what = words.what.empty() ? 1 : indexIn(words.what, {"board", "weights", "heads", "arcs"}), style = words.style.empty() ? 2 : indexIn(words.style, {"light", "dark", "print"});
+  const int what = words.what.empty() ? 1 : indexIn(words.what, {"board", "weights", "heads", "arcs"}),
+            style = words.style.empty() ? 2 : indexIn(words.style, {"light", "dark", "print"});
   const int colors = words.colors.empty() ? 0 : indexIn(words.colors, {"own", "cividis", "grey"});
-  if (what < 0) return base::refuse(ErrorKind::range, "what", {base::inQuotes(words.what), " is no figure; use board, weights, heads or arcs."});
-  if (style < 0) return base::refuse(ErrorKind::range, "style", {base::inQuotes(words.style), " is no style; use light, dark or print."});
-  if (colors < 0) return base::refuse(ErrorKind::range, "colors", {base::inQuotes(words.colors), " is no colour map; use own, cividis or grey."});
-  out.what = static_cast<What>(what), out.style = static_cast<Style>(style), out.colors = static_cast<Colors>(colors);
+  if (what < 0)
+    return base::refuse(ErrorKind::range, "what",
+                        {base::inQuotes(words.what), " is no figure; use board, weights, heads or arcs."});
+  if (style < 0)
+    return base::refuse(ErrorKind::range, "style",
+                        {base::inQuotes(words.style), " is no style; use light, dark or print."});
+  if (colors < 0)
+    return base::refuse(ErrorKind::range, "colors",
+                        {base::inQuotes(words.colors), " is no colour map; use own, cividis or grey."});
+  out.what = static_cast<What>(what), out.style = static_cast<Style>(style),
+  out.colors = static_cast<Colors>(colors);
   if (!words.scale.empty()) {
     const auto number = base::parseFloat(words.scale);
-    if (!number || !(*number >= 0.1f && *number <= 20.0f)) return base::refuse(ErrorKind::range, "scale", {base::inQuotes(words.scale), " is no scale; use 0.1 to 20."});
+    if (!number || !(*number >= 0.1f && *number <= 20.0f))
+      return base::refuse(ErrorKind::range, "scale",
+                          {base::inQuotes(words.scale), " is no scale; use 0.1 to 20."});
     out.scale = *number;
   }
   if (!words.head.empty()) {
     const auto number = base::parseFloat(words.head);
-    if (!number || *number != std::floor(*number) || *number < 0 || *number > 1e6f) return base::refuse(ErrorKind::range, "head", {base::inQuotes(words.head), " is no head; count from 0."});
+    if (!number || *number != std::floor(*number) || *number < 0 || *number > 1e6f)
+      return base::refuse(ErrorKind::range, "head",
+                          {base::inQuotes(words.head), " is no head; count from 0."});
     out.head = static_cast<int>(*number);
   }
   if (!words.with.empty())
@@ -372,7 +458,10 @@ Result<FigureOptions> figureOptions(const FigureWords& words) {
 Result<Drawing> figure(const StateTensors& tensors, const FigureOptions& options) {
   Result<Weights> w = weightsOf(tensors);
   if (!w) return w.error();
-  if (options.head >= w->heads) return base::refuse(ErrorKind::range, "head", {options.head, " is not one of ", w->heads, w->heads == 1 ? " head; use 0." : " heads, which are counted from 0."});
+  if (options.head >= w->heads)
+    return base::refuse(ErrorKind::range, "head",
+                        {options.head, " is not one of ", w->heads,
+                         w->heads == 1 ? " head; use 0." : " heads, which are counted from 0."});
   switch (options.what) {
     case What::board: break;
     case What::weights: return wholeSized(weightsFigure(*w, tensors, options));

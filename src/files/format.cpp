@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "document/json.h"
 #include "base/sentence.h"
+#include "document/json.h"
 #include "files/match.h"
 #include "files/npy.h"
 #include "files/safetensors.h"
@@ -25,17 +25,26 @@ constexpr std::array<std::string_view, 6> kEndings{".json", ".npy", ".npz", ".sa
 /// An error if a file's content is of another format than its name says.
 Result<void> checkBegin(std::string_view bytes, Format format) {
   const auto refused = [&](std::string_view what, std::string_view other) {
-    return base::refuse(ErrorKind::type, "file", {"its name ends in " + std::string(name(format)) + ", and it begins as " + std::string(what) + " does; rename it to " + std::string(other) + "."});
+    return base::refuse(ErrorKind::type, "file",
+                        {"its name ends in " + std::string(name(format)) + ", and it begins as " +
+                         std::string(what) + " does; rename it to " + std::string(other) + "."});
   };
-  if (format != Format::npz && bytes.starts_with(kZipMagic)) return refused("an archive", ".npz, if numpy.savez wrote it");
+  if (format != Format::npz && bytes.starts_with(kZipMagic))
+    return refused("an archive", ".npz, if numpy.savez wrote it");
   if (format != Format::npy && bytes.starts_with(kNpyMagic)) return refused("an .npy file", ".npy");
-  if (format != Format::safetensors && format != Format::npz && isSafetensors(bytes)) return refused("a .safetensors file", ".safetensors");
+  if (format != Format::safetensors && format != Format::npz && isSafetensors(bytes))
+    return refused("a .safetensors file", ".safetensors");
   if (format == Format::npz && !bytes.starts_with("PK"))
-    return base::refuse(ErrorKind::syntax, "file", {bytes.empty() ? "it is empty; expected an archive as numpy.savez writes it." : "it is no zip archive, which begins with \"PK\"; save it with numpy.savez."});
+    return base::refuse(
+        ErrorKind::syntax, "file",
+        {bytes.empty() ? "it is empty; expected an archive as numpy.savez writes it."
+                       : "it is no zip archive, which begins with \"PK\"; save it with numpy.savez."});
   if (bytes.empty()) return base::refuse(ErrorKind::syntax, "file", {"it is empty; give tensors."});
   // A Python pickle begins with its protocol number; reading one would execute the program that it contains.
   if (bytes.size() > 1 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 && !isSafetensors(bytes))
-    return base::refuse(ErrorKind::type, "file", {"it is pickled, as torch.save and pickle.dump write it, and such files are never read; save it with safetensors or numpy.savez."});
+    return base::refuse(ErrorKind::type, "file",
+                        {"it is pickled, as torch.save and pickle.dump write it, and such files are never "
+                         "read; save it with safetensors or numpy.savez."});
   return {};
 }
 
@@ -55,13 +64,18 @@ Result<StoredFile> readNpz(std::string_view bytes) {
     Result<Stored> tensor = readNpy(entry.bytes, fieldOf(entry.name.substr(0, entry.name.size() - 4)));
     if (!tensor) return tensor.error();
     texts += tensor->texts.size();
-    if (texts > kMostTexts) return base::refuse(ErrorKind::memory, tensor->name, {"the archive has more than ", kMostTexts, " texts with it; give fewer."});
+    if (texts > kMostTexts)
+      return base::refuse(ErrorKind::memory, tensor->name,
+                          {"the archive has more than ", kMostTexts, " texts with it; give fewer."});
     tensor->owned = std::move(entry.owned);
     file.tensors.push_back(std::move(*tensor));
   }
   if (file.tensors.empty())
-    return base::refuse(ErrorKind::type, "file", {bytes.find("data.pkl") != std::string_view::npos ? "it is an archive of PyTorch, which is pickled and never read; save it with safetensors or numpy.savez."
-                                                                                       : "the archive has no .npy in it; save it with numpy.savez."});
+    return base::refuse(ErrorKind::type, "file",
+                        {bytes.find("data.pkl") != std::string_view::npos
+                             ? "it is an archive of PyTorch, which is pickled and never read; save it with "
+                               "safetensors or numpy.savez."
+                             : "the archive has no .npy in it; save it with numpy.savez."});
   return file;
 }
 
@@ -115,7 +129,9 @@ bool writeNpz(const StoredFile& file, const std::function<bool(std::string_view)
     const Stored& tensor = tensors.emplace_back(withoutBrain(given));
     if (tensor.type == Type::text) kept.push_back(npyOfTexts(tensor));
     else kept.emplace_back(npyHeader(npyDescr(tensor.type), tensor.shape), std::string());
-    sources.push_back({tensor.name + ".npy", {kept.back().first, tensor.type == Type::text ? std::string_view(kept.back().second) : tensor.bytes}});
+    sources.push_back({tensor.name + ".npy",
+                       {kept.back().first,
+                        tensor.type == Type::text ? std::string_view(kept.back().second) : tensor.bytes}});
   }
   return writeZip(sources, put);
 }
@@ -129,14 +145,14 @@ std::optional<Format> formatOf(std::string_view path) {
     const std::string_view ending = kEndings[i];
     if (path.size() <= ending.size() || path[path.size() - ending.size() - 1] == '/') continue;
     const std::string_view end = path.substr(path.size() - ending.size());
-    if (std::equal(end.begin(), end.end(), ending.begin(), [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; })) return static_cast<Format>(i);
+    if (std::equal(end.begin(), end.end(), ending.begin(),
+                   [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; }))
+      return static_cast<Format>(i);
   }
   return std::nullopt;
 }
 
-std::string formatList() {
-  return base::orList({kEndings.begin(), kEndings.end()});
-}
+std::string formatList() { return base::orList({kEndings.begin(), kEndings.end()}); }
 
 Format formatOfBytes(std::string_view bytes) {
   if (bytes.starts_with(kNpyMagic)) return Format::npy;
@@ -167,8 +183,16 @@ Result<void> checkWritable(const StoredFile& file, Format format) {
   for (const Stored& tensor : file.tensors)
     if (tensor.type != Type::text) names.push_back(tensor.name);
   if (names.size() != 1)
-    return base::refuse(ErrorKind::range, "file", {std::to_string(names.size()) + " tensors do not fit one " + std::string(name(format)) + "; choose one" +
-                                            (names.empty() ? "." : " of " + base::orList({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(names.size(), 8))}) + ".")});
+    return base::refuse(
+        ErrorKind::range, "file",
+        {std::to_string(names.size()) + " tensors do not fit one " + std::string(name(format)) +
+         "; choose one" +
+         (names.empty() ? "."
+                        : " of " +
+                              base::orList({names.begin(),
+                                            names.begin() + static_cast<std::ptrdiff_t>(
+                                                                std::min<std::size_t>(names.size(), 8))}) +
+                              ".")});
   for (const Stored& tensor : file.tensors)
     if (isTable && tensor.type != Type::text) return checkTable(tensor);
   return {};
@@ -181,19 +205,24 @@ bool writeStored(const StoredFile& file, Format format, const std::function<bool
     case Format::safetensors: return writeSafetensors(withNotes(file), put);
     default: break;
   }
-  const auto found = std::find_if(file.tensors.begin(), file.tensors.end(), [](const Stored& tensor) { return tensor.type != Type::text; });
-  if (format == Format::csv || format == Format::tsv) return writeTable(*found, format == Format::csv ? ',' : '\t', put);
+  const auto found = std::find_if(file.tensors.begin(), file.tensors.end(),
+                                  [](const Stored& tensor) { return tensor.type != Type::text; });
+  if (format == Format::csv || format == Format::tsv)
+    return writeTable(*found, format == Format::csv ? ',' : '\t', put);
   const Stored tensor = withoutBrain(*found);
   return put(npyHeader(npyDescr(tensor.type), tensor.shape)) && put(tensor.bytes);
 }
 
 std::string listing(const StoredFile& file) {
   std::size_t widest = 0, widestType = 0;
-  for (const Stored& tensor : file.tensors) widest = std::max(widest, tensor.name.size()), widestType = std::max(widestType, name(tensor.type).size());
+  for (const Stored& tensor : file.tensors)
+    widest = std::max(widest, tensor.name.size()),
+    widestType = std::max(widestType, name(tensor.type).size());
   std::string out;
   for (const Stored& tensor : file.tensors) {
     std::string type(name(tensor.type));
-    out += tensor.name + std::string(widest - tensor.name.size() + 2, ' ') + type + std::string(widestType - type.size() + 2, ' ') + base::shapeText(tensor.shape);
+    out += tensor.name + std::string(widest - tensor.name.size() + 2, ' ') + type +
+           std::string(widestType - type.size() + 2, ' ') + base::shapeText(tensor.shape);
     if (tensor.isColumnMajor && tensor.shape.size() > 1) out += "  Fortran order";
     if (tensor.isBigEndian && bytesOf(tensor.type) > 1) out += "  big-endian";
     out += '\n';

@@ -23,7 +23,8 @@ std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
     std::array<std::uint32_t, 256> made{};
     for (std::uint32_t i = 0; i < 256; ++i) {
       std::uint32_t c = i;
-      for (int bit = 0; bit < 8; ++bit) c = (c & 1) != 0 ? 0xedb88320u ^ c >> 1 : c >> 1;  // the polynomial of CRC-32, bit-reversed
+      for (int bit = 0; bit < 8; ++bit)
+        c = (c & 1) != 0 ? 0xedb88320u ^ c >> 1 : c >> 1;  // the polynomial of CRC-32, bit-reversed
       made[i] = c;
     }
     return made;
@@ -36,7 +37,8 @@ std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
 bool inflate(std::string_view stream, char* out, std::size_t size) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max();
   if (stream.size() > kMost || size > kMost) return false;
-  return stbi_zlib_decode_noheader_buffer(out, static_cast<int>(size), stream.data(), static_cast<int>(stream.size())) == static_cast<int>(size);
+  return stbi_zlib_decode_noheader_buffer(out, static_cast<int>(size), stream.data(),
+                                          static_cast<int>(stream.size())) == static_cast<int>(size);
 }
 
 }  // namespace files

@@ -10,10 +10,12 @@ namespace {
 
 constexpr char32_t kFirst = 0x100, kSpace = 0x120, kLineEnd = 0x10a;
 
-/// The byte for a character of byte-level BPE: printable bytes stand for themselves, the other 68 are numbered from U+0100 on. -1 if it is
-/// none.
+/// The byte for a character of byte-level BPE: printable bytes stand for themselves, the other 68 are
+/// numbered from U+0100 on. -1 if it is none.
 int byteOf(char32_t letter) {
-  const auto isItself = [](int byte) { return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xff && byte != 0xad); };
+  const auto isItself = [](int byte) {
+    return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xff && byte != 0xad);
+  };
   if (letter < kFirst) return isItself(static_cast<int>(letter)) ? static_cast<int>(letter) : -1;
   int rest = static_cast<int>(letter - kFirst);
   for (int byte = 0; byte < 256; ++byte)
@@ -72,7 +74,9 @@ std::string readable(std::string_view label) {
 }  // namespace
 
 std::vector<std::string> readableLabels(std::vector<std::string> tokens) {
-  const bool isBytes = std::any_of(tokens.begin(), tokens.end(), [](const std::string& token) { return has(token, kSpace) || has(token, kLineEnd); });
+  const bool isBytes = std::any_of(tokens.begin(), tokens.end(), [](const std::string& token) {
+    return has(token, kSpace) || has(token, kLineEnd);
+  });
   for (std::string& token : tokens) token = readable(isBytes ? bytesOf(token) : token);
   return tokens;
 }

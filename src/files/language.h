@@ -1,5 +1,5 @@
-// The interface in another language, as stored in web/languages: {"language": "Deutsch", "messages": {"the header": {"Open": "Öffnen", …},
-// …}}.
+// The interface in another language, as stored in web/languages: {"language": "Deutsch", "messages": {"the
+// header": {"Open": "Öffnen", …}, …}}.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace files {
 
-/// All messages of such a file, in the format of views::Words. An error, by field, unless they are groups of texts without line ends.
+/// All messages of such a file, in the format of views::Words. An error, by field, unless they are groups of
+/// texts without line ends.
 base::Result<std::string> wordsOf(std::string_view json);
 
 }  // namespace files

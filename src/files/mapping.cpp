@@ -27,12 +27,14 @@ using document::Choices;
 using document::State;
 using ErrorKind = Error::Kind;
 
-constexpr int kMostListed = 60;      ///< tensors in one list of choices
-constexpr int kMostEntries = 200;    ///< items of a batch, and heads
-constexpr int kRandomTokens = 6;     ///< number of random tokens where the file does not determine it
-constexpr int kTableRows = 8;        ///< rows taken from an embedding table
+constexpr int kMostListed = 60;    ///< tensors in one list of choices
+constexpr int kMostEntries = 200;  ///< items of a batch, and heads
+constexpr int kRandomTokens = 6;   ///< number of random tokens where the file does not determine it
+constexpr int kTableRows = 8;      ///< rows taken from an embedding table
 
-bool isOneOf(std::string_view word, std::initializer_list<std::string_view> words) { return std::find(words.begin(), words.end(), word) != words.end(); }
+bool isOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 bool cut(std::string& word, std::string_view ending) {
   if (!word.ends_with(ending) || word.size() == ending.size()) return false;
@@ -71,18 +73,21 @@ void transpose(Array& array) {
   const std::int64_t rows = array.shape[0], cols = array.shape[1];
   std::vector<float> out(array.values.size());
   for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < cols; ++j) out[static_cast<std::size_t>(j * rows + i)] = array.values[static_cast<std::size_t>(i * cols + j)];
+    for (std::int64_t j = 0; j < cols; ++j)
+      out[static_cast<std::size_t>(j * rows + i)] = array.values[static_cast<std::size_t>(i * cols + j)];
   array.values = std::move(out), array.shape = {cols, rows};
 }
 
 /// Swaps the two middle axes: [B, L, H, d] becomes [B, H, L, d].
 void swapMiddle(Array& array) {
-  const std::int64_t batch = array.shape[0], rows = array.shape[1], heads = array.shape[2], cols = array.shape[3];
+  const std::int64_t batch = array.shape[0], rows = array.shape[1], heads = array.shape[2],
+                     cols = array.shape[3];
   std::vector<float> out(array.values.size());
   for (std::int64_t b = 0; b < batch; ++b)
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t h = 0; h < heads; ++h)
-        std::copy_n(array.values.begin() + ((b * rows + r) * heads + h) * cols, cols, out.begin() + ((b * heads + h) * rows + r) * cols);
+        std::copy_n(array.values.begin() + ((b * rows + r) * heads + h) * cols, cols,
+                    out.begin() + ((b * heads + h) * rows + r) * cols);
   array.values = std::move(out);
   std::swap(array.shape[1], array.shape[2]);
 }
@@ -110,7 +115,8 @@ Array third(const Array& array, int index, bool isStacked) {
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------------------------ what there is
+// ------------------------------------------------------------------------------------------------------ what
+// there is
 
 Mapping::Item Mapping::itemOf(std::string_view name) {
   Item item;
@@ -124,40 +130,52 @@ Mapping::Item Mapping::itemOf(std::string_view name) {
   item.prefix = end == std::string::npos ? "" : std::string(name.substr(0, end + 1));
   const bool isConv = isOneOf(last, {"c_attn", "c_proj"});  // GPT-2's Conv1D has [in, out]
   if (isConv) item.isLinear = false;
-  (void)(cut(last, "_proj") || cut(last, "_lin") || cut(last, "_states") || cut(last, "_layer") || cut(last, "_proj_linear"));
+  (void)(cut(last, "_proj") || cut(last, "_lin") || cut(last, "_states") || cut(last, "_layer") ||
+         cut(last, "_proj_linear"));
   if (last.starts_with("to_")) last = last.substr(3);
   for (const char kind : {'w', 'b'})
-    if (last.size() <= 5 && last[0] == kind && (last.size() == 2 || last.size() == 4 || (last.size() > 2 && last[1] == '_'))) {
+    if (last.size() <= 5 && last[0] == kind &&
+        (last.size() == 2 || last.size() == 4 || (last.size() > 2 && last[1] == '_'))) {
       std::string rest = last.substr(last[1] == '_' ? 2 : 1);
       if (!isOneOf(rest, {"q", "k", "v", "o", "qkv"})) continue;
-      item.isWeight = item.isWeight || (kind == 'w' && !item.isBias), item.isBias = item.isBias || kind == 'b';
+      item.isWeight = item.isWeight || (kind == 'w' && !item.isBias),
+      item.isBias = item.isBias || kind == 'b';
       last = std::move(rest);
     }
   const bool isParameter = item.isWeight || item.isBias;
   if (isOneOf(last, {"q", "query", "queries"})) item.role = Role::q;
   else if (isOneOf(last, {"k", "key", "keys"})) item.role = Role::k;
   else if (isOneOf(last, {"v", "value", "values"})) item.role = Role::v;
-  else if (isOneOf(last, {"qkv", "in", "c_attn", "query_key_value", "wqkv"}) && (isParameter || last == "qkv")) item.role = Role::qkv;
+  else if (isOneOf(last, {"qkv", "in", "c_attn", "query_key_value", "wqkv"}) &&
+           (isParameter || last == "qkv"))
+    item.role = Role::qkv;
   else if (isParameter && isOneOf(last, {"o", "out", "dense", "c"})) item.role = Role::o;
   else if (isParameter) item.role = Role::none;
-  else if (isOneOf(last, {"x", "hidden", "hidden_states", "input", "inputs", "embeddings", "inputs_embeds"})) item.role = Role::x;
+  else if (isOneOf(last, {"x", "hidden", "hidden_states", "input", "inputs", "embeddings", "inputs_embeds"}))
+    item.role = Role::x;
   else if (isOneOf(last, {"x_kv", "encoder_hidden"})) item.role = Role::xKv;
   else if (isOneOf(last, {"mask", "attn_mask", "attention_mask"})) item.role = Role::mask;
-  else if (isOneOf(last, {"weights", "attentions", "attention", "attn", "attn_weights", "attention_weights", "attention_probs", "probs"})) item.role = Role::weights;
+  else if (isOneOf(last, {"weights", "attentions", "attention", "attn", "attn_weights", "attention_weights",
+                          "attention_probs", "probs"}))
+    item.role = Role::weights;
   else if (isOneOf(last, {"labels", "tokens", "input_tokens"})) item.role = Role::tokens;
   else if (last == "key_labels") item.role = Role::keyTokens;
   return item;
 }
 
 void Mapping::findLayers() {
-  // The roles of the matrices under each prefix, as bits: of those that are inputs, and of those that are weights.
+  // The roles of the matrices under each prefix, as bits: of those that are inputs, and of those that are
+  // weights.
   std::map<std::string_view, std::array<unsigned, 2>, decltype(&isBefore)> found(&isBefore);
   const auto bit = [](Role role) { return 1u << static_cast<unsigned>(role); };
   for (const Item& item : items_)
-    if (!item.isBias && isMatrix(tensor(item.tensor))) found[item.prefix][item.isWeight ? 1 : 0] |= bit(item.role);
+    if (!item.isBias && isMatrix(tensor(item.tensor)))
+      found[item.prefix][item.isWeight ? 1 : 0] |= bit(item.role);
   const unsigned all = bit(Role::q) | bit(Role::k) | bit(Role::v);
   for (const auto& [prefix, roles] : found)
-    if (std::any_of(roles.begin(), roles.end(), [&](unsigned has) { return (has & bit(Role::qkv)) != 0 || (has & all) == all; })) layers_.emplace_back(prefix);
+    if (std::any_of(roles.begin(), roles.end(),
+                    [&](unsigned has) { return (has & bit(Role::qkv)) != 0 || (has & all) == all; }))
+      layers_.emplace_back(prefix);
 }
 
 Mapping::Mapping(StoredFile file, std::string title) : file_(std::move(file)), title_(std::move(title)) {
@@ -173,22 +191,28 @@ bool Mapping::isPossible() const { return std::any_of(file_.tensors.begin(), fil
 int Mapping::find(Role role, bool isWeight, bool isBias) const {
   const auto in = [&](std::string_view prefix) {
     for (const Item& item : items_)
-      if (item.role == role && item.isWeight == isWeight && item.isBias == isBias && item.prefix == prefix && (isBias ? isNumbers(tensor(item.tensor)) : isMatrix(tensor(item.tensor)))) return item.tensor;
+      if (item.role == role && item.isWeight == isWeight && item.isBias == isBias && item.prefix == prefix &&
+          (isBias ? isNumbers(tensor(item.tensor)) : isMatrix(tensor(item.tensor))))
+        return item.tensor;
     return -1;
   };
   int found = in(layer_);
-  // In BERT the output's weights are under another prefix than those of the inputs: attention.self.query, attention.output.dense.
-  if (std::string beside = layer_; found < 0 && role == Role::o && cut(beside, "self.")) found = in(beside + "output.");
+  // In BERT the output's weights are under another prefix than those of the inputs: attention.self.query,
+  // attention.output.dense.
+  if (std::string beside = layer_; found < 0 && role == Role::o && cut(beside, "self."))
+    found = in(beside + "output.");
   if (found < 0 && !isWeight && !isBias) found = in("");
   return found;
 }
 
-/// The texts of the layer; otherwise those before all layers; otherwise, except for keys, any texts. -1 if there are none.
+/// The texts of the layer; otherwise those before all layers; otherwise, except for keys, any texts. -1 if
+/// there are none.
 int Mapping::findTexts(Role role) const {
   int found = -1, best = 0;
   for (const Item& item : items_) {
     const int near = item.prefix == layer_ ? 3 : item.prefix.empty() ? 2 : role == Role::tokens ? 1 : 0;
-    if (item.role == role && tensor(item.tensor).type == Type::text && near > best) found = item.tensor, best = near;
+    if (item.role == role && tensor(item.tensor).type == Type::text && near > best)
+      found = item.tensor, best = near;
   }
   return found;
 }
@@ -198,9 +222,11 @@ int Mapping::labelsCount() const {
   return found < 0 ? 0 : static_cast<int>(tensor(found).texts.size());
 }
 
-// ------------------------------------------------------------------------------------------------------------ choices
+// ------------------------------------------------------------------------------------------------------------
+// choices
 
-int Mapping::choose(std::string_view name, std::string_view label, std::vector<std::string> choices, int likeliest) {
+int Mapping::choose(std::string_view name, std::string_view label, std::vector<std::string> choices,
+                    int likeliest) {
   const int count = static_cast<int>(choices.size());
   if (count < 2) return 0;
   document::Field field;
@@ -213,13 +239,16 @@ int Mapping::choose(std::string_view name, std::string_view label, std::vector<s
 }
 
 /// The index of the chosen tensor; -1 if none is chosen.
-int Mapping::chooseTensor(std::string_view name, std::string_view label, int likeliest, std::string_view none, int nth) {
+int Mapping::chooseTensor(std::string_view name, std::string_view label, int likeliest, std::string_view none,
+                          int nth) {
   std::vector<int> found;
   if (likeliest >= 0) found.push_back(likeliest);
   for (const bool isNear : {true, false})
     for (const Item& item : items_) {
       const bool isOfLayer = item.prefix == layer_ || item.prefix.empty();
-      if (isOfLayer == isNear && isMatrix(tensor(item.tensor)) && item.tensor != likeliest && static_cast<int>(found.size()) < kMostListed) found.push_back(item.tensor);
+      if (isOfLayer == isNear && isMatrix(tensor(item.tensor)) && item.tensor != likeliest &&
+          static_cast<int>(found.size()) < kMostListed)
+        found.push_back(item.tensor);
     }
   if (likeliest >= 0) base::sort(found, std::less<>());
   std::vector<std::string> names;
@@ -241,20 +270,31 @@ int Mapping::chooseHeads(std::int64_t columns, std::int64_t keyColumns) {
   int likeliest = -1;
   std::int64_t told = 0;
   for (const Stored& one : file_.tensors)
-    if (isOneOf(base::lowered(one.name), {"heads", "q_num_heads", "num_heads", "n_heads"}) && countOf(one.shape) == 1 && isNumbers(one))
-      if (const auto value = plain(one)) told = std::llround(valueAt(*value, 0).kind == Number::Kind::real ? valueAt(*value, 0).real : static_cast<double>(valueAt(*value, 0).whole));
+    if (isOneOf(base::lowered(one.name), {"heads", "q_num_heads", "num_heads", "n_heads"}) &&
+        countOf(one.shape) == 1 && isNumbers(one))
+      if (const auto value = plain(one))
+        told = std::llround(valueAt(*value, 0).kind == Number::Kind::real
+                                ? valueAt(*value, 0).real
+                                : static_cast<double>(valueAt(*value, 0).whole));
   for (std::int64_t n = 1; n <= columns && n <= kMostEntries; ++n) {
     if (columns % n != 0) continue;
     const std::int64_t width = columns / n;
-    // The head widths of nearly all models, the wider one preferred; small tensors are assumed to be one head.
-    const bool isUsual = columns > 128 && (width == 64 || (width == 128 && columns >= 2048)), fits = width > 0 && keyColumns % width == 0 && (keyColumns == 0 || n % (keyColumns / width) == 0);
-    if (n == told || (told == 0 && fits && (likeliest < 0 || isUsual))) likeliest = static_cast<int>(counts.size());
+    // The head widths of nearly all models, the wider one preferred; small tensors are assumed to be one
+    // head.
+    const bool isUsual = columns > 128 && (width == 64 || (width == 128 && columns >= 2048)),
+               fits =
+                   width > 0 && keyColumns % width == 0 && (keyColumns == 0 || n % (keyColumns / width) == 0);
+    if (n == told || (told == 0 && fits && (likeliest < 0 || isUsual)))
+      likeliest = static_cast<int>(counts.size());
     counts.push_back(joined({n, n == 1 ? " head of " : " heads of ", width}));
   }
   const int chosen = choose("heads", "Heads", std::move(counts), std::max(likeliest, 0));
   std::int64_t count = 0;
   for (std::int64_t n = 1, i = -1; n <= columns; ++n)
-    if (columns % n == 0 && ++i == chosen) { count = n; break; }
+    if (columns % n == 0 && ++i == chosen) {
+      count = n;
+      break;
+    }
   return static_cast<int>(std::max<std::int64_t>(count, 1));
 }
 
@@ -265,12 +305,14 @@ Result<Array> Mapping::floats(int index, std::string_view name) const {
   return arrayOf(std::move(copy), false);
 }
 
-// ------------------------------------------------------------------------------------------------------------- making
+// -------------------------------------------------------------------------------------------------------------
+// making
 
 document::Form Mapping::form(const Choices& choices) {
   Result<State> made = state(choices);
   // If the layers do not have the same shapes, only one of them is read.
-  const bool isAsked = std::any_of(choices.begin(), choices.end(), [](const auto& one) { return one.first == "layer"; });
+  const bool isAsked =
+      std::any_of(choices.begin(), choices.end(), [](const auto& one) { return one.first == "layer"; });
   if (!made && !isAsked && mayJoin()) isJoined_ = false, made = state(choices);
   document::Form form = std::move(form_);
   form.title = title_, form.isReady = static_cast<bool>(made);
@@ -279,9 +321,16 @@ document::Form Mapping::form(const Choices& choices) {
     return form;
   }
   const State& s = *made;
-  form.says = joined({s.tokens, s.tokens == 1 ? " token" : " tokens", s.cross ? joined({" and ", s.keyTokens, " keys"}) : std::string(), ", ", s.heads,
-                      s.heads == 1 ? " head" : " heads", s.kvHeads != s.heads ? joined({" (", s.kvHeads, " for keys and values)"}) : std::string(), " of ", s.headDim,
-                      s.valueDim != s.headDim ? joined({" and ", s.valueDim}) : std::string(), s.headDim == 1 && s.valueDim == 1 ? " column" : " columns", s.batch > 1 ? joined({", ", s.batch, hasLayers(s) ? " layers" : " entries"}) : std::string(), ".", file_.heading > 0 ? joined({" Row ", file_.heading, " is taken as a heading."}) : std::string(), added_});
+  form.says = joined(
+      {s.tokens, s.tokens == 1 ? " token" : " tokens",
+       s.cross ? joined({" and ", s.keyTokens, " keys"}) : std::string(), ", ", s.heads,
+       s.heads == 1 ? " head" : " heads",
+       s.kvHeads != s.heads ? joined({" (", s.kvHeads, " for keys and values)"}) : std::string(), " of ",
+       s.headDim, s.valueDim != s.headDim ? joined({" and ", s.valueDim}) : std::string(),
+       s.headDim == 1 && s.valueDim == 1 ? " column" : " columns",
+       s.batch > 1 ? joined({", ", s.batch, hasLayers(s) ? " layers" : " entries"}) : std::string(), ".",
+       file_.heading > 0 ? joined({" Row ", file_.heading, " is taken as a heading."}) : std::string(),
+       added_});
   return form;
 }
 
@@ -292,15 +341,23 @@ Result<State> Mapping::state(const Choices& choices) {
 
 Result<State> Mapping::make() {
   std::vector<std::string> names;
-  for (const std::string& layer : layers_) names.push_back(layer.empty() ? std::string("those without a prefix") : base::printable(layer.substr(0, layer.size() - 1)));
+  for (const std::string& layer : layers_)
+    names.push_back(layer.empty() ? std::string("those without a prefix")
+                                  : base::printable(layer.substr(0, layer.size() - 1)));
   const bool mayBeAll = mayJoin();
   if (mayBeAll) names.push_back(joined({"All ", static_cast<int>(layers_.size()), " layers"}));
-  const int count = static_cast<int>(layers_.size()), layer = choose("layer", "Layer", std::move(names), mayBeAll && isJoined_ ? count : 0);
+  const int count = static_cast<int>(layers_.size()),
+            layer = choose("layer", "Layer", std::move(names), mayBeAll && isJoined_ ? count : 0);
   if (mayBeAll && layer == count) return allLayers();
   layer_ = layers_.empty() ? "" : layers_[static_cast<std::size_t>(layer)];
-  const bool hasQ = find(Role::q, false) >= 0 || find(Role::qkv, false) >= 0, hasW = find(Role::q, true) >= 0 || find(Role::qkv, true) >= 0;
+  const bool hasQ = find(Role::q, false) >= 0 || find(Role::qkv, false) >= 0,
+             hasW = find(Role::q, true) >= 0 || find(Role::qkv, true) >= 0;
   const bool hasWeights = find(Role::weights, false) >= 0 || isWeightsAlone();
-  const int as = choose("as", "Read as", {"Q, K and V", "X and its weights", "Weights of attention alone"}, hasQ ? 0 : hasW ? 1 : hasWeights ? 2 : 0);
+  const int as = choose("as", "Read as", {"Q, K and V", "X and its weights", "Weights of attention alone"},
+                        hasQ         ? 0
+                        : hasW       ? 1
+                        : hasWeights ? 2
+                                     : 0);
   if (as == 2) return weightsAlone();
   Result<StoredFile> chosen = as == 1 ? projected() : direct();
   if (!chosen) return chosen.error();
@@ -317,14 +374,17 @@ bool Mapping::mayJoin() const {
   for (const Role role : {Role::q, Role::k, Role::v}) {
     const Stored* first = nullptr;
     for (const std::string& layer : layers_) {
-      const auto found = std::find_if(items_.begin(), items_.end(), [&](const Item& i) { return i.role == role && !i.isWeight && !i.isBias && i.prefix == layer && isMatrix(tensor(i.tensor)); });
+      const auto found = std::find_if(items_.begin(), items_.end(), [&](const Item& i) {
+        return i.role == role && !i.isWeight && !i.isBias && i.prefix == layer && isMatrix(tensor(i.tensor));
+      });
       if (found == items_.end()) return false;
       const Stored& one = tensor(found->tensor);
       if (!first) first = &one;
       if (one.shape != first->shape) return false;
       numbers += countOf(one.shape);
     }
-    if (first->shape.size() > 4 || (first->shape.size() == 4 && first->shape[0] != 1)) return false;  // a batch of several texts
+    if (first->shape.size() > 4 || (first->shape.size() == 4 && first->shape[0] != 1))
+      return false;  // a batch of several texts
   }
   return numbers <= document::kMaxNumbers;
 }
@@ -359,7 +419,8 @@ void widenBias(State& state, document::Bias kind) {
 
 }  // namespace
 
-/// All layers of a recorded model, as the items of a batch. They share their options; an error if these differ.
+/// All layers of a recorded model, as the items of a batch. They share their options; an error if these
+/// differ.
 Result<State> Mapping::allLayers() {
   std::vector<State> states;
   const document::Form asked = form_;
@@ -376,7 +437,8 @@ Result<State> Mapping::allLayers() {
     if (!made) return made.error();
     states.push_back(std::move(*made));
   }
-  std::erase_if(form_.fields, [&](const document::Field& one) { return one.name != "layer" && !isShared(one.name); });
+  std::erase_if(form_.fields,
+                [&](const document::Field& one) { return one.name != "layer" && !isShared(one.name); });
   State all = states.front();
   if (std::any_of(states.begin(), states.end(), [&](const State& s) { return !(s.painted == all.painted); }))
     for (State& s : states) addPainted(s);
@@ -386,9 +448,13 @@ Result<State> Mapping::allLayers() {
   all = states.front();
   for (std::size_t i = 1; i < states.size(); ++i) {
     for (const document::Option& option : document::options())
-      if (option.id != document::OptionId::labels && option.id != document::OptionId::key_labels && get(states[i], option.id) != get(all, option.id))
-        return base::refuse(ErrorKind::range, option.name, {"it is ", document::toJson(get(states[i], option.id)), " in ", base::printable(layers_[i].substr(0, layers_[i].size() - 1)), " and ",
-                                                       document::toJson(get(all, option.id)), " in the first layer; choose one layer."});
+      if (option.id != document::OptionId::labels && option.id != document::OptionId::key_labels &&
+          get(states[i], option.id) != get(all, option.id))
+        return base::refuse(
+            ErrorKind::range, option.name,
+            {"it is ", document::toJson(get(states[i], option.id)), " in ",
+             base::printable(layers_[i].substr(0, layers_[i].size() - 1)), " and ",
+             document::toJson(get(all, option.id)), " in the first layer; choose one layer."});
   }
   all.batch = static_cast<int>(states.size()), all.batchOf = document::BatchOf::layers;
   if (auto ok = checkSizes("layer", all); !ok) return ok.error();
@@ -404,8 +470,8 @@ Result<State> Mapping::allLayers() {
   return all;
 }
 
-/// Does the file contain square matrices, the first row of the first being a row of weights? So the result of output_attentions is
-/// recognised under any name.
+/// Does the file contain square matrices, the first row of the first being a row of weights? So the result of
+/// output_attentions is recognised under any name.
 bool Mapping::looksLikeWeights() const {
   for (const Stored& one : file_.tensors) {
     if (!isMatrix(one)) continue;
@@ -415,26 +481,36 @@ bool Mapping::looksLikeWeights() const {
     const Result<Array> read = arrayOf(std::move(copy), false);
     if (!read) return false;
     const auto size = static_cast<std::size_t>(one.shape[rank - 1]);
-    for (auto row = read->values.begin(), end = row + static_cast<std::ptrdiff_t>(size * size); row != end; row += static_cast<std::ptrdiff_t>(size)) {
+    for (auto row = read->values.begin(), end = row + static_cast<std::ptrdiff_t>(size * size); row != end;
+         row += static_cast<std::ptrdiff_t>(size)) {
       const auto last = row + static_cast<std::ptrdiff_t>(size);
-      if (std::any_of(row, last, [](float w) { return w < 0; }) || std::abs(std::accumulate(row, last, 0.0) - 1) > 0.001) return false;
+      if (std::any_of(row, last, [](float w) { return w < 0; }) ||
+          std::abs(std::accumulate(row, last, 0.0) - 1) > 0.001)
+        return false;
     }
     return true;
   }
   return false;
 }
 
-bool Mapping::isWeightsAlone() const { return layers_.empty() && find(Role::x, false) < 0 && (find(Role::weights, false) >= 0 || looksLikeWeights()); }
+bool Mapping::isWeightsAlone() const {
+  return layers_.empty() && find(Role::x, false) < 0 &&
+         (find(Role::weights, false) >= 0 || looksLikeWeights());
+}
 
-/// Joins layers given as separate tensors, [batch, heads, queries, keys] or [heads, queries, keys], into one [layers, batch, heads, queries,
-/// keys].
+/// Joins layers given as separate tensors, [batch, heads, queries, keys] or [heads, queries, keys], into one
+/// [layers, batch, heads, queries, keys].
 Result<void> Mapping::joinLayers(int chosen, Array& read) {
   const Shape shape = tensor(chosen).shape;
   if (shape.size() != 3 && shape.size() != 4) return {};
   std::vector<int> alike;
   for (std::size_t i = 0; i < file_.tensors.size(); ++i)
     if (isMatrix(file_.tensors[i]) && file_.tensors[i].shape == shape) alike.push_back(static_cast<int>(i));
-  if (alike.size() < 2 || choose("list", "Layers", {joined({"All ", static_cast<int>(alike.size()), " tensors of this shape"}), "This one alone"}, 0) == 1) return {};
+  if (alike.size() < 2 ||
+      choose("list", "Layers",
+             {joined({"All ", static_cast<int>(alike.size()), " tensors of this shape"}), "This one alone"},
+             0) == 1)
+    return {};
   // Ordered by name; equal names in the order of the file.
   base::sort(alike, [&](int a, int b) {
     const std::string &one = tensor(a).name, &other = tensor(b).name;
@@ -454,7 +530,10 @@ Result<void> Mapping::joinLayers(int chosen, Array& read) {
 Result<void> Mapping::split(Array& array, std::string_view name, int heads) const {
   Shape& shape = array.shape;
   const std::size_t rank = shape.size();
-  const auto wrong = [&] { return base::refuse(ErrorKind::range, joined({name, ".shape"}), {shapeText(shape), " does not fit the axes that were chosen; choose others."}); };
+  const auto wrong = [&] {
+    return base::refuse(ErrorKind::range, joined({name, ".shape"}),
+                        {shapeText(shape), " does not fit the axes that were chosen; choose others."});
+  };
   if (rank == 2 || (rank == 3 && axes_ == 2)) {
     if (shape.back() % heads != 0) return wrong();
     if (rank == 2) shape.insert(shape.begin(), 1);
@@ -472,12 +551,14 @@ Result<void> Mapping::split(Array& array, std::string_view name, int heads) cons
   if (entry_ < 0) return {};
   if (entry_ >= shape[0]) return wrong();
   const auto size = static_cast<std::ptrdiff_t>(array.values.size() / static_cast<std::size_t>(shape[0]));
-  array.values = std::vector<float>(array.values.begin() + size * entry_, array.values.begin() + size * (entry_ + 1));
+  array.values =
+      std::vector<float>(array.values.begin() + size * entry_, array.values.begin() + size * (entry_ + 1));
   shape[0] = 1;
   return {};
 }
 
-/// Q, K and V from tensors of their own. Of more than four axes only the first is split: the entries of a recording, layer by layer.
+/// Q, K and V from tensors of their own. Of more than four axes only the first is split: the entries of a
+/// recording, layer by layer.
 Result<StoredFile> Mapping::direct() {
   const int fused = find(Role::qkv, false);
   int chosen[3];
@@ -486,14 +567,16 @@ Result<StoredFile> Mapping::direct() {
   for (int i = 0; i < 3; ++i) {
     const int likeliest = find(roles[i], false);
     chosen[i] = chooseTensor(names[i], labels[i], likeliest >= 0 ? likeliest : fused, {}, i);
-    if (chosen[i] < 0) return base::refuse(ErrorKind::type, names[i], {"it is missing; choose a tensor of two axes or more."});
+    if (chosen[i] < 0)
+      return base::refuse(ErrorKind::type, names[i], {"it is missing; choose a tensor of two axes or more."});
   }
   Array arrays[3];
   const bool isOne = chosen[0] == chosen[1] && chosen[1] == chosen[2];
   const Shape& whole = tensor(chosen[0]).shape;
   int together = 0;
   std::vector<std::string> ways{"The same for all three"};
-  const bool mayStack = isOne && whole.size() >= 3 && whole[0] == 3, mayStand = isOne && whole.back() % 3 == 0 && whole.back() > 0;
+  const bool mayStack = isOne && whole.size() >= 3 && whole[0] == 3,
+             mayStand = isOne && whole.back() % 3 == 0 && whole.back() > 0;
   if (mayStack) ways.emplace_back("Three, stacked on the first axis");
   if (mayStand) ways.emplace_back("Three, side by side in the columns");
   if (isOne) together = choose("together", "Q, K and V in it", ways, chosen[0] == fused || mayStack ? 1 : 0);
@@ -512,32 +595,43 @@ Result<StoredFile> Mapping::direct() {
       if (array.shape.size() > 4) array.shape.erase(array.shape.begin());
   if (arrays[0].shape.size() == 5) {
     std::vector<std::string> entries;
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(arrays[0].shape[0], kMostEntries); ++i) entries.push_back(joined({i}));
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(arrays[0].shape[0], kMostEntries); ++i)
+      entries.push_back(joined({i}));
     const int entry = choose("first", "Entry of the first axis", std::move(entries), 0);
     for (Array& array : arrays) {
-      if (array.shape.size() != 5 || entry >= array.shape[0]) return base::refuse(ErrorKind::range, "q.shape", {"q, k and v have different numbers of axes; choose others."});
+      if (array.shape.size() != 5 || entry >= array.shape[0])
+        return base::refuse(ErrorKind::range, "q.shape",
+                            {"q, k and v have different numbers of axes; choose others."});
       const auto size = static_cast<std::ptrdiff_t>(array.values.size()) / array.shape[0];
-      array.values = std::vector<float>(array.values.begin() + size * entry, array.values.begin() + size * (entry + 1));
+      array.values =
+          std::vector<float>(array.values.begin() + size * entry, array.values.begin() + size * (entry + 1));
       array.shape.erase(array.shape.begin());
     }
   }
   const Shape& shape = arrays[0].shape;
   const int tokens = labelsCount();
-  if (shape.size() == 4) axes_ = choose("axes", "Axes", {"[batch, heads, tokens, columns]", "[batch, tokens, heads, columns]"}, tokens > 0 && shape[1] == tokens && shape[2] != tokens ? 1 : 0);
+  if (shape.size() == 4)
+    axes_ = choose("axes", "Axes", {"[batch, heads, tokens, columns]", "[batch, tokens, heads, columns]"},
+                   tokens > 0 && shape[1] == tokens && shape[2] != tokens ? 1 : 0);
   if (shape.size() == 3)
-    axes_ = choose("axes", "Axes", {"[heads, tokens, columns]", "[tokens, heads, columns]", "[batch, tokens, columns]"}, tokens > 0 && shape[0] == tokens && shape[1] != tokens ? 1 : 0);
+    axes_ = choose("axes", "Axes",
+                   {"[heads, tokens, columns]", "[tokens, heads, columns]", "[batch, tokens, columns]"},
+                   tokens > 0 && shape[0] == tokens && shape[1] != tokens ? 1 : 0);
   const bool isPacked = shape.size() == 2 || (shape.size() == 3 && axes_ == 2);
   int heads = 1, kvHeads = 1;
   if (isPacked) {
     heads = chooseHeads(shape.back(), arrays[1].shape.empty() ? 0 : arrays[1].shape.back());
-    const std::int64_t width = std::max<std::int64_t>(1, shape.back() / heads), keys = arrays[1].shape.empty() ? 0 : arrays[1].shape.back();
+    const std::int64_t width = std::max<std::int64_t>(1, shape.back() / heads),
+                       keys = arrays[1].shape.empty() ? 0 : arrays[1].shape.back();
     kvHeads = keys > 0 && keys % width == 0 ? static_cast<int>(keys / width) : heads;
   }
   const std::int64_t batch = shape.size() == 4 || (isPacked && shape.size() == 3) ? shape[0] : 1;
   if (batch > 1) {
     std::vector<std::string> entries{"All of them"};
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(batch, kMostEntries); ++i) entries.push_back(joined({i}));
-    entry_ = choose("batch", "Entry of the batch", std::move(entries), batch > document::kMaxBatch ? 1 : 0) - 1;
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(batch, kMostEntries); ++i)
+      entries.push_back(joined({i}));
+    entry_ =
+        choose("batch", "Entry of the batch", std::move(entries), batch > document::kMaxBatch ? 1 : 0) - 1;
   }
   for (int i = 0; i < 3; ++i)
     if (auto ok = split(arrays[i], names[i], i == 0 ? heads : kvHeads); !ok) return ok;
@@ -550,7 +644,8 @@ Result<StoredFile> Mapping::direct() {
 Result<StoredFile> Mapping::projected() {
   const Role roles[] = {Role::q, Role::k, Role::v};
   const std::string_view names[] = {"w_q", "w_k", "w_v"}, labels[] = {"W_Q", "W_K", "W_V"};
-  const int given = chooseTensor("x", "X", find(Role::x, false), "Random numbers"), fused = find(Role::qkv, true);
+  const int given = chooseTensor("x", "X", find(Role::x, false), "Random numbers"),
+            fused = find(Role::qkv, true);
   int chosen[3];
   for (int i = 0; i < 3; ++i) {
     const int likeliest = find(roles[i], true);
@@ -560,17 +655,23 @@ Result<StoredFile> Mapping::projected() {
   const int output = chooseTensor("w_o", "W_O", find(Role::o, true), "None");
   const bool isOne = chosen[0] == chosen[1] && chosen[1] == chosen[2];
   const bool isLinear = items_[static_cast<std::size_t>(chosen[0])].isLinear;
-  const bool isTransposed = choose("turned", "Weights are", {"[in, out]", "[out, in], as PyTorch's Linear"}, isLinear ? 1 : 0) == 1;
+  const bool isTransposed =
+      choose("turned", "Weights are", {"[in, out]", "[out, in], as PyTorch's Linear"}, isLinear ? 1 : 0) == 1;
   Array w[4], x;
   for (int i = 0; i < 4; ++i) {
     if (i == 3 && output < 0) break;
     Result<Array> read = floats(i == 3 ? output : chosen[i], i == 3 ? "w_o" : names[i]);
     if (!read) return read.error();
-    if (read->shape.size() != 2) return base::refuse(ErrorKind::range, joined({i == 3 ? "w_o" : names[i], ".shape"}), {shapeText(read->shape), " is no matrix; choose one of [in, out]."});
+    if (read->shape.size() != 2)
+      return base::refuse(ErrorKind::range, joined({i == 3 ? "w_o" : names[i], ".shape"}),
+                          {shapeText(read->shape), " is no matrix; choose one of [in, out]."});
     if (isTransposed) transpose(*read);
     w[i] = std::move(*read);
     if (i == 3 || !isOne) continue;
-    if (w[i].shape[1] % 3 != 0) return base::refuse(ErrorKind::range, "w_q.shape", {shapeText(w[i].shape), " does not hold three matrices side by side; choose others."});
+    if (w[i].shape[1] % 3 != 0)
+      return base::refuse(
+          ErrorKind::range, "w_q.shape",
+          {shapeText(w[i].shape), " does not hold three matrices side by side; choose others."});
     w[i] = third(w[i], i, false);
   }
   const int heads = chooseHeads(w[0].shape[1], w[1].shape.back());
@@ -582,35 +683,48 @@ Result<StoredFile> Mapping::projected() {
     while (x.shape.size() > 2 && x.shape[0] == 1) x.shape.erase(x.shape.begin());
     if (x.shape.size() == 3) {
       std::vector<std::string> entries;
-      for (std::int64_t i = 0; i < std::min<std::int64_t>(x.shape[0], kMostEntries); ++i) entries.push_back(joined({i}));
+      for (std::int64_t i = 0; i < std::min<std::int64_t>(x.shape[0], kMostEntries); ++i)
+        entries.push_back(joined({i}));
       const int entry = choose("batch", "Entry of the batch", std::move(entries), 0);
       const auto size = static_cast<std::ptrdiff_t>(x.values.size()) / std::max<std::int64_t>(x.shape[0], 1);
       x.values = std::vector<float>(x.values.begin() + size * entry, x.values.begin() + size * (entry + 1));
       x.shape.erase(x.shape.begin());
     }
-    if (x.shape.size() != 2 || x.shape[1] != width) return base::refuse(ErrorKind::range, "x.shape", {shapeText(x.shape), " does not fit w_q ", shapeText(w[0].shape), "; expected [tokens, ", width, "]."});
+    if (x.shape.size() != 2 || x.shape[1] != width)
+      return base::refuse(ErrorKind::range, "x.shape",
+                          {shapeText(x.shape), " does not fit w_q ", shapeText(w[0].shape),
+                           "; expected [tokens, ", width, "]."});
     const std::string name = base::lowered(tensor(given).name);
-    const bool isTable = name.find("emb") != std::string::npos || name.find("wte") != std::string::npos || name.find("wpe") != std::string::npos;
-    if (isTable && x.shape[0] > kTableRows) x.shape[0] = kTableRows, x.values.resize(static_cast<std::size_t>(kTableRows * width)), added_ += joined({" X is the first ", kTableRows, " rows of the table."});
+    const bool isTable = name.find("emb") != std::string::npos || name.find("wte") != std::string::npos ||
+                         name.find("wpe") != std::string::npos;
+    if (isTable && x.shape[0] > kTableRows)
+      x.shape[0] = kTableRows, x.values.resize(static_cast<std::size_t>(kTableRows * width)),
+      added_ += joined({" X is the first ", kTableRows, " rows of the table."});
   } else {
     x.shape = {labelsCount() > 0 ? labelsCount() : kRandomTokens, width};
     const document::SeededCells cells(1, attention::TensorId::x);
     for (std::int64_t i = 0; i < x.shape[0]; ++i)
-      for (std::int64_t j = 0; j < width; ++j) x.values.push_back(cells.at(0, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)));
+      for (std::int64_t j = 0; j < width; ++j)
+        x.values.push_back(cells.at(0, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)));
     added_ += " The file has no X: it is random numbers.";
   }
   std::optional<Array> biases[4];
   bool hasBias = false;
   for (int i = 0; i < (output >= 0 ? 4 : 3); ++i) {
-    const int own = find(i == 3 ? Role::o : roles[i], false, true), all = i == 3 ? -1 : find(Role::qkv, false, true);
+    const int own = find(i == 3 ? Role::o : roles[i], false, true),
+              all = i == 3 ? -1 : find(Role::qkv, false, true);
     if (own < 0 && all < 0) continue;
     Result<Array> read = floats(own >= 0 ? own : all, "b_q");
     if (!read) return read.error();
     read->shape = {countOf(read->shape)};
     const std::int64_t cols = w[i].shape[1];
     if (own < 0 && read->shape[0] == 3 * cols) read = third(*read, i, false);
-    if (read->shape[0] != cols) return base::refuse(ErrorKind::range, fieldOf(tensor(own >= 0 ? own : all).name), {"it has ", read->shape[0], " numbers for the ", cols, " columns of ", i == 3 ? "w_o" : names[i], "; choose other weights."});
-    hasBias = hasBias || std::any_of(read->values.begin(), read->values.end(), [](float b) { return b != 0; });
+    if (read->shape[0] != cols)
+      return base::refuse(ErrorKind::range, fieldOf(tensor(own >= 0 ? own : all).name),
+                          {"it has ", read->shape[0], " numbers for the ", cols, " columns of ",
+                           i == 3 ? "w_o" : names[i], "; choose other weights."});
+    hasBias =
+        hasBias || std::any_of(read->values.begin(), read->values.end(), [](float b) { return b != 0; });
     biases[i] = std::move(*read);
   }
   const int tokens = static_cast<int>(x.shape[0]);
@@ -629,22 +743,26 @@ Result<StoredFile> Mapping::projected() {
 void Mapping::takeEntry(Array& layers) {
   const std::int64_t count = layers.shape[1];
   std::vector<std::string> entries;
-  for (std::int64_t i = 0; i < std::min<std::int64_t>(count, kMostEntries); ++i) entries.push_back(joined({i}));
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(count, kMostEntries); ++i)
+    entries.push_back(joined({i}));
   const std::int64_t entry = choose("entry", "Entry of the batch", std::move(entries), 0);
-  const auto size = static_cast<std::ptrdiff_t>(layers.values.size()) / std::max<std::int64_t>(layers.shape[0] * count, 1);
+  const auto size =
+      static_cast<std::ptrdiff_t>(layers.values.size()) / std::max<std::int64_t>(layers.shape[0] * count, 1);
   const auto begin = layers.values.begin();
-  for (std::int64_t layer = 0; layer < layers.shape[0]; ++layer) std::copy_n(begin + (layer * count + entry) * size, size, begin + layer * size);
+  for (std::int64_t layer = 0; layer < layers.shape[0]; ++layer)
+    std::copy_n(begin + (layer * count + entry) * size, size, begin + layer * size);
   layers.values.resize(static_cast<std::size_t>(layers.shape[0] * size));
   layers.shape.erase(layers.shape.begin() + 1);
 }
 
-/// Scores for which softmax gives the weights, with q and k of zeros: the bias is log w, and exp(log w) ÷ Σ exp(log w) is w, because each
-/// row of weights sums to 1.
+/// Scores for which softmax gives the weights, with q and k of zeros: the bias is log w, and exp(log w) ÷ Σ
+/// exp(log w) is w, because each row of weights sums to 1.
 Result<State> Mapping::weightsAlone() {
   int likeliest = find(Role::weights, false);
   for (std::size_t i = 0; i < file_.tensors.size() && likeliest < 0; ++i) {
     const Shape& shape = file_.tensors[i].shape;
-    if (isMatrix(file_.tensors[i]) && shape.back() == shape[shape.size() - 2]) likeliest = static_cast<int>(i);
+    if (isMatrix(file_.tensors[i]) && shape.back() == shape[shape.size() - 2])
+      likeliest = static_cast<int>(i);
   }
   const int chosen = chooseTensor("weights", "Weights", likeliest);
   Result<Array> read = floats(chosen, "weights");
@@ -655,58 +773,83 @@ Result<State> Mapping::weightsAlone() {
   while (shape.size() > 5 && shape[0] == 1) shape.erase(shape.begin());
   if (shape.size() == 5) takeEntry(*read);
   while (shape.size() < 4) shape.insert(shape.begin(), 1);
-  if (shape.size() != 4) return base::refuse(ErrorKind::range, joined({field, ".shape"}), {shapeText(shape), " is more than weights have; expected [layers, heads, queries, keys]."});
+  if (shape.size() != 4)
+    return base::refuse(
+        ErrorKind::range, joined({field, ".shape"}),
+        {shapeText(shape), " is more than weights have; expected [layers, heads, queries, keys]."});
   const std::int64_t rows = shape[2], cols = shape[3];
   std::int64_t layers = shape[0], first = 0;
   for (const std::int64_t size : shape)
-    if (size < 1 || size > layer::kLongest) return base::refuse(ErrorKind::range, joined({field, ".shape"}), {shapeText(shape), " has a size that cannot be shown; expected [layers, heads, queries, keys]."});
+    if (size < 1 || size > layer::kLongest)
+      return base::refuse(
+          ErrorKind::range, joined({field, ".shape"}),
+          {shapeText(shape), " has a size that cannot be shown; expected [layers, heads, queries, keys]."});
   State s;
-  s.tokens = static_cast<int>(rows), s.keyTokens = static_cast<int>(cols), s.heads = s.kvHeads = static_cast<int>(shape[1]), s.headDim = s.valueDim = s.modelDim = 1;
+  s.tokens = static_cast<int>(rows), s.keyTokens = static_cast<int>(cols),
+  s.heads = s.kvHeads = static_cast<int>(shape[1]), s.headDim = s.valueDim = s.modelDim = 1;
   s.cross = rows != cols, s.causal = false, s.biasKind = document::Bias::perHead;
   if (layers > 1) {
     document::Settings all = s;
     all.batch = static_cast<int>(std::min<std::int64_t>(layers, document::kMaxBatch + 1));
     const bool fits = layers <= document::kMaxBatch && checkSizes("", all);
     std::vector<std::string> entries{"All layers"};
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(layers, kMostEntries); ++i) entries.push_back(joined({i}));
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(layers, kMostEntries); ++i)
+      entries.push_back(joined({i}));
     const int entry = choose("batch", "Layer", std::move(entries), fits ? 0 : 1);
     if (entry > 0) first = entry - 1, layers = 1;
-    if (layers > document::kMaxBatch) return base::refuse(ErrorKind::range, field, {layers, " layers are too many for the board; choose one."});
+    if (layers > document::kMaxBatch)
+      return base::refuse(ErrorKind::range, field,
+                          {layers, " layers are too many for the board; choose one."});
   }
   for (std::size_t i = 0; i < read->values.size(); i += static_cast<std::size_t>(cols)) {
     double sum = 0;
     for (std::size_t j = i; j < i + static_cast<std::size_t>(cols); ++j) {
-      if (read->values[j] < 0) return base::refuse(ErrorKind::range, field + placeOf(shape, j), {"a weight is never negative; choose weights after the softmax."});
+      if (read->values[j] < 0)
+        return base::refuse(ErrorKind::range, field + placeOf(shape, j),
+                            {"a weight is never negative; choose weights after the softmax."});
       sum += static_cast<double>(read->values[j]);
     }
     if (sum != 0 && std::abs(sum - 1) > 0.01)
-      return base::refuse(ErrorKind::range, field + placeOf(shape, i), {"the weights of this row have the sum ", static_cast<std::int64_t>(std::llround(sum * 1000)), " ÷ 1000; expected 1, as the softmax makes it (without dropout)."});
+      return base::refuse(
+          ErrorKind::range, field + placeOf(shape, i),
+          {"the weights of this row have the sum ", static_cast<std::int64_t>(std::llround(sum * 1000)),
+           " ÷ 1000; expected 1, as the softmax makes it (without dropout)."});
   }
   if (auto ok = checkSizes(field, s); !ok) return ok;
   s.labels = document::numberedLabels(1, s.tokens);
   if (s.cross) s.keyLabels = document::numberedLabels(1, s.keyTokens);
   for (const Item& item : items_)
-    if (item.role == Role::tokens && tensor(item.tensor).type == Type::text && static_cast<int>(tensor(item.tensor).texts.size()) == s.tokens) s.labels = readableLabels(tensor(item.tensor).texts);
+    if (item.role == Role::tokens && tensor(item.tensor).type == Type::text &&
+        static_cast<int>(tensor(item.tensor).texts.size()) == s.tokens)
+      s.labels = readableLabels(tensor(item.tensor).texts);
   for (const auto& [key, text] : file_.notes)  // the metadata of safetensors
     if (key == "tokens" || key == "labels")
-      if (const auto list = document::valueFromJson(text, key); list && document::labelsOf(*list).size() == s.labels.size()) s.labels = readableLabels(document::labelsOf(*list));
+      if (const auto list = document::valueFromJson(text, key);
+          list && document::labelsOf(*list).size() == s.labels.size())
+        s.labels = readableLabels(document::labelsOf(*list));
   if (auto ok = document::checkLabels("labels", s.labels, 0); !ok) return ok;
   for (const attention::TensorId id : document::inputIds())
     if (hasInput(s, id)) fillSeeded(s, id);
-  for (document::Tensor* zero : {&s.q, &s.k, &s.v}) std::fill(zero->values().begin(), zero->values().end(), 0.0f);
+  for (document::Tensor* zero : {&s.q, &s.k, &s.v})
+    std::fill(zero->values().begin(), zero->values().end(), 0.0f);
   resizeBatch(s, static_cast<int>(layers));
   if (s.batch > 1) s.batchOf = document::BatchOf::layers;
   if (auto ok = checkSizes(field, s); !ok) return ok;
   const std::size_t size = read->values.size() / static_cast<std::size_t>(shape[0]);
   for (int item = 0; item < s.batch; ++item) {
     document::BatchItem* other = item == 0 ? nullptr : &s.items[static_cast<std::size_t>(item)];
-    if (other) other->labels = s.labels, other->keyLabels = s.keyLabels, other->q = s.q, other->k = s.k, other->v = s.v;
+    if (other)
+      other->labels = s.labels, other->keyLabels = s.keyLabels, other->q = s.q, other->k = s.k,
+      other->v = s.v;
     document::Tensor& bias = other ? other->bias : s.bias;
     const auto from = read->values.begin() + static_cast<std::ptrdiff_t>(size) * (first + item);
-    std::transform(from, from + static_cast<std::ptrdiff_t>(size), bias.values().begin(), [](float w) { return std::log(w); });
+    std::transform(from, from + static_cast<std::ptrdiff_t>(size), bias.values().begin(),
+                   [](float w) { return std::log(w); });
   }
   if (auto ok = document::check(s); !ok) return ok;
-  added_ += " Weights alone: Q, K and V are zeros, and the logarithms of the weights stand in for the scores. What needs Q and K says nothing here.";
+  added_ +=
+      " Weights alone: Q, K and V are zeros, and the logarithms of the weights stand in for the scores. What "
+      "needs Q and K says nothing here.";
   return s;
 }
 
@@ -723,18 +866,23 @@ Result<StoredFile> Mapping::finish(std::vector<std::pair<std::string, Array>> ar
   }
   for (const Role role : {Role::tokens, Role::keyTokens}) {
     const int found = findTexts(role), count = role == Role::tokens ? tokens : keys;
-    if (found < 0 || (!tensor(found).shape.empty() && static_cast<int>(tensor(found).texts.size()) != count)) continue;
+    if (found < 0 || (!tensor(found).shape.empty() && static_cast<int>(tensor(found).texts.size()) != count))
+      continue;
     out.tensors.push_back(tensor(found));
     out.tensors.back().name = role == Role::tokens ? "labels" : "key_labels";
   }
   for (const Item& item : items_) {
     const Stored& one = tensor(item.tensor);
     const std::string option = base::lowered(one.name).substr(item.prefix.size());
-    if ((!item.prefix.empty() && item.prefix != layer_) || countOf(one.shape) != 1 || !isPlain || item.role != Role::none || !layer::isOption(option) || option == "heads" || option == "layout") continue;
+    if ((!item.prefix.empty() && item.prefix != layer_) || countOf(one.shape) != 1 || !isPlain ||
+        item.role != Role::none || !layer::isOption(option) || option == "heads" || option == "layout")
+      continue;
     out.tensors.push_back(one);
     out.tensors.back().name = option;
   }
-  const int masked = find(Role::mask, false) >= 0 || file_.tensors.size() > 3 ? chooseTensor("mask", "Mask", find(Role::mask, false), "None") : -1;
+  const int masked = find(Role::mask, false) >= 0 || file_.tensors.size() > 3
+                         ? chooseTensor("mask", "Mask", find(Role::mask, false), "None")
+                         : -1;
   if (masked < 0) return out;
   Result<Stored> mask = plain(tensor(masked));
   if (!mask) return mask.error();
@@ -746,12 +894,16 @@ Result<StoredFile> Mapping::finish(std::vector<std::pair<std::string, Array>> ar
     if (!memory) return base::refuse(ErrorKind::memory, "mask", {"there is not enough memory for it."});
     for (std::size_t i = 0; i < count; ++i) {
       const Number value = valueAt(*mask, i);
-      if (value.whole != 0 && value.whole != 1) return base::refuse(ErrorKind::range, "mask", {"of whole numbers only 0 and 1 are a mask; choose another."});
+      if (value.whole != 0 && value.whole != 1)
+        return base::refuse(ErrorKind::range, "mask",
+                            {"of whole numbers only 0 and 1 are a mask; choose another."});
       memory.get()[i] = static_cast<char>(value.whole);
     }
     mask->type = Type::boolean, mask->bytes = {memory.get(), count}, mask->owned = memory;
   }
-  if (mask->shape.size() == 2 && mask->shape[1] == keys && mask->shape[0] != tokens && mask->type == Type::boolean) mask->shape = {mask->shape[0], 1, 1, mask->shape[1]};  // a padding mask
+  if (mask->shape.size() == 2 && mask->shape[1] == keys && mask->shape[0] != tokens &&
+      mask->type == Type::boolean)
+    mask->shape = {mask->shape[0], 1, 1, mask->shape[1]};  // a padding mask
   if (entry_ >= 0 && mask->shape.size() == 4 && mask->shape[0] > entry_) {
     const std::size_t size = mask->bytes.size() / static_cast<std::size_t>(mask->shape[0]);
     mask->bytes = mask->bytes.substr(size * static_cast<std::size_t>(entry_), size), mask->shape[0] = 1;

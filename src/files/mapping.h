@@ -1,4 +1,5 @@
-// Which tensors of a file are Q, K and V, where names and shapes do not determine it: a form with the most likely answers.
+// Which tensors of a file are Q, K and V, where names and shapes do not determine it: a form with the most
+// likely answers.
 #pragma once
 
 #include <string>
@@ -10,12 +11,13 @@
 
 namespace files {
 
-/// Reads the layer of a file according to the choices of a user. Knows the names used by Hugging Face and PyTorch (q_proj.weight,
-/// in_proj_weight, c_attn.weight, query_states …); an axis of heads before or after the tokens, or heads side by side in the columns; q, k
-/// and v in one tensor; Linear weights [out, in]; biases (q, k and v are then computed); several layers (those of a recorded model
-/// together, if they have the same shapes) and batches; and embedding tables. Weights without q and k, [layers, heads, queries, keys] or a
-/// list of such layers, become a batch of layers whose scores are the logarithms of the weights, so that softmax reproduces the weights to
-/// 1e-6.
+/// Reads the layer of a file according to the choices of a user. Knows the names used by Hugging Face and
+/// PyTorch (q_proj.weight, in_proj_weight, c_attn.weight, query_states …); an axis of heads before or after
+/// the tokens, or heads side by side in the columns; q, k and v in one tensor; Linear weights [out, in];
+/// biases (q, k and v are then computed); several layers (those of a recorded model together, if they have
+/// the same shapes) and batches; and embedding tables. Weights without q and k, [layers, heads, queries,
+/// keys] or a list of such layers, become a batch of layers whose scores are the logarithms of the weights,
+/// so that softmax reproduces the weights to 1e-6.
 class Mapping {
  public:
   /// `title` is the name of the file in the form.
@@ -23,9 +25,11 @@ class Mapping {
 
   /// Does the file contain any matrices?
   bool isPossible() const;
-  /// Does the file contain weights without q and k, known by their name or by their numbers: square matrices whose rows sum to 1?
+  /// Does the file contain weights without q and k, known by their name or by their numbers: square matrices
+  /// whose rows sum to 1?
   bool isWeightsAlone() const;
-  /// The fields of the form, set to `choices` where these are possible and to the most likely ones elsewhere, and what they result in.
+  /// The fields of the form, set to `choices` where these are possible and to the most likely ones elsewhere,
+  /// and what they result in.
   document::Form form(const document::Choices& choices);
   /// The state for these choices. An error for what stateOf() refuses, and for shapes that do not match.
   Result<document::State> state(const document::Choices& choices);
@@ -34,7 +38,7 @@ class Mapping {
   enum class Role : std::uint8_t { none, q, k, v, qkv, o, x, xKv, mask, weights, tokens, keyTokens };
   struct Item {
     int tensor = 0;
-    std::string prefix;   ///< prefix of the layer that it belongs to
+    std::string prefix;  ///< prefix of the layer that it belongs to
     Role role = Role::none;
     bool isWeight = false, isBias = false;  ///< of a projection
     bool isLinear = false;                  ///< [out, in]
@@ -43,12 +47,14 @@ class Mapping {
   static Item itemOf(std::string_view name);
   void findLayers();
   const Stored& tensor(int index) const { return file_.tensors[static_cast<std::size_t>(index)]; }
-  int find(Role role, bool isWeight, bool isBias = false) const;  ///< in the present layer; the index of a tensor, or -1
+  /// In the present layer; the index of a tensor, or -1.
+  int find(Role role, bool isWeight, bool isBias = false) const;
 
   /// Adds one field, and returns its chosen index. With fewer than two choices no field is added.
   int choose(std::string_view name, std::string_view label, std::vector<std::string> choices, int likeliest);
   /// If none is most likely, the `nth` of the tensors is the default.
-  int chooseTensor(std::string_view name, std::string_view label, int likeliest, std::string_view none = {}, int nth = 0);
+  int chooseTensor(std::string_view name, std::string_view label, int likeliest, std::string_view none = {},
+                   int nth = 0);
   Result<Array> floats(int index, std::string_view name) const;
 
   Result<document::State> make();

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/number.h"
+#include "base/sentence.h"
 #include "document/json.h"
 #include "document/option.h"
-#include "base/sentence.h"
 #include "document/text.h"
 #include "files/attention_options.h"
 #include "files/table.h"
@@ -20,11 +20,27 @@ using base::inQuotes;
 using base::shapeText;
 using ErrorKind = Error::Kind;
 
-/// Names used elsewhere for the same: in PyTorch's scaled_dot_product_attention, in ONNX's Attention, and common spellings.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kOtherNames{{
-    {"query", "q"}, {"queries", "q"}, {"key", "k"}, {"keys", "k"}, {"value", "v"}, {"values", "v"}, {"attn_mask", "mask"},
-    {"past_key", "past_k"}, {"past_value", "past_v"}, {"nonpad_kv_seqlen", "key_lengths"}, {"wq", "w_q"}, {"wk", "w_k"}, {"wv", "w_v"},
-    {"wo", "w_o"}, {"is_causal", "causal"}, {"q_num_heads", "heads"}, {"kv_num_heads", "kv_heads"}, {"tokens", "labels"}}};
+/// Names used elsewhere for the same: in PyTorch's scaled_dot_product_attention, in ONNX's Attention, and
+/// common spellings.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kOtherNames{
+    {{"query", "q"},
+     {"queries", "q"},
+     {"key", "k"},
+     {"keys", "k"},
+     {"value", "v"},
+     {"values", "v"},
+     {"attn_mask", "mask"},
+     {"past_key", "past_k"},
+     {"past_value", "past_v"},
+     {"nonpad_kv_seqlen", "key_lengths"},
+     {"wq", "w_q"},
+     {"wk", "w_k"},
+     {"wv", "w_v"},
+     {"wo", "w_o"},
+     {"is_causal", "causal"},
+     {"q_num_heads", "heads"},
+     {"kv_num_heads", "kv_heads"},
+     {"tokens", "labels"}}};
 
 std::string knownName(std::string_view name) {
   std::string lower(name);
@@ -68,23 +84,32 @@ class Matcher {
       if (auto ok = take(name, std::move(tensor)); !ok) return ok;
     }
     settleMode(file_);
-    const bool hasAny = file_.q || file_.k || file_.v || file_.x;  // otherwise an error about what is missing is more useful than one about what is unknown
-    if (auto ok = checkFields(file_, hasAny ? unknown_ : ""); !ok) return explained(std::move(ok.error()), found);
+    const bool hasAny =
+        file_.q || file_.k || file_.v ||
+        file_.x;  // otherwise an error about what is missing is more useful than one about what is unknown
+    if (auto ok = checkFields(file_, hasAny ? unknown_ : ""); !ok)
+      return explained(std::move(ok.error()), found);
     return std::move(file_);
   }
 
  private:
   bool has(std::string_view name) const {
-    return std::any_of(stored_.tensors.begin(), stored_.tensors.end(), [&](const Stored& tensor) { return knownName(tensor.name) == name; });
+    return std::any_of(stored_.tensors.begin(), stored_.tensors.end(),
+                       [&](const Stored& tensor) { return knownName(tensor.name) == name; });
   }
 
   /// The layers of a recorded model have prefixes.
   Result<void> choosePrefix() {
     if (!prefix_.empty()) {
       for (const char mark : {'.', '/'})
-        if (prefix_.back() != mark && std::any_of(stored_.tensors.begin(), stored_.tensors.end(), [&](const Stored& tensor) { return tensor.name.starts_with(prefix_ + mark); })) prefix_ += mark;
-      if (std::none_of(stored_.tensors.begin(), stored_.tensors.end(), [&](const Stored& tensor) { return tensor.name.starts_with(prefix_); }))
-        return base::refuse(ErrorKind::range, "--prefix", {"no tensor's name begins with " + inQuotes(prefix_) + "; " + some() + "."});
+        if (prefix_.back() != mark &&
+            std::any_of(stored_.tensors.begin(), stored_.tensors.end(),
+                        [&](const Stored& tensor) { return tensor.name.starts_with(prefix_ + mark); }))
+          prefix_ += mark;
+      if (std::none_of(stored_.tensors.begin(), stored_.tensors.end(),
+                       [&](const Stored& tensor) { return tensor.name.starts_with(prefix_); }))
+        return base::refuse(ErrorKind::range, "--prefix",
+                            {"no tensor's name begins with " + inQuotes(prefix_) + "; " + some() + "."});
       return {};
     }
     if (has("q") || has("x") || has("qkv")) return {};
@@ -104,11 +129,14 @@ class Matcher {
     const std::size_t count = prefixes.size();
     prefixes.resize(std::min<std::size_t>(count, 4));
     for (std::string& prefix : prefixes) prefix = inQuotes(prefix);
-    return base::refuse(ErrorKind::range, "--prefix", {std::to_string(count) + " layers have q, k and v; choose one, such as " + base::orList(prefixes) + "."});
+    return base::refuse(ErrorKind::range, "--prefix",
+                        {std::to_string(count) + " layers have q, k and v; choose one, such as " +
+                         base::orList(prefixes) + "."});
   }
 
   void nameTheNameless() {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> places{{{"arr_0", "q"}, {"arr_1", "k"}, {"arr_2", "v"}, {"arr_3", "mask"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> places{
+        {{"arr_0", "q"}, {"arr_1", "k"}, {"arr_2", "v"}, {"arr_3", "mask"}}};
     if (stored_.tensors.size() < 3 || stored_.tensors.size() > 4 || !isNameless(stored_)) return;
     for (Stored& tensor : stored_.tensors)
       for (const auto& [place, name] : places)
@@ -130,7 +158,9 @@ class Matcher {
       const std::size_t rank = shape.size();
       const bool isStacked = rank >= 3 && shape[0] == 3;
       if (!isStacked && (rank < 2 || shape[rank - 1] % 3 != 0))
-        return base::refuse(ErrorKind::range, "qkv.shape", {shapeText(shape) + " is neither three tensors stacked nor three side by side; expected [3, …] or a multiple of 3 columns."});
+        return base::refuse(ErrorKind::range, "qkv.shape",
+                            {shapeText(shape) + " is neither three tensors stacked nor three side by side; "
+                                                "expected [3, …] or a multiple of 3 columns."});
       for (int i = 0; i < 3; ++i) parts.push_back(part(*whole, i, isStacked));
     }
     stored_.tensors = std::move(parts);
@@ -139,7 +169,8 @@ class Matcher {
 
   Stored part(const Stored& whole, int index, bool isStacked) {
     Stored out;
-    out.name = prefix_ + std::string(1, "qkv"[index]), out.type = whole.type, out.shape = whole.shape, out.owned = whole.owned;
+    out.name = prefix_ + std::string(1, "qkv"[index]), out.type = whole.type, out.shape = whole.shape,
+    out.owned = whole.owned;
     const std::size_t size = whole.bytes.size() / 3, at = size * static_cast<std::size_t>(index);
     if (isStacked) {
       out.shape.erase(out.shape.begin());
@@ -147,16 +178,21 @@ class Matcher {
       return out;
     }
     out.shape.back() /= 3;
-    const std::size_t row = static_cast<std::size_t>(out.shape.back()) * static_cast<std::size_t>(bytesOf(out.type));
+    const std::size_t row =
+        static_cast<std::size_t>(out.shape.back()) * static_cast<std::size_t>(bytesOf(out.type));
     const std::shared_ptr<char[]> memory = memoryFor(size);
-    for (std::size_t r = 0; row > 0 && r < size / row; ++r) std::copy_n(whole.bytes.data() + (3 * r + static_cast<std::size_t>(index)) * row, row, memory.get() + r * row);
+    for (std::size_t r = 0; row > 0 && r < size / row; ++r)
+      std::copy_n(whole.bytes.data() + (3 * r + static_cast<std::size_t>(index)) * row, row,
+                  memory.get() + r * row);
     out.bytes = {memory.get(), size}, out.owned = memory;
     return out;
   }
 
   Result<void> take(const std::string& name, Stored tensor) {
     const std::string given = fieldOf(tensor.name);
-    if (!taken_.insert(name).second) return base::refuse(ErrorKind::syntax, given, {"another tensor of the file means " + name + " too; give it once."});
+    if (!taken_.insert(name).second)
+      return base::refuse(ErrorKind::syntax, given,
+                          {"another tensor of the file means " + name + " too; give it once."});
     if (name == "labels" || name == "key_labels") return takeLabels(name, tensor);
     for (const TensorField& field : tensorFields(file_))
       if (field.name == name) {
@@ -168,7 +204,8 @@ class Matcher {
       }
     const bool isOne = checkedCount(tensor.shape) == 1 && (tensor.shape.empty() || tensor.shape == Shape{1});
     if (isListOption(name) && tensor.type != Type::text) return takeList(name, std::move(tensor));
-    if (name == "options" && tensor.type == Type::text && tensor.texts.size() == 1) return takeOptions(tensor.texts.front());
+    if (name == "options" && tensor.type == Type::text && tensor.texts.size() == 1)
+      return takeOptions(tensor.texts.front());
     if (isResultName(name)) return {};
     if (isOne) return takeSetting(name, std::move(tensor));
     if (unknown_.empty()) unknown_ = given;
@@ -176,7 +213,9 @@ class Matcher {
   }
 
   Result<void> takeLabels(const std::string& name, const Stored& tensor) {
-    if (tensor.type != Type::text) return base::refuse(ErrorKind::type, name, {"it holds " + std::string(files::name(tensor.type)) + "; expected texts."});
+    if (tensor.type != Type::text)
+      return base::refuse(ErrorKind::type, name,
+                          {"it holds " + std::string(files::name(tensor.type)) + "; expected texts."});
     std::optional<document::Value>& to = name == "labels" ? file_.labels : file_.keyLabels;
     if (tensor.shape.empty() && tensor.texts.size() == 1) to = tensor.texts.front();
     else to = tensor.texts;
@@ -188,11 +227,16 @@ class Matcher {
     const Result<Stored> tensor = plain(std::move(given));
     if (!tensor) return tensor.error();
     const std::int64_t count = checkedCount(tensor->shape).value_or(-1);
-    if (count < 0 || count > attention::Limits::tokens) return base::refuse(ErrorKind::range, name, {shapeText(tensor->shape) + " has too many numbers; give at most ", attention::Limits::tokens, "."});
+    if (count < 0 || count > attention::Limits::tokens)
+      return base::refuse(ErrorKind::range, name,
+                          {shapeText(tensor->shape) + " has too many numbers; give at most ",
+                           attention::Limits::tokens, "."});
     std::vector<float> numbers;
-    for (std::int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<float>(valueAt(*tensor, static_cast<std::size_t>(i)).real));
+    for (std::int64_t i = 0; i < count; ++i)
+      numbers.push_back(static_cast<float>(valueAt(*tensor, static_cast<std::size_t>(i)).real));
     Setting setting;
-    setting.kind = Setting::Kind::text, setting.name = name, setting.field = "options." + name, setting.text = listText(numbers);
+    setting.kind = Setting::Kind::text, setting.name = name, setting.field = "options." + name,
+    setting.text = listText(numbers);
     file_.options.push_back(std::move(setting));
     return {};
   }
@@ -216,9 +260,13 @@ class Matcher {
   /// Reads options from the text {"causal": true, …}.
   Result<void> takeOptions(const std::string& text) {
     document::JsonText json;
-    if (auto ok = document::parseJson(text, {}, json); !ok) return base::refuse(ErrorKind::syntax, "options", {"they are no JSON: " + ok.error().message()});
+    if (auto ok = document::parseJson(text, {}, json); !ok)
+      return base::refuse(ErrorKind::syntax, "options", {"they are no JSON: " + ok.error().message()});
     using Json = document::Json;
-    if (json.root.kind != Json::Kind::object) return base::refuse(ErrorKind::type, "options", {"they are " + std::string(json.root.kindName()) + "; expected {\"causal\": true} or the like."});
+    if (json.root.kind != Json::Kind::object)
+      return base::refuse(
+          ErrorKind::type, "options",
+          {"they are " + std::string(json.root.kindName()) + "; expected {\"causal\": true} or the like."});
     for (std::size_t i = 0; i < json.root.keys.size(); ++i) {
       const Json& item = json.root.items[i];
       Setting setting;
@@ -227,8 +275,12 @@ class Matcher {
       if (item.kind == Json::Kind::boolean) setting.kind = Setting::Kind::boolean;
       else if (item.kind == Json::Kind::number) setting.kind = Setting::Kind::number;
       else if (item.kind == Json::Kind::text) setting.kind = Setting::Kind::text;
-      else if (item.kind == Json::Kind::numbers && isListOption(setting.name)) setting.kind = Setting::Kind::text, setting.text = listText(item.numbers);
-      else return base::refuse(ErrorKind::type, fieldOf(setting.field), {std::string(item.kindName()) + " is no value of an option; give a number, a text, true or false."});
+      else if (item.kind == Json::Kind::numbers && isListOption(setting.name))
+        setting.kind = Setting::Kind::text, setting.text = listText(item.numbers);
+      else
+        return base::refuse(ErrorKind::type, fieldOf(setting.field),
+                            {std::string(item.kindName()) +
+                             " is no value of an option; give a number, a text, true or false."});
       file_.options.push_back(std::move(setting));
     }
     return {};
@@ -279,7 +331,9 @@ class Matcher {
 
 }  // namespace
 
-Result<TensorsFile> tensorsOf(StoredFile file, std::string_view prefix) { return Matcher(std::move(file), prefix).match(); }
+Result<TensorsFile> tensorsOf(StoredFile file, std::string_view prefix) {
+  return Matcher(std::move(file), prefix).match();
+}
 
 Result<TensorsFile> tensorsOfOne(StoredFile file) {
   for (Stored& tensor : file.tensors) {
@@ -297,9 +351,12 @@ Result<TensorsFile> tensorsOfOne(StoredFile file) {
 
 StoredFile withTexts(StoredFile file, bool isJson) {
   std::erase_if(file.tensors, [&](const Stored& tensor) {
-    const bool isText = tensor.type == Type::text, isSetting = tensor.name == "options" ? isText : isJson && layer::isOption(knownName(tensor.name));
+    const bool isText = tensor.type == Type::text,
+               isSetting =
+                   tensor.name == "options" ? isText : isJson && layer::isOption(knownName(tensor.name));
     if (!isSetting || !tensor.shape.empty() || (isText && tensor.texts.size() != 1)) return false;
-    file.notes.emplace_back(tensor.name == "options" ? tensor.name : knownName(tensor.name), isText ? tensor.texts.front() : textOf(tensor, 0));
+    file.notes.emplace_back(tensor.name == "options" ? tensor.name : knownName(tensor.name),
+                            isText ? tensor.texts.front() : textOf(tensor, 0));
     return true;
   });
   std::set<std::string> names;
@@ -321,14 +378,16 @@ StoredFile withTexts(StoredFile file, bool isJson) {
     } else if (name == "options" && text.size() > 2 && text.ends_with('}')) {
       options += (options.empty() ? "" : ", ") + text.substr(1, text.size() - 2);
     } else if (layer::isOption(name)) {
-      options += (options.empty() ? "" : ", ") + document::jsonQuoted(key) + ": " + (value ? text : document::jsonQuoted(text));
+      options += (options.empty() ? "" : ", ") + document::jsonQuoted(key) + ": " +
+                 (value ? text : document::jsonQuoted(text));
     }
   }
   if (!options.empty()) file.notes.emplace_back("options", "{" + options + "}");
   return file;
 }
 
-std::vector<std::pair<std::string_view, std::string_view>> notesOf(const StoredFile& file, std::string_view prefix) {
+std::vector<std::pair<std::string_view, std::string_view>> notesOf(const StoredFile& file,
+                                                                   std::string_view prefix) {
   std::set<std::string_view> own;
   for (const auto& [key, text] : file.notes)
     if (const auto rest = without(prefix, key)) own.insert(*rest);
@@ -341,7 +400,8 @@ std::vector<std::pair<std::string_view, std::string_view>> notesOf(const StoredF
 }
 
 bool isNameless(const StoredFile& file) {
-  return std::all_of(file.tensors.begin(), file.tensors.end(), [](const Stored& tensor) { return tensor.name.starts_with("arr_"); });
+  return std::all_of(file.tensors.begin(), file.tensors.end(),
+                     [](const Stored& tensor) { return tensor.name.starts_with("arr_"); });
 }
 
 bool isLayerName(std::string_view name) {
@@ -349,7 +409,8 @@ bool isLayerName(std::string_view name) {
   TensorsFile file;
   const std::vector<TensorField> fields = tensorFields(file);
   return known == "qkv" || known == "labels" || known == "key_labels" ||
-         std::any_of(fields.begin(), fields.end(), [&](const TensorField& field) { return field.name == known; });
+         std::any_of(fields.begin(), fields.end(),
+                     [&](const TensorField& field) { return field.name == known; });
 }
 
 }  // namespace files

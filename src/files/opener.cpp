@@ -19,7 +19,6 @@ namespace {
 using document::State;
 using ErrorKind = Error::Kind;
 
-
 Result<Opened> opened(State state, std::size_t heading = 0) {
   Opened out;
   out.state = std::move(state), out.heading = heading;
@@ -48,7 +47,8 @@ std::string cellsOf(const Stored& tensor) {
 
 void Opener::forget() { mapping_.reset(), text_ = {}; }
 
-/// A file that turns out to need a question is read `again`: kept until then, it would take memory beside what is made of it.
+/// A file that turns out to need a question is read `again`: kept until then, it would take memory beside
+/// what is made of it.
 Result<Opened> Opener::take(StoredFile file, const Read& again, bool hasNoName, std::string_view name) {
   const bool mayBeWeights = (hasNoName || isNameless(file)) && Mapping(file, {}).isWeightsAlone();
   const std::size_t heading = file.heading;
@@ -63,7 +63,8 @@ Result<Opened> Opener::take(StoredFile file, const Read& again, bool hasNoName, 
     error = tensors.error();
   }
   // An invalid number cannot be resolved by asking which tensor is which.
-  const bool isOfNumbers = error.kind == ErrorKind::memory || error.isSubject || error.sentence.find("NaN") != std::string::npos;
+  const bool isOfNumbers =
+      error.kind == ErrorKind::memory || error.isSubject || error.sentence.find("NaN") != std::string::npos;
   if (isOfNumbers) return error;
   tensors = error;  // gives its memory back
   if (!mayBeWeights) {
@@ -105,7 +106,8 @@ Result<Opened> Opener::open(std::string_view bytes, std::string_view fileName) {
   }
   Result<StoredFile> file = readStored(bytes, format, stem);
   if (!file) return file.error();
-  const bool hasNoName = (format == Format::npy || format == Format::csv || format == Format::tsv) && !isLayerName(stem);
+  const bool hasNoName =
+      (format == Format::npy || format == Format::csv || format == Format::tsv) && !isLayerName(stem);
   return take(std::move(*file), [&] { return readStored(bytes, format, stem); }, hasNoName, fileName);
 }
 
@@ -145,9 +147,12 @@ Result<Opened> Opener::choose(std::string_view choices) {
   return out;
 }
 
-Result<void> convert(std::string_view tensors, std::string_view fileName, std::string_view only, const std::function<bool(std::string_view)>& put) {
+Result<void> convert(std::string_view tensors, std::string_view fileName, std::string_view only,
+                     const std::function<bool(std::string_view)>& put) {
   const std::optional<Format> format = formatOf(fileName);
-  if (!format) return base::refuse(ErrorKind::range, fieldOf(fileName), {"its name does not end in ", formatList(), "; use one of these."});
+  if (!format)
+    return base::refuse(ErrorKind::range, fieldOf(fileName),
+                        {"its name does not end in ", formatList(), "; use one of these."});
   Result<StateTensors> found = unpackedTensors(tensors);
   if (!found) return found.error();
   StoredFile whole = storedOf(std::move(*found)), *file = &whole;
@@ -156,11 +161,15 @@ Result<void> convert(std::string_view tensors, std::string_view fileName, std::s
     std::vector<std::string> names;
     for (const Stored& tensor : file->tensors) names.push_back(tensor.name);
     std::erase_if(file->tensors, [&](const Stored& tensor) { return tensor.name != only; });
-    if (file->tensors.empty()) return base::refuse(ErrorKind::range, "tensor", {base::inQuotes(only), " is not one of this layer; use ", base::orList(names), "."});
+    if (file->tensors.empty())
+      return base::refuse(
+          ErrorKind::range, "tensor",
+          {base::inQuotes(only), " is not one of this layer; use ", base::orList(names), "."});
     file->notes.clear();
   }
   if (auto ok = checkWritable(*file, *format); !ok) return ok;
-  if (!writeStored(*file, *format, put)) return base::refuse(ErrorKind::memory, "file", {"it could not be written whole."});
+  if (!writeStored(*file, *format, put))
+    return base::refuse(ErrorKind::memory, "file", {"it could not be written whole."});
   return {};
 }
 

@@ -29,14 +29,14 @@ struct Opened {
 
 class Opener {
  public:
-  /// Opens a file of any format, determined by its name, or else by its first bytes. `bytes` must outlive this object, or the next open().
-  /// An error, with a sentence that names the entry, what was found and what is expected, for what the readers refuse and what the board
-  /// cannot hold.
+  /// Opens a file of any format, determined by its name, or else by its first bytes. `bytes` must outlive
+  /// this object, or the next open(). An error, with a sentence that names the entry, what was found and what
+  /// is expected, for what the readers refuse and what the board cannot hold.
   Result<Opened> open(std::string_view bytes, std::string_view fileName);
   /// The same for pasted text: a printed tensor, a list, a dictionary.
   Result<Opened> paste(std::string_view text);
-  /// Answers the question, with choices in the format of document::toLines(Choices): returns the updated form, or the state if the choices
-  /// are final.
+  /// Answers the question, with choices in the format of document::toLines(Choices): returns the updated
+  /// form, or the state if the choices are final.
   Result<Opened> choose(std::string_view choices);
   /// Releases the file.
   void forget();
@@ -49,8 +49,10 @@ class Opener {
   std::string text_;  ///< pasted text, converted to JSON
 };
 
-/// Writes all tensors of a state, given as packed(StateTensors), in the format of the extension of `fileName`; for .npy, .csv and .tsv only
-/// the one called `only`. Stops when `put` returns false, and then returns an error.
-Result<void> convert(std::string_view tensors, std::string_view fileName, std::string_view only, const std::function<bool(std::string_view)>& put);
+/// Writes all tensors of a state, given as packed(StateTensors), in the format of the extension of
+/// `fileName`; for .npy, .csv and .tsv only the one called `only`. Stops when `put` returns false, and then
+/// returns an error.
+Result<void> convert(std::string_view tensors, std::string_view fileName, std::string_view only,
+                     const std::function<bool(std::string_view)>& put);
 
 }  // namespace files

@@ -21,7 +21,9 @@ using document::State;
 
 constexpr std::string_view kPackedMagic = "\1ap\n";
 
-std::string labelsText(const std::vector<std::string>& labels) { return document::toJson(document::Value(labels)); }
+std::string labelsText(const std::vector<std::string>& labels) {
+  return document::toJson(document::Value(labels));
+}
 
 void put(std::string& out, const Tensor& tensor) {
   out.append(reinterpret_cast<const char*>(tensor.data()), tensor.size() * sizeof(float));
@@ -39,7 +41,8 @@ class Rest {
     return found;
   }
   bool take(Tensor& tensor, int heads, int rows, int cols) {
-    const std::size_t count = static_cast<std::size_t>(heads) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+    const std::size_t count =
+        static_cast<std::size_t>(heads) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
     if (rest_.size() / sizeof(float) < count) return false;
     tensor.reshape(heads, rows, cols);
     if (count > 0) std::memcpy(tensor.data(), rest_.data(), count * sizeof(float));
@@ -68,7 +71,9 @@ bool takeInput(Rest& rest, State& state, TensorId id, Tensor& tensor) {
 std::string packed(const State& state) { return packed(state, state); }
 
 std::string packed(const State& state, const document::Settings& shown) {
-  std::string head = base::joined({kPackedMagic, document::jsonQuoted(state.preset), "\n", static_cast<int>(state.biasKind), state.scoreWeights ? "1" : "0", state.painted.empty() ? "0" : "1", "\n"});
+  std::string head =
+      base::joined({kPackedMagic, document::jsonQuoted(state.preset), "\n", static_cast<int>(state.biasKind),
+                    state.scoreWeights ? "1" : "0", state.painted.empty() ? "0" : "1", "\n"});
   for (int i = 0; i < document::kParameterCount; ++i) {
     const Tensor& own = state.parameters[static_cast<document::ParameterId>(i)];
     if (!own.empty()) head += base::joined({"*", i, " ", own.rows(), " ", own.cols(), "\n"});
@@ -77,7 +82,8 @@ std::string packed(const State& state, const document::Settings& shown) {
     if (option.stored != document::Stored::never)
       head += base::joined({option.name, " ", document::toJson(get(shown, option.id)), "\n"});
   head += '\n';
-  for (const BatchItem& other : state.items) head += base::joined({labelsText(other.labels), "\n", labelsText(other.keyLabels), "\n"});
+  for (const BatchItem& other : state.items)
+    head += base::joined({labelsText(other.labels), "\n", labelsText(other.keyLabels), "\n"});
   std::string out = std::move(head);
   for (const TensorId id : document::inputIds())
     if (hasInput(state, id)) put(out, *input(state, id));
@@ -85,7 +91,8 @@ std::string packed(const State& state, const document::Settings& shown) {
     if (static_cast<int>(item) != state.batchItem)
       for (const TensorId id : document::itemInputIds())
         if (hasInput(state, id)) put(out, *input(state.items[item], id));
-  for (int i = 0; i < document::kParameterCount; ++i) put(out, state.parameters[static_cast<document::ParameterId>(i)]);
+  for (int i = 0; i < document::kParameterCount; ++i)
+    put(out, state.parameters[static_cast<document::ParameterId>(i)]);
   out.append(reinterpret_cast<const char*>(state.painted.blocked.data()), state.painted.blocked.size());
   return out;
 }
@@ -129,7 +136,8 @@ bool Unpacker::Head::read(Rest rest) {
     if (sizes[0] < 0 || sizes[0] >= document::kParameterCount || sizes[1] < 1 || sizes[2] < 1) return false;
     parameters.push_back(sizes);
   }
-  state.biasKind = static_cast<document::Bias>(kinds[0] - '0'), state.scoreWeights = kinds[1] == '1', isPainted = kinds[2] == '1';
+  state.biasKind = static_cast<document::Bias>(kinds[0] - '0'), state.scoreWeights = kinds[1] == '1',
+  isPainted = kinds[2] == '1';
   return true;
 }
 
@@ -137,7 +145,9 @@ Unpacker::Unpacker() = default;
 Unpacker::~Unpacker() = default;
 
 Result<State> Unpacker::read(std::string_view bytes, const State& current) {
-  const auto refused = [] { return base::refuse(Error::Kind::syntax, "file", {base::late<"it was not handed over whole.">()}); };
+  const auto refused = [] {
+    return base::refuse(Error::Kind::syntax, "file", {base::late<"it was not handed over whole.">()});
+  };
   if (!isPacked(bytes)) return refused();
   const std::size_t end = std::min(bytes.find("\n\n"), bytes.size() - 1) + 1;
   if (!head_ || head_->text != bytes.substr(0, end)) {
@@ -152,7 +162,8 @@ Result<State> Unpacker::read(std::string_view bytes, const State& current) {
   if (auto ok = checkSizes("tokens", state); !ok) return ok;
   if (state.batch > 1) state.items.resize(static_cast<std::size_t>(state.batch));
   for (BatchItem& other : state.items) {
-    const auto labels = document::valueFromJson(rest.line(), "labels"), keyLabels = document::valueFromJson(rest.line(), "key_labels");
+    const auto labels = document::valueFromJson(rest.line(), "labels"),
+               keyLabels = document::valueFromJson(rest.line(), "key_labels");
     if (!labels || !keyLabels) return refused();
     other.labels = document::labelsOf(*labels), other.keyLabels = document::labelsOf(*keyLabels);
   }
@@ -162,23 +173,31 @@ Result<State> Unpacker::read(std::string_view bytes, const State& current) {
   for (std::size_t item = 0; item < state.items.size(); ++item)
     if (static_cast<int>(item) != state.batchItem)
       for (const TensorId id : document::itemInputIds())
-        if (hasInput(state, id)) isWhole = isWhole && takeInput(rest, state, id, *input(state.items[item], id));
-  for (const auto& [id, rows, cols] : head_->parameters) isWhole = isWhole && rest.take(state.parameters[static_cast<document::ParameterId>(id)], 1, rows, cols);
+        if (hasInput(state, id))
+          isWhole = isWhole && takeInput(rest, state, id, *input(state.items[item], id));
+  for (const auto& [id, rows, cols] : head_->parameters)
+    isWhole = isWhole && rest.take(state.parameters[static_cast<document::ParameterId>(id)], 1, rows, cols);
   if (head_->isPainted) {
     state.painted.rows = state.tokens, state.painted.cols = state.keyTokens;
-    isWhole = isWhole && rest.take(state.painted.blocked, static_cast<std::size_t>(state.tokens) * static_cast<std::size_t>(state.keyTokens));
+    isWhole = isWhole && rest.take(state.painted.blocked, static_cast<std::size_t>(state.tokens) *
+                                                              static_cast<std::size_t>(state.keyTokens));
   }
   if (!isWhole) return refused();
   if (auto ok = document::check(state); !ok) return ok;
   return state;
 }
 
-Result<State> unpacked(std::string_view bytes, const State& current) { return Unpacker().read(bytes, current); }
+Result<State> unpacked(std::string_view bytes, const State& current) {
+  return Unpacker().read(bytes, current);
+}
 
 constexpr std::string_view kOfLayers = " L";  // after the number of the entry that is shown
 
 std::string packed(const StateTensors& tensors) {
-  std::string head = base::joined({labelsText(tensors.labels), "\n", labelsText(tensors.keyLabels), "\n", tensors.options, "\n", tensors.shown, tensors.isOfLayers ? kOfLayers : "", "\n"}), body;
+  std::string head = base::joined({labelsText(tensors.labels), "\n", labelsText(tensors.keyLabels), "\n",
+                                   tensors.options, "\n", tensors.shown, tensors.isOfLayers ? kOfLayers : "",
+                                   "\n"}),
+              body;
   for (const StateTensor& one : tensors.tensors) {
     head += base::joined({one.name, one.isBoolean ? " b" : " f"});
     for (const std::int64_t size : one.shape) head += base::joined({" ", size});
@@ -189,10 +208,13 @@ std::string packed(const StateTensors& tensors) {
 }
 
 Result<StateTensors> unpackedTensors(std::string_view bytes) {
-  const auto refused = [] { return base::refuse(Error::Kind::syntax, "file", {base::late<"it was not handed over whole.">()}); };
+  const auto refused = [] {
+    return base::refuse(Error::Kind::syntax, "file", {base::late<"it was not handed over whole.">()});
+  };
   Rest rest(bytes);
   StateTensors out;
-  const auto labels = document::valueFromJson(rest.line(), "labels"), keyLabels = document::valueFromJson(rest.line(), "key_labels");
+  const auto labels = document::valueFromJson(rest.line(), "labels"),
+             keyLabels = document::valueFromJson(rest.line(), "key_labels");
   if (!labels || !keyLabels) return refused();
   out.labels = document::labelsOf(*labels), out.keyLabels = document::labelsOf(*keyLabels);
   out.options = rest.line();
@@ -213,7 +235,9 @@ Result<StateTensors> unpackedTensors(std::string_view bytes) {
   }
   for (StateTensor& one : out.tensors) {
     const auto count = checkedCount(one.shape);
-    if (!count || !rest.take(one.bytes, static_cast<std::size_t>(*count) * (one.isBoolean ? 1 : sizeof(float)))) return refused();
+    if (!count ||
+        !rest.take(one.bytes, static_cast<std::size_t>(*count) * (one.isBoolean ? 1 : sizeof(float))))
+      return refused();
   }
   return out;
 }

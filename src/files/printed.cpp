@@ -31,7 +31,9 @@ class Printed {
   static constexpr int kDeepest = 40;
 
   void blank() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      ++at_;
   }
   bool next(std::string_view what) const { return text_.substr(at_).starts_with(what); }
   bool take(std::string_view what) {
@@ -40,9 +42,16 @@ class Printed {
     return true;
   }
   Result<void> wrong() const {
-    const auto line = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n') + 1;
-    if (at_ >= text_.size()) return base::refuse(ErrorKind::syntax, "text", {"it ends before its brackets are closed; copy all of it."});
-    return base::refuse(ErrorKind::syntax, "text", {base::inQuotes(text_.substr(at_, 16)), " in line ", line, " is no number; expected a printed tensor or a list, such as [[1, 2], [3, 4]]."});
+    const auto line =
+        std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())),
+                   '\n') +
+        1;
+    if (at_ >= text_.size())
+      return base::refuse(ErrorKind::syntax, "text",
+                          {"it ends before its brackets are closed; copy all of it."});
+    return base::refuse(ErrorKind::syntax, "text",
+                        {base::inQuotes(text_.substr(at_, 16)), " in line ", line,
+                         " is no number; expected a printed tensor or a list, such as [[1, 2], [3, 4]]."});
   }
 
   /// Does an assignment follow, such as "q = [[…]]"?
@@ -74,7 +83,10 @@ class Printed {
     blank();
     if (depth > kDeepest || at_ >= text_.size()) return wrong();
     if (next("...") || next("\xe2\x80\xa6"))
-      return base::refuse(ErrorKind::syntax, "text", {"numbers were left out with \"...\" when it was printed; print all of them, after numpy.set_printoptions(threshold=10**9) or torch.set_printoptions(threshold=10**9)."});
+      return base::refuse(
+          ErrorKind::syntax, "text",
+          {"numbers were left out with \"...\" when it was printed; print all of them, after "
+           "numpy.set_printoptions(threshold=10**9) or torch.set_printoptions(threshold=10**9)."});
     if (take("[") || take("(")) return list(depth, text_[at_ - 1] == '[' ? ']' : ')');
     if (take("{")) return dictionary(depth);
     if (next("'") || next("\"")) return quoted();
@@ -132,7 +144,8 @@ class Printed {
       if (++at_ >= text_.size()) return wrong();
       // JSON has the escapes of Python, but for \x0a, and knows no others.
       if (text_[at_] == 'x') out_ += "\\u00";
-      else if (std::string_view("\"\\/bfnrtu").find(text_[at_]) != std::string_view::npos) out_ += '\\', out_ += text_[at_];
+      else if (std::string_view("\"\\/bfnrtu").find(text_[at_]) != std::string_view::npos)
+        out_ += '\\', out_ += text_[at_];
       else addText(text_.substr(at_, 1));
       begin = at_ + 1;
     }
@@ -157,7 +170,8 @@ class Printed {
     blank();
     if (!take("(")) return at_ = begin, wrong();
     if (auto ok = value(depth + 1); !ok) return ok;
-    // Further arguments, such as dtype=torch.float64, device='cuda:0', grad_fn=<SoftmaxBackward0>, do not affect the numbers.
+    // Further arguments, such as dtype=torch.float64, device='cuda:0', grad_fn=<SoftmaxBackward0>, do not
+    // affect the numbers.
     int open = 1;
     for (; at_ < text_.size() && open > 0; ++at_) {
       if (text_[at_] == '(') ++open;
@@ -212,7 +226,9 @@ bool isPrinted(std::string_view text) {
   const std::size_t end = text.find_first_of("=([");
   if (end == std::string_view::npos || end > 80) return false;
   if (text[0] == '(') return text.find_first_of("([") != std::string_view::npos && text.size() > 1;
-  return isLetter(text[0]) && std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), [](char c) { return isLetter(c) || isDigit(c) || c == '.' || c == ' '; });
+  return isLetter(text[0]) &&
+         std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end),
+                     [](char c) { return isLetter(c) || isDigit(c) || c == '.' || c == ' '; });
 }
 
 Result<std::string> jsonOfPrinted(std::string_view text) { return Printed(text).convert(); }

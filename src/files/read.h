@@ -1,4 +1,5 @@
-// The readers of files. They accept arbitrary bytes, and return either the content or an error with one sentence.
+// The readers of files. They accept arbitrary bytes, and return either the content or an error with one
+// sentence.
 #pragma once
 
 #include <string_view>
@@ -8,10 +9,11 @@
 
 namespace files {
 
-/// The state that a file describes: a state text, or tensors as for `attn run`, with the same reader and the same numbers. `current`
-/// provides theme and decimals and, for tensors, the seed, where the file does not contain them. The items of a batch become those of the
-/// board. A boolean mask shared by all heads and items is painted; any other mask becomes the bias. An error, with a sentence, for what
-/// readTensorsFile() and document::fromText() refuse, and what the board cannot hold.
+/// The state that a file describes: a state text, or tensors as for `attn run`, with the same reader and the
+/// same numbers. `current` provides theme and decimals and, for tensors, the seed, where the file does not
+/// contain them. The items of a batch become those of the board. A boolean mask shared by all heads and items
+/// is painted; any other mask becomes the bias. An error, with a sentence, for what readTensorsFile() and
+/// document::fromText() refuse, and what the board cannot hold.
 Result<document::State> readState(std::string_view bytes, const document::State& current);
 
 /// The same for tensors that are already in memory.

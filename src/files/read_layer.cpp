@@ -21,7 +21,8 @@ std::optional<Result<document::State>> weightsAlone(StoredFile file) {
 
 }  // namespace
 
-Result<document::State> readLayer(std::string_view bytes, Format format, std::string_view name, std::string_view prefix, std::size_t& heading) {
+Result<document::State> readLayer(std::string_view bytes, Format format, std::string_view name,
+                                  std::string_view prefix, std::size_t& heading) {
   if (format == Format::json) {
     Result<document::State> state = readState(bytes, document::State{});
     if (state) return state;
@@ -32,7 +33,8 @@ Result<document::State> readLayer(std::string_view bytes, Format format, std::st
   Result<StoredFile> file = readStored(bytes, format, name);
   if (!file) return file.error();
   heading = file->heading;
-  const bool isOne = (format == Format::npy || format == Format::csv || format == Format::tsv) && !isLayerName(name);
+  const bool isOne =
+      (format == Format::npy || format == Format::csv || format == Format::tsv) && !isLayerName(name);
   if (isOne || isNameless(*file))
     if (auto alone = weightsAlone(*file)) return std::move(*alone);
   Result<TensorsFile> tensors = isOne ? tensorsOfOne(std::move(*file)) : tensorsOf(std::move(*file), prefix);

@@ -43,14 +43,18 @@ std::size_t sameAtFront(std::string_view a, std::string_view b) {
 std::size_t sameAtBack(std::string_view a, std::string_view b, std::size_t most) {
   constexpr std::size_t kBlock = 4096;
   std::size_t same = 0;
-  while (most - same >= kBlock && std::memcmp(a.data() + a.size() - same - kBlock, b.data() + b.size() - same - kBlock, kBlock) == 0) same += kBlock;
+  while (most - same >= kBlock &&
+         std::memcmp(a.data() + a.size() - same - kBlock, b.data() + b.size() - same - kBlock, kBlock) == 0)
+    same += kBlock;
   while (same < most && a[a.size() - 1 - same] == b[b.size() - 1 - same]) ++same;
   return same;
 }
 
-/// The change from one text to another: the lengths of the common beginning and end, and what is between them.
+/// The change from one text to another: the lengths of the common beginning and end, and what is between
+/// them.
 std::string changeOf(std::string_view before, std::string_view after) {
-  const std::size_t head = sameAtFront(before, after), tail = sameAtBack(before, after, std::min(before.size(), after.size()) - head);
+  const std::size_t head = sameAtFront(before, after),
+                    tail = sameAtBack(before, after, std::min(before.size(), after.size()) - head);
   const std::string_view between = after.substr(head, after.size() - head - tail);
   return base::joined({head, " ", tail, " ", between.size(), "\n"}) + std::string(between);
 }
@@ -89,7 +93,9 @@ class Pieces {
   bool change(std::string& text) {
     std::size_t head = 0, tail = 0, count = 0;
     std::string_view between;
-    if (!numbers(head, tail, count) || !take(count, between) || head > text.size() || tail > text.size() - head) return false;
+    if (!numbers(head, tail, count) || !take(count, between) || head > text.size() ||
+        tail > text.size() - head)
+      return false;
     text.replace(head, text.size() - head - tail, between);
     return true;
   }
@@ -111,11 +117,16 @@ void SessionStore::forgetFirst() {
 
 std::string SessionStore::write(const Document& document, std::size_t most, std::string_view head) {
   std::vector<std::uint64_t> numbers = document.stepNumbers();
-  const auto leftOut = [&] { return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), least_) - numbers.begin()); };
+  const auto leftOut = [&] {
+    return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), least_) -
+                                    numbers.begin());
+  };
   if (leftOut() > document.stepsBack()) least_ = 0, steps_.clear();  // undo went back beyond the stored steps
   std::size_t at = document.stepsBack() - leftOut();
   numbers.erase(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(leftOut()));
-  const auto first = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return !numbers.empty() && step.number == numbers.front(); });
+  const auto first = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
+    return !numbers.empty() && step.number == numbers.front();
+  });
   for (auto gone = first == steps_.end() ? 0 : first - steps_.begin(); gone > 0; --gone) forgetFirst();
   std::size_t same = 0;
   while (same < std::min(numbers.size(), steps_.size()) && steps_[same].number == numbers[same]) ++same;
@@ -142,22 +153,27 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
       after = std::move(before);
     }
     if (same == 0) base_ = std::move(after), start_ = contentOf(copy.start());
-    steps_.insert(steps_.end(), std::make_move_iterator(found.rbegin()), std::make_move_iterator(found.rend()));
+    steps_.insert(steps_.end(), std::make_move_iterator(found.rbegin()),
+                  std::make_move_iterator(found.rend()));
   }
 
   std::size_t size = base_.size(), unfolded = 0;
   for (const Step& step : steps_) size += step.change.size() + 8, unfolded += step.size;
   const auto isTooMuch = [&] { return size > most || unfolded > kMostUnfolded; };
   // The oldest steps are dropped first, then those that undo has reversed, the last one first.
-  for (; isTooMuch() && at > 0; --at) size -= steps_.front().change.size() + 8, unfolded -= steps_.front().size, forgetFirst();
-  for (; isTooMuch() && !steps_.empty(); last_.clear()) size -= steps_.back().change.size() + 8, unfolded -= steps_.back().size, steps_.pop_back();
+  for (; isTooMuch() && at > 0; --at)
+    size -= steps_.front().change.size() + 8, unfolded -= steps_.front().size, forgetFirst();
+  for (; isTooMuch() && !steps_.empty(); last_.clear())
+    size -= steps_.back().change.size() + 8, unfolded -= steps_.back().size, steps_.pop_back();
 
   std::string out;
   out.reserve(head.size() + size + (1 << 13));
   out.append(head).append(kSessionMagic);
   for (const document::Option& option : document::options())
-    if (!option.undoable && option.stored != document::Stored::never) out += base::joined({option.name, " ", document::toJson(get(document.state(), option.id)), "\n"});
-  out += base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ", steps_.size(), " ", base_.size(), "\n"});
+    if (!option.undoable && option.stored != document::Stored::never)
+      out += base::joined({option.name, " ", document::toJson(get(document.state(), option.id)), "\n"});
+  out += base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ",
+                       steps_.size(), " ", base_.size(), "\n"});
   out += base_;
   out += changeOf(base_, start_);
   for (const Step& step : steps_) out += step.begins ? '1' : '0', out += '\n', out += step.change;
@@ -165,7 +181,10 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
 }
 
 Result<void> restore(std::string_view bytes, Document& document) {
-  const auto refused = [] { return base::refuse(base::Error::Kind::syntax, "session", {base::late<"it was not kept whole, or by a program of another version.">()}); };
+  const auto refused = [] {
+    return base::refuse(base::Error::Kind::syntax, "session",
+                        {base::late<"it was not kept whole, or by a program of another version.">()});
+  };
   if (!bytes.starts_with(kSessionMagic)) return refused();
   Pieces pieces(bytes.substr(kSessionMagic.size()));
   State shown;
@@ -174,7 +193,9 @@ Result<void> restore(std::string_view bytes, Document& document) {
   const auto unknown = document::valueFromJson(pieces.line(), "session");
   std::size_t at = 0, count = 0, size = 0;
   std::string_view base;
-  if (!unknown || !std::holds_alternative<std::string>(*unknown) || !pieces.numbers(at, count, size) || !pieces.take(size, base) || at > count) return refused();
+  if (!unknown || !std::holds_alternative<std::string>(*unknown) || !pieces.numbers(at, count, size) ||
+      !pieces.take(size, base) || at > count)
+    return refused();
   Unpacker unpacker;
   const auto read = [&](std::string_view text) {
     auto state = unpacker.read(text, shown);

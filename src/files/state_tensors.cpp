@@ -15,11 +15,14 @@ using attention::Tensor;
 using attention::TensorId;
 
 /// Is it a single matrix, rather than one per head?
-bool isMatrix(TensorId id) { return attention::kLayerTensors.contains(id) && attention::tensorRow(id).heads == attention::Size::one; }
+bool isMatrix(TensorId id) {
+  return attention::kLayerTensors.contains(id) && attention::tensorRow(id).heads == attention::Size::one;
+}
 
 bool isShared(TensorId id) {  // by all items of a batch
   const auto inputs = document::inputIds(), items = document::itemInputIds();
-  return std::find(inputs.begin(), inputs.end(), id) != inputs.end() && std::find(items.begin(), items.end(), id) == items.end();
+  return std::find(inputs.begin(), inputs.end(), id) != inputs.end() &&
+         std::find(items.begin(), items.end(), id) == items.end();
 }
 
 class StateCollector {
@@ -31,7 +34,9 @@ class StateCollector {
     found_.labels = state_.labels, found_.shown = state_.batchItem, found_.isOfLayers = hasLayers(state_);
     if (state_.cross) found_.keyLabels = state_.keyLabels;
     for (int item = 0; item < batch; ++item) {
-      if (batch > 1) document::apply(state_, document::SetOption{document::OptionId::batch_item, static_cast<double>(item)});
+      if (batch > 1)
+        document::apply(state_,
+                        document::SetOption{document::OptionId::batch_item, static_cast<double>(item)});
       const attention::Spec spec = document::spec(state_);
       const attention::Inputs inputs = document::inputs(state_);
       if (auto ok = attention::validate(spec, inputs); !ok) return ok;
@@ -40,7 +45,9 @@ class StateCollector {
         const auto id = static_cast<TensorId>(i);
         if (id == TensorId::bias) continue;
         const Tensor* tensor = attention::find(inputs, trace_, id);
-        if (tensor && (item == 0 || !isShared(id))) put(attention::name(id), *tensor, isMatrix(id), isShared(id) ? 1 : batch, document::isProjectionBias(id));
+        if (tensor && (item == 0 || !isShared(id)))
+          put(attention::name(id), *tensor, isMatrix(id), isShared(id) ? 1 : batch,
+              document::isProjectionBias(id));
       }
       if (inputs.bias) put("mask", whole(*inputs.bias), false, batch);
     }
@@ -102,13 +109,15 @@ StoredFile storedOf(StateTensors found) {
   for (StateTensor& one : found.tensors) {
     Stored& tensor = file.tensors.emplace_back();
     const auto bytes = std::make_shared<std::string>(std::move(one.bytes));
-    tensor.name = std::move(one.name), tensor.type = one.isBoolean ? Type::boolean : Type::float32, tensor.shape = std::move(one.shape);
+    tensor.name = std::move(one.name), tensor.type = one.isBoolean ? Type::boolean : Type::float32,
+    tensor.shape = std::move(one.shape);
     tensor.bytes = *bytes, tensor.owned = std::shared_ptr<const char[]>(bytes, bytes->data());
   }
   const auto put = [&file](std::string_view name, std::vector<std::string>& labels) {
     if (labels.empty()) return;
     Stored& tensor = file.tensors.emplace_back();
-    tensor.name = name, tensor.type = Type::text, tensor.shape = {static_cast<std::int64_t>(labels.size())}, tensor.texts = std::move(labels);
+    tensor.name = name, tensor.type = Type::text, tensor.shape = {static_cast<std::int64_t>(labels.size())},
+    tensor.texts = std::move(labels);
   };
   put("labels", found.labels);
   put("key_labels", found.keyLabels);

@@ -17,15 +17,17 @@ struct StateTensor {
 /// All tensors, with labels and options.
 struct StateTensors {
   std::vector<StateTensor> tensors;
-  std::vector<std::string> labels, keyLabels;  ///< of the shown entry; keyLabels is empty if keys are the same tokens
-  int shown = 0;                               ///< the entry of a batch, or the layer, that is on the board
-  bool isOfLayers = false;                     ///< the entries are layers of a model
-  std::string options;                         ///< JSON
+  /// Of the shown entry; keyLabels is empty if keys are the same tokens.
+  std::vector<std::string> labels, keyLabels;
+  int shown = 0;            ///< the entry of a batch, or the layer, that is on the board
+  bool isOfLayers = false;  ///< the entries are layers of a model
+  std::string options;      ///< JSON
 };
 
-/// The inputs and everything computed from them, in the order of the layer, with "labels" and "key_labels", and as a note the "options"
-/// with which tensorsOf() gives the same layer. The items of a batch are stacked on a first axis. Painted cells are "mask", true where
-/// visible; a bias is a numeric "mask". An error for what attention::validate() refuses.
+/// The inputs and everything computed from them, in the order of the layer, with "labels" and "key_labels",
+/// and as a note the "options" with which tensorsOf() gives the same layer. The items of a batch are stacked
+/// on a first axis. Painted cells are "mask", true where visible; a bias is a numeric "mask". An error for
+/// what attention::validate() refuses.
 Result<StateTensors> collectTensors(const document::State& state);
 /// The same as a stored file.
 StoredFile storedOf(StateTensors found);

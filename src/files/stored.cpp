@@ -21,9 +21,20 @@ struct TypeEntry {
   std::string_view name;
   int bytes;
 };
-constexpr std::array<TypeEntry, 14> kTypes{{{"float64", 8}, {"float32", 4}, {"float16", 2}, {"bfloat16", 2}, {"int8", 1},
-                                            {"int16", 2}, {"int32", 4}, {"int64", 8}, {"uint8", 1}, {"uint16", 2},
-                                            {"uint32", 4}, {"uint64", 8}, {"bool", 1}, {"text", 0}}};
+constexpr std::array<TypeEntry, 14> kTypes{{{"float64", 8},
+                                            {"float32", 4},
+                                            {"float16", 2},
+                                            {"bfloat16", 2},
+                                            {"int8", 1},
+                                            {"int16", 2},
+                                            {"int32", 4},
+                                            {"int64", 8},
+                                            {"uint8", 1},
+                                            {"uint16", 2},
+                                            {"uint32", 4},
+                                            {"uint64", 8},
+                                            {"bool", 1},
+                                            {"text", 0}}};
 
 template <class T>
 T at(const char* bytes, std::size_t index) {
@@ -33,7 +44,8 @@ T at(const char* bytes, std::size_t index) {
 }
 
 Result<void> noMemory(std::string_view field) {
-  return base::refuse(Error::Kind::memory, field, {"there is not enough memory for it; give smaller tensors."});
+  return base::refuse(Error::Kind::memory, field,
+                      {"there is not enough memory for it; give smaller tensors."});
 }
 
 /// Converts column-major order to row-major; items have `size` bytes.
@@ -41,10 +53,12 @@ void transpose(const char* from, char* to, const Shape& shape, std::size_t size)
   const std::size_t rank = shape.size();
   std::vector<std::size_t> strides(rank), index(rank, 0);
   std::size_t stride = size;
-  for (std::size_t axis = 0; axis < rank; ++axis) strides[axis] = stride, stride *= static_cast<std::size_t>(shape[axis]);
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    strides[axis] = stride, stride *= static_cast<std::size_t>(shape[axis]);
   const std::size_t last = rank - 1;
   for (const char* row = from;;) {
-    for (std::int64_t i = 0; i < shape[last]; ++i, to += size) std::memcpy(to, row + static_cast<std::size_t>(i) * strides[last], size);
+    for (std::int64_t i = 0; i < shape[last]; ++i, to += size)
+      std::memcpy(to, row + static_cast<std::size_t>(i) * strides[last], size);
     std::size_t axis = last;
     for (;;) {
       if (axis-- == 0) return;
@@ -66,7 +80,8 @@ void toFloats(const Stored& tensor, std::size_t count, std::vector<float>& value
   if (tensor.type == Type::float32) {  // a single pass over the memory, which is not zeroed first
     values.reserve(count);
     const auto* first = reinterpret_cast<const float*>(bytes);
-    if (reinterpret_cast<std::uintptr_t>(bytes) % alignof(float) == 0) return values.assign(first, first + count);
+    if (reinterpret_cast<std::uintptr_t>(bytes) % alignof(float) == 0)
+      return values.assign(first, first + count);
   }
   values.resize(count);
   const auto plainly = [](auto value) { return static_cast<float>(value); };
@@ -83,17 +98,22 @@ void toFloats(const Stored& tensor, std::size_t count, std::vector<float>& value
     case Type::uint16: return convert<std::uint16_t>(bytes, values, plainly);
     case Type::uint32: return convert<std::uint32_t>(bytes, values, plainly);
     case Type::uint64: return convert<std::uint64_t>(bytes, values, plainly);
-    case Type::boolean: return convert<std::uint8_t>(bytes, values, [](std::uint8_t value) { return value == 0 ? 0.0f : 1.0f; });
+    case Type::boolean:
+      return convert<std::uint8_t>(bytes, values,
+                                   [](std::uint8_t value) { return value == 0 ? 0.0f : 1.0f; });
     case Type::text: return;
   }
 }
 
 Result<void> checkFinite(const Stored& tensor, bool isMask, const std::vector<float>& values) {
   if (tensor.type > Type::bfloat16) return {};
-  // Infinities and NaN have exponents of all ones; a sum of the values could not say which of them is at fault.
+  // Infinities and NaN have exponents of all ones; a sum of the values could not say which of them is at
+  // fault.
   bool isFine = true;
-  const float* all = values.data();  // a plain pointer: in code compiled for size, iterators would be function calls for each number
-  for (std::size_t i = 0, count = values.size(); i < count; ++i) isFine &= (std::bit_cast<std::uint32_t>(all[i]) & 0x7f800000u) != 0x7f800000u;
+  const float* all = values.data();  // a plain pointer: in code compiled for size, iterators would be
+                                     // function calls for each number
+  for (std::size_t i = 0, count = values.size(); i < count; ++i)
+    isFine &= (std::bit_cast<std::uint32_t>(all[i]) & 0x7f800000u) != 0x7f800000u;
   if (isFine) return {};
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i])) continue;
@@ -101,8 +121,12 @@ Result<void> checkFinite(const Stored& tensor, bool isMask, const std::vector<fl
     if (std::isnan(values[i])) return document::refuseNumber(field, values[i]);
     const double given = valueAt(tensor, i).real;
     if (std::isfinite(given))
-      return base::refuse(Error::Kind::range, field, {base::shortest(given) + " is too large for 32 bits; use -3.4e38 to 3.4e38."});
-    if (!isMask) return base::refuse(Error::Kind::range, field, {std::string(given < 0 ? "-inf" : "inf") + " is only for a mask; give a finite number."});
+      return base::refuse(Error::Kind::range, field,
+                          {base::shortest(given) + " is too large for 32 bits; use -3.4e38 to 3.4e38."});
+    if (!isMask)
+      return base::refuse(
+          Error::Kind::range, field,
+          {std::string(given < 0 ? "-inf" : "inf") + " is only for a mask; give a finite number."});
   }
   return {};
 }
@@ -123,7 +147,8 @@ const std::string* repeatedName(const StoredFile& file) {
   names.reserve(file.tensors.size());
   for (const Stored& tensor : file.tensors) names.push_back(&tensor.name);
   base::sort(names, [](const std::string* a, const std::string* b) { return *a < *b; });
-  const auto found = std::adjacent_find(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a == *b; });
+  const auto found = std::adjacent_find(names.begin(), names.end(),
+                                        [](const std::string* a, const std::string* b) { return *a == *b; });
   return found == names.end() ? nullptr : *found;
 }
 
@@ -154,22 +179,28 @@ Result<Stored> plain(Stored tensor) {
   if (!copy) return noMemory(tensor.name);
   if (isTransposed) transpose(tensor.bytes.data(), copy.get(), tensor.shape, size);
   else std::memcpy(copy.get(), tensor.bytes.data(), tensor.bytes.size());
-  for (std::size_t i = 0; isSwapped && i < tensor.bytes.size(); i += size) std::reverse(copy.get() + i, copy.get() + i + size);
+  for (std::size_t i = 0; isSwapped && i < tensor.bytes.size(); i += size)
+    std::reverse(copy.get() + i, copy.get() + i + size);
   tensor.bytes = {copy.get(), tensor.bytes.size()};
   tensor.owned = copy;
   return tensor;
 }
 
 Result<Array> arrayOf(Stored given, bool isMask) {
-  if (given.type == Type::text) return base::refuse(Error::Kind::type, given.name, {"it holds texts; give numbers."});
+  if (given.type == Type::text)
+    return base::refuse(Error::Kind::type, given.name, {"it holds texts; give numbers."});
   if (isMask && given.type >= Type::int8 && given.type <= Type::uint64)
-    return base::refuse(Error::Kind::type, given.name, {"a mask of " + std::string(name(given.type)) +
-                                                      " is neither true and false nor numbers to be added; save it as bool or float32."});
-  if (!isMask && given.type == Type::boolean) return base::refuse(Error::Kind::type, given.name, {"it holds true and false; give numbers."});
+    return base::refuse(Error::Kind::type, given.name,
+                        {"a mask of " + std::string(name(given.type)) +
+                         " is neither true and false nor numbers to be added; save it as bool or float32."});
+  if (!isMask && given.type == Type::boolean)
+    return base::refuse(Error::Kind::type, given.name, {"it holds true and false; give numbers."});
   Result<Stored> tensor = plain(std::move(given));
   if (!tensor) return tensor.error();
   Array array;
-  array.type = tensor->type == Type::boolean ? Array::Type::boolean : tensor->type == Type::float16 ? Array::Type::float16 : Array::Type::float32;
+  array.type = tensor->type == Type::boolean   ? Array::Type::boolean
+               : tensor->type == Type::float16 ? Array::Type::float16
+                                               : Array::Type::float32;
   array.shape = tensor->shape;
   toFloats(*tensor, static_cast<std::size_t>(checkedCount(array.shape).value_or(0)), array.values);
   if (auto ok = checkFinite(*tensor, isMask, array.values); !ok) return ok;
@@ -186,8 +217,12 @@ Stored storedOf(std::string name, Shape shape, const std::vector<float>& values)
 Number valueAt(const Stored& tensor, std::size_t i) {
   const char* bytes = tensor.bytes.data();
   const auto real = [](double value) { return Number{Number::Kind::real, value, 0, 0}; };
-  const auto whole = [](std::int64_t value) { return Number{Number::Kind::whole, static_cast<double>(value), value, 0}; };
-  const auto natural = [](std::uint64_t value) { return Number{Number::Kind::natural, static_cast<double>(value), 0, value}; };
+  const auto whole = [](std::int64_t value) {
+    return Number{Number::Kind::whole, static_cast<double>(value), value, 0};
+  };
+  const auto natural = [](std::uint64_t value) {
+    return Number{Number::Kind::natural, static_cast<double>(value), 0, value};
+  };
   switch (tensor.type) {
     case Type::float64: return real(at<double>(bytes, i));
     case Type::float32: return real(double{at<float>(bytes, i)});
@@ -201,7 +236,8 @@ Number valueAt(const Stored& tensor, std::size_t i) {
     case Type::uint16: return natural(at<std::uint16_t>(bytes, i));
     case Type::uint32: return natural(at<std::uint32_t>(bytes, i));
     case Type::uint64: return natural(at<std::uint64_t>(bytes, i));
-    case Type::boolean: return {Number::Kind::boolean, bytes[i] != 0 ? 1.0 : 0.0, bytes[i] != 0, bytes[i] != 0};
+    case Type::boolean:
+      return {Number::Kind::boolean, bytes[i] != 0 ? 1.0 : 0.0, bytes[i] != 0, bytes[i] != 0};
     case Type::text: break;
   }
   return {};
@@ -225,14 +261,17 @@ std::string placeOf(const Shape& shape, std::size_t index) {
 }
 
 float floatOfHalf(std::uint16_t bits) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16, exponent = bits >> 10 & 31u, fraction = bits & 1023u;
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16, exponent = bits >> 10 & 31u,
+                      fraction = bits & 1023u;
   if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
   if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
   const float small = static_cast<float>(fraction) * 0x1p-24f;
   return sign != 0 ? -small : small;
 }
 
-float floatOfBrain(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+float floatOfBrain(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 std::uint16_t halfOf(double value) {
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
@@ -240,7 +279,8 @@ std::uint16_t halfOf(double value) {
   if (std::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7e00);
   if (size >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);
   const int exponent = size < 0x1p-14 ? -14 : std::ilogb(size);
-  // The number of steps of 2^(exponent - 10). Added rather than joined by or, so that a carry out of the ten bits increments the exponent.
+  // The number of steps of 2^(exponent - 10). Added rather than joined by or, so that a carry out of the ten
+  // bits increments the exponent.
   const auto steps = static_cast<int>(std::nearbyint(std::ldexp(size, 10 - exponent)));
   return static_cast<std::uint16_t>(sign | (((exponent + 14) << 10) + steps));
 }

@@ -18,16 +18,20 @@ using ErrorKind = Error::Kind;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
 bool isSame(std::string_view text, std::string_view word) {
-  return text.size() == word.size() && std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+  return text.size() == word.size() && std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) {
+           return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b;
+         });
 }
 
 constexpr std::string_view kMinus = "\u2212";  // used in figures and by word processors
 
-/// The number in a cell; nothing if it is not one. Decimal commas are accepted only where commas do not separate.
+/// The number in a cell; nothing if it is not one. Decimal commas are accepted only where commas do not
+/// separate.
 std::optional<double> numberOf(std::string_view cell, bool hasDecimalComma) {
   char copy[64];
   if (cell.size() < sizeof copy) {
@@ -35,7 +39,8 @@ std::optional<double> numberOf(std::string_view cell, bool hasDecimalComma) {
     if (hasMinus) cell.remove_prefix(kMinus.size());
     if (hasMinus || (hasDecimalComma && cell.find(',') != std::string_view::npos)) {
       copy[0] = '-';
-      char* const end = std::replace_copy(cell.begin(), cell.end(), copy + hasMinus, ',', hasDecimalComma ? '.' : ',');
+      char* const end =
+          std::replace_copy(cell.begin(), cell.end(), copy + hasMinus, ',', hasDecimalComma ? '.' : ',');
       cell = {copy, static_cast<std::size_t>(end - copy)};
     }
   }
@@ -55,7 +60,8 @@ std::optional<double> numberOf(std::string_view cell, bool hasDecimalComma) {
 
 /// A number as spreadsheets show it, and no token: "1,000.5", "50 %", "$3".
 bool isFormatted(std::string_view cell) {
-  return cell.find_first_of("0123456789") != std::string_view::npos && cell.find_first_not_of("0123456789.,' +-%$\u20ac\u00a3\u2212\u00a0") == std::string_view::npos;
+  return cell.find_first_of("0123456789") != std::string_view::npos &&
+         cell.find_first_not_of("0123456789.,' +-%$\u20ac\u00a3\u2212\u00a0") == std::string_view::npos;
 }
 
 std::optional<bool> truthOf(std::string_view cell) {
@@ -68,7 +74,8 @@ class Reader {
  public:
   Reader(std::string_view text, char mark) : text_(text), mark_(mark) {
     std::string_view first, rest = text;
-    while (!rest.empty() && (trimmed(first).empty() || trimmed(first).front() == '#')) {  // the first line that is no comment
+    while (!rest.empty() &&
+           (trimmed(first).empty() || trimmed(first).front() == '#')) {  // the first line that is no comment
       first = rest.substr(0, rest.find_first_of("\r\n"));
       rest.remove_prefix(std::min(first.size() + 1, rest.size()));
     }
@@ -76,10 +83,11 @@ class Reader {
     hasDecimalComma_ = mark_ != ',';
   }
 
-  /// Words in the first column are labels. If the first of them is the only one that is no number, it is more likely a number with a mistake
-  /// in it, and is refused as such.
+  /// Words in the first column are labels. If the first of them is the only one that is no number, it is more
+  /// likely a number with a mistake in it, and is refused as such.
   Result<void> read() {
-    const auto marks = static_cast<std::size_t>(std::count_if(text_.begin(), text_.end(), [this](char c) { return c == mark_ || c == '\n' || c == '\r'; }));
+    const auto marks = static_cast<std::size_t>(std::count_if(
+        text_.begin(), text_.end(), [this](char c) { return c == mark_ || c == '\n' || c == '\r'; }));
     values_.reserve(1 + std::min(marks, text_.size() / 2));  // a number has a character before its mark
     for (std::string_view rest = text_; !rest.empty();) {
       const std::size_t end = std::min(rest.find_first_of("\r\n"), rest.size());
@@ -93,8 +101,12 @@ class Reader {
       }
     }
     if (auto ok = closeBlock(); !ok) return ok;
-    if (hasLabels_ && labels_.size() > 1 && std::all_of(labels_.begin() + 1, labels_.end(), [this](const std::string& label) { return !label.empty() && isNumber(label); })) return refuse(labels_.front(), firstRow_, 0);
-    if (values_.empty()) return base::refuse(ErrorKind::syntax, "file", {"it has no numbers; expected rows of numbers."});
+    if (hasLabels_ && labels_.size() > 1 &&
+        std::all_of(labels_.begin() + 1, labels_.end(),
+                    [this](const std::string& label) { return !label.empty() && isNumber(label); }))
+      return refuse(labels_.front(), firstRow_, 0);
+    if (values_.empty())
+      return base::refuse(ErrorKind::syntax, "file", {"it has no numbers; expected rows of numbers."});
     return {};
   }
 
@@ -108,7 +120,8 @@ class Reader {
     if (blocks_ > 1) tensor.shape.insert(tensor.shape.begin(), static_cast<std::int64_t>(blocks_));
     const auto keep = std::make_shared<std::vector<double>>(std::move(values_));
     char* const bytes = reinterpret_cast<char*>(keep->data());
-    for (std::size_t i = 0; isTruth_ && i < keep->size(); ++i) bytes[i] = (*keep)[i] != 0 ? 1 : 0;  // overwrites only values already read
+    for (std::size_t i = 0; isTruth_ && i < keep->size(); ++i)
+      bytes[i] = (*keep)[i] != 0 ? 1 : 0;  // overwrites only values already read
     tensor.bytes = {bytes, keep->size() * (isTruth_ ? 1 : sizeof(double))};
     tensor.owned = std::shared_ptr<const char[]>(keep, bytes);
     out.tensors.push_back(std::move(tensor));
@@ -122,8 +135,8 @@ class Reader {
   }
 
  private:
-  /// Passes the cells of a line on, one by one, until `take` returns false: a list of them would take more memory than their numbers. False
-  /// if a quotation mark is not closed on the line.
+  /// Passes the cells of a line on, one by one, until `take` returns false: a list of them would take more
+  /// memory than their numbers. False if a quotation mark is not closed on the line.
   template <class Take>
   bool split(std::string_view line, Take take) const {
     for (std::size_t at = 0; at <= line.size();) {
@@ -131,7 +144,9 @@ class Reader {
       std::string_view cell = trimmed(line.substr(at, end - at));
       if (cell.starts_with('"')) {  // separators inside quotation marks do not separate
         std::size_t close = line.find('"', at) + 1;
-        while ((close = line.find('"', close)) != std::string_view::npos && close + 1 < line.size() && line[close + 1] == '"') close += 2;
+        while ((close = line.find('"', close)) != std::string_view::npos && close + 1 < line.size() &&
+               line[close + 1] == '"')
+          close += 2;
         if (close == std::string_view::npos) return false;
         end = std::min(line.find(mark_, close), line.size());
         cell = trimmed(line.substr(at, end - at));
@@ -144,10 +159,12 @@ class Reader {
     return true;
   }
 
-  bool isNumber(std::string_view cell) const { return cell.empty() || truthOf(cell) || numberOf(cell, hasDecimalComma_); }
+  bool isNumber(std::string_view cell) const {
+    return cell.empty() || truthOf(cell) || numberOf(cell, hasDecimalComma_);
+  }
 
-  /// Learns from the first line what the columns are. False if it is a heading, which has words and not a single number: a number among
-  /// words is more likely a row with a mistake in it, and is refused as such.
+  /// Learns from the first line what the columns are. False if it is a heading, which has words and not a
+  /// single number: a number among words is more likely a row with a mistake in it, and is refused as such.
   bool begin(std::string_view line, std::size_t count) {
     std::string_view first, second;
     bool hasWords = false, hasNumbers = false;
@@ -170,12 +187,15 @@ class Reader {
   Result<void> readLine(std::string_view line) {
     std::size_t count = 0, i = 0;
     if (!split(line, [&](std::string_view) { return ++count, true; }))
-      return base::refuse(ErrorKind::syntax, "row " + std::to_string(line_), {"a quotation mark is not closed; close it in the same row, or leave it out."});
+      return base::refuse(ErrorKind::syntax, "row " + std::to_string(line_),
+                          {"a quotation mark is not closed; close it in the same row, or leave it out."});
     if (!isBegun_ && !begin(line, count)) return {};
     const std::size_t first = hasLabels_ ? 1 : 0;
     if (count - first != columns_)
-      return base::refuse(ErrorKind::range, "row " + std::to_string(line_), {"it has " + std::to_string(count - std::min(first, count)) + " numbers, those before it " + std::to_string(columns_) +
-                                                                      "; give every row the same length."});
+      return base::refuse(
+          ErrorKind::range, "row " + std::to_string(line_),
+          {"it has " + std::to_string(count - std::min(first, count)) + " numbers, those before it " +
+           std::to_string(columns_) + "; give every row the same length."});
     Result<void> ok;
     split(line, [&](std::string_view cell) {
       if (i >= first) ok = readCell(cell, i);
@@ -187,25 +207,35 @@ class Reader {
   }
 
   Result<void> takeLabel(std::string_view cell) {
-    if (labels_.size() == kMostTexts) return base::refuse(ErrorKind::memory, "row " + std::to_string(line_), {"there are more than " + std::to_string(kMostTexts) + " labels; give fewer."});
+    if (labels_.size() == kMostTexts)
+      return base::refuse(ErrorKind::memory, "row " + std::to_string(line_),
+                          {"there are more than " + std::to_string(kMostTexts) + " labels; give fewer."});
     return labels_.emplace_back(cell), Result<void>();
   }
 
   Result<void> readCell(std::string_view cell, std::size_t column) {
     const std::optional<bool> truth = truthOf(cell);
-    const std::optional<double> number = truth ? std::optional<double>(*truth ? 1 : 0) : numberOf(cell, hasDecimalComma_);
+    const std::optional<double> number =
+        truth ? std::optional<double>(*truth ? 1 : 0) : numberOf(cell, hasDecimalComma_);
     if (number && truth.has_value() == isTruth_) return values_.push_back(*number), Result<void>();
     return refuse(cell, line_, column);
   }
 
   Result<void> refuse(std::string_view cell, std::size_t row, std::size_t column) const {
-    return base::refuse(ErrorKind::type, "row " + std::to_string(row) + ", column " + std::to_string(column + 1), {cell.empty() ? "the cell is empty; give a number." : inQuotes(cell) + (isTruth_ ? " is not true or false, as those before it." : " is no number; give numbers such as -0.5.")});
+    return base::refuse(
+        ErrorKind::type, "row " + std::to_string(row) + ", column " + std::to_string(column + 1),
+        {cell.empty() ? "the cell is empty; give a number."
+                      : inQuotes(cell) + (isTruth_ ? " is not true or false, as those before it."
+                                                   : " is no number; give numbers such as -0.5.")});
   }
 
   Result<void> closeBlock() {
     if (blockRows_ == 0) return {};
     if (blocks_ > 0 && blockRows_ != rows_)
-      return base::refuse(ErrorKind::range, "row " + std::to_string(line_), {"the block that ends here has " + std::to_string(blockRows_) + " rows, those before it " + std::to_string(rows_) + "; give every block the same size."});
+      return base::refuse(
+          ErrorKind::range, "row " + std::to_string(line_),
+          {"the block that ends here has " + std::to_string(blockRows_) + " rows, those before it " +
+           std::to_string(rows_) + "; give every block the same size."});
     rows_ = std::exchange(blockRows_, 0);
     ++blocks_;
     return {};
@@ -222,7 +252,8 @@ class Reader {
 }  // namespace
 
 Result<StoredFile> readTable(std::string_view text, char mark, std::string_view name) {
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return base::refuse(ErrorKind::syntax, "file", {"it is UTF-16; save it as UTF-8."});
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    return base::refuse(ErrorKind::syntax, "file", {"it is UTF-16; save it as UTF-8."});
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // spreadsheets write a byte order mark
   Reader reader(text, mark);
   if (auto ok = reader.read(); !ok) return ok;
@@ -230,10 +261,17 @@ Result<StoredFile> readTable(std::string_view text, char mark, std::string_view 
 }
 
 Result<void> checkTable(const Stored& tensor) {
-  if (tensor.type == Type::text) return base::refuse(ErrorKind::type, tensor.name, {"it holds texts, and a table of numbers cannot; leave it out."});
+  if (tensor.type == Type::text)
+    return base::refuse(ErrorKind::type, tensor.name,
+                        {"it holds texts, and a table of numbers cannot; leave it out."});
   if (tensor.shape.size() > 3)
-    return base::refuse(ErrorKind::range, tensor.name, {"its shape " + base::shapeText(tensor.shape) + " has more axes than a table; use .npz, or give at most three."});
-  if (tensor.bytes.empty()) return base::refuse(ErrorKind::range, tensor.name, {"its shape " + base::shapeText(tensor.shape) + " has no values, and a table cannot say so; use .npz."});
+    return base::refuse(ErrorKind::range, tensor.name,
+                        {"its shape " + base::shapeText(tensor.shape) +
+                         " has more axes than a table; use .npz, or give at most three."});
+  if (tensor.bytes.empty())
+    return base::refuse(ErrorKind::range, tensor.name,
+                        {"its shape " + base::shapeText(tensor.shape) +
+                         " has no values, and a table cannot say so; use .npz."});
   return {};
 }
 

@@ -8,7 +8,8 @@
 
 namespace files {
 
-/// Called at the beginning of the work, with 0, and as it goes on, with the multiply-adds that are done and all of them.
+/// Called at the beginning of the work, with 0, and as it goes on, with the multiply-adds that are done and
+/// all of them.
 using Progress = std::function<void(double done, double all)>;
 
 namespace layer {
@@ -28,17 +29,20 @@ class Work {
     if (progress_) progress_(done_, all_);
   }
   /// attention::forward(), which costs `all` and is reported row by row where it is computed so.
-  void forward(const attention::Spec& spec, const attention::Inputs& inputs, attention::Trace& trace, attention::Scratch& scratch, double all);
+  void forward(const attention::Spec& spec, const attention::Inputs& inputs, attention::Trace& trace,
+               attention::Scratch& scratch, double all);
 
  private:
   const Progress& progress_;
   double all_, done_ = 0;
 };
 
-/// Divides a call into parts of a fraction of a second, or of a few seconds where rows are very long, and passes them to `each`, until that
-/// returns false; returns whether it never did. The first part is a small one, so that something is soon known about the others. With
-/// `threads` threads the parts take no longer than the whole, and the results are the same, bit for bit.
-bool forParts(const attention::kernels::Forward& call, int threads, const std::function<bool(const attention::kernels::Forward&)>& each);
+/// Divides a call into parts of a fraction of a second, or of a few seconds where rows are very long, and
+/// passes them to `each`, until that returns false; returns whether it never did. The first part is a small
+/// one, so that something is soon known about the others. With `threads` threads the parts take no longer
+/// than the whole, and the results are the same, bit for bit.
+bool forParts(const attention::kernels::Forward& call, int threads,
+              const std::function<bool(const attention::kernels::Forward&)>& each);
 
 }  // namespace layer
 }  // namespace files

@@ -14,15 +14,19 @@ namespace {
 using base::inQuotes;
 using ErrorKind = Error::Kind;
 
-constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50, kLocator = 0x07064b50;
-constexpr std::uint32_t kFull = 0xffffffff;  ///< marks a 32-bit field whose value is in the 64-bit extra field
-constexpr std::uint64_t kFreely = 64u << 20; ///< bytes that any archive may decompress to, however small it is
+constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
+                        kLocator = 0x07064b50;
+constexpr std::uint32_t kFull =
+    0xffffffff;  ///< marks a 32-bit field whose value is in the 64-bit extra field
+constexpr std::uint64_t kFreely = 64u
+                                  << 20;  ///< bytes that any archive may decompress to, however small it is
 
 /// Little-endian numbers at given offsets; 0 beyond the end.
 class Fields {
  public:
   Fields(std::string_view bytes, std::uint64_t begin, std::uint64_t length)
-      : bytes_(begin <= bytes.size() && length <= bytes.size() - begin ? bytes.substr(begin, length) : std::string_view()) {}
+      : bytes_(begin <= bytes.size() && length <= bytes.size() - begin ? bytes.substr(begin, length)
+                                                                       : std::string_view()) {}
   bool empty() const { return bytes_.empty(); }
   std::uint64_t at(std::size_t begin, std::size_t length) const {
     std::uint64_t value = 0;
@@ -51,7 +55,8 @@ struct Claim {
 };
 
 Result<void> damaged(std::string_view what) {
-  return base::refuse(ErrorKind::syntax, "file", {std::string(what) + "; it is cut off or damaged, save it again."});
+  return base::refuse(ErrorKind::syntax, "file",
+                      {std::string(what) + "; it is cut off or damaged, save it again."});
 }
 
 Result<Directory> findDirectory(std::string_view bytes) {
@@ -71,7 +76,8 @@ Result<Directory> findDirectory(std::string_view bytes) {
     } else if (end.two(4) != 0 || end.two(6) != 0) {
       return base::refuse(ErrorKind::type, "file", {"it is one part of several; expected a whole archive."});
     }
-    if (directory.begin > before || directory.size > before - directory.begin) return damaged("its directory would lie beyond its end");
+    if (directory.begin > before || directory.size > before - directory.begin)
+      return damaged("its directory would lie beyond its end");
     return directory;
   }
   return damaged("the directory at its end is missing");
@@ -81,9 +87,12 @@ Result<std::vector<Claim>> readDirectory(std::string_view bytes, const Directory
   std::vector<Claim> claims;
   constexpr std::size_t least = 46;
   if (directory.count > directory.size / least)
-    return damaged("its directory of " + std::to_string(directory.size) + " bytes claims " + std::to_string(directory.count) + " entries");
+    return damaged("its directory of " + std::to_string(directory.size) + " bytes claims " +
+                   std::to_string(directory.count) + " entries");
   if (directory.count > kMostTensors)
-    return base::refuse(ErrorKind::memory, "file", {"the archive has " + std::to_string(directory.count) + " entries; give at most " + std::to_string(kMostTensors) + "."});
+    return base::refuse(ErrorKind::memory, "file",
+                        {"the archive has " + std::to_string(directory.count) + " entries; give at most " +
+                         std::to_string(kMostTensors) + "."});
   const std::string_view all = bytes.substr(directory.begin, directory.size);
   std::uint64_t at = 0;
   for (std::uint64_t i = 0; i < directory.count; ++i) {
@@ -122,18 +131,28 @@ Result<std::string_view> locate(std::string_view bytes, const Claim& claim, std:
   const Fields local(bytes, claim.begin, least);
   const std::uint64_t begin = claim.begin + least + local.two(26) + local.two(28);
   if (local.four(0) != kLocal || begin > end || claim.packed > end - begin)
-    return base::refuse(ErrorKind::syntax, fieldOf(claim.name), {"its " + std::to_string(claim.packed) + " bytes would lie beyond the end of the archive; it is cut off or damaged."});
+    return base::refuse(ErrorKind::syntax, fieldOf(claim.name),
+                        {"its " + std::to_string(claim.packed) +
+                         " bytes would lie beyond the end of the archive; it is cut off or damaged."});
   if (bytes.substr(claim.begin + least, local.two(26)) != claim.name)
-    return base::refuse(ErrorKind::syntax, fieldOf(claim.name), {"the archive has " + inQuotes(bytes.substr(claim.begin + least, local.two(26))) + " in its place; it is damaged."});
+    return base::refuse(ErrorKind::syntax, fieldOf(claim.name),
+                        {"the archive has " + inQuotes(bytes.substr(claim.begin + least, local.two(26))) +
+                         " in its place; it is damaged."});
   return bytes.substr(begin, claim.packed);
 }
 
 Result<void> checkClaim(const Claim& claim) {
-  if ((claim.flags & 1) != 0) return base::refuse(ErrorKind::type, fieldOf(claim.name), {"it is encrypted; save it without a password."});
+  if ((claim.flags & 1) != 0)
+    return base::refuse(ErrorKind::type, fieldOf(claim.name),
+                        {"it is encrypted; save it without a password."});
   if (claim.method != 0 && claim.method != 8)
-    return base::refuse(ErrorKind::type, fieldOf(claim.name), {"its compression has the number " + std::to_string(claim.method) + "; expected 0 (none) or 8 (deflate), as NumPy writes."});
+    return base::refuse(ErrorKind::type, fieldOf(claim.name),
+                        {"its compression has the number " + std::to_string(claim.method) +
+                         "; expected 0 (none) or 8 (deflate), as NumPy writes."});
   if (claim.method == 0 && claim.packed != claim.size)
-    return base::refuse(ErrorKind::syntax, fieldOf(claim.name), {"it is not compressed, and yet has " + std::to_string(claim.packed) + " bytes for " + std::to_string(claim.size) + "; the directory lies."});
+    return base::refuse(ErrorKind::syntax, fieldOf(claim.name),
+                        {"it is not compressed, and yet has " + std::to_string(claim.packed) + " bytes for " +
+                         std::to_string(claim.size) + "; the directory lies."});
   return {};
 }
 
@@ -141,11 +160,16 @@ Result<void> checkClaim(const Claim& claim) {
 Result<void> checkApart(std::vector<std::pair<const Claim*, std::string_view>> found) {
   base::sort(found, [](const auto& a, const auto& b) { return a.first->begin < b.first->begin; });
   for (std::size_t i = 1; i < found.size(); ++i)
-    if (found[i - 1].second.data() + found[i - 1].second.size() > found[i].second.data() || found[i - 1].first->begin == found[i].first->begin)
-      return base::refuse(ErrorKind::syntax, fieldOf(found[i].first->name), {"its bytes overlap those of " + inQuotes(found[i - 1].first->name) + "; the directory lies."});
+    if (found[i - 1].second.data() + found[i - 1].second.size() > found[i].second.data() ||
+        found[i - 1].first->begin == found[i].first->begin)
+      return base::refuse(
+          ErrorKind::syntax, fieldOf(found[i].first->name),
+          {"its bytes overlap those of " + inQuotes(found[i - 1].first->name) + "; the directory lies."});
   base::sort(found, [](const auto& a, const auto& b) { return a.first->name < b.first->name; });
   for (std::size_t i = 1; i < found.size(); ++i)
-    if (found[i - 1].first->name == found[i].first->name) return base::refuse(ErrorKind::syntax, fieldOf(found[i].first->name), {"the archive has it twice; give it once."});
+    if (found[i - 1].first->name == found[i].first->name)
+      return base::refuse(ErrorKind::syntax, fieldOf(found[i].first->name),
+                          {"the archive has it twice; give it once."});
   return {};
 }
 
@@ -172,8 +196,10 @@ Result<std::vector<ZipEntry>> readZip(std::string_view bytes, std::string_view s
     if (!packed) return packed.error();
     if (claim.method == 8) inflated = claim.size > most ? most + 1 : inflated + claim.size;
     if (inflated > most)
-      return base::refuse(ErrorKind::memory, fieldOf(claim.name), {"the archive of " + megabytes(bytes.size()) + " would inflate to more than " + megabytes(most) + " (this entry alone to " + megabytes(claim.size) +
-                                                   "); save it uncompressed, with numpy.savez."});
+      return base::refuse(
+          ErrorKind::memory, fieldOf(claim.name),
+          {"the archive of " + megabytes(bytes.size()) + " would inflate to more than " + megabytes(most) +
+           " (this entry alone to " + megabytes(claim.size) + "); save it uncompressed, with numpy.savez."});
     found.emplace_back(&claim, *packed);
   }
   if (auto ok = checkApart(found); !ok) return ok;
@@ -182,20 +208,28 @@ Result<std::vector<ZipEntry>> readZip(std::string_view bytes, std::string_view s
     ZipEntry entry{claim->name, packed, nullptr};
     if (claim->method == 8) {
       const std::shared_ptr<char[]> memory = memoryFor(claim->size);
-      if (!memory) return base::refuse(ErrorKind::memory, fieldOf(claim->name), {"there is not enough memory for its " + megabytes(claim->size) + "; give smaller tensors."});
+      if (!memory)
+        return base::refuse(
+            ErrorKind::memory, fieldOf(claim->name),
+            {"there is not enough memory for its " + megabytes(claim->size) + "; give smaller tensors."});
       if (!inflate(packed, memory.get(), claim->size))
-        return base::refuse(ErrorKind::syntax, fieldOf(claim->name), {"it does not inflate to the " + std::to_string(claim->size) + " bytes that the directory says; it is damaged."});
+        return base::refuse(ErrorKind::syntax, fieldOf(claim->name),
+                            {"it does not inflate to the " + std::to_string(claim->size) +
+                             " bytes that the directory says; it is damaged."});
       entry.bytes = {memory.get(), static_cast<std::size_t>(claim->size)};
       entry.owned = memory;
     }
-    if (crc32(entry.bytes) != claim->check) return base::refuse(ErrorKind::syntax, fieldOf(claim->name), {"its check-sum does not fit; it is damaged."});
+    if (crc32(entry.bytes) != claim->check)
+      return base::refuse(ErrorKind::syntax, fieldOf(claim->name),
+                          {"its check-sum does not fit; it is damaged."});
     entries.push_back(std::move(entry));
   }
   return entries;
 }
 
 bool writeZip(const std::vector<ZipSource>& sources, const std::function<bool(std::string_view)>& write) {
-  constexpr std::uint32_t firstDay = 0x00210000;  // 1980-01-01 without a time, so that the same numbers give the same archive
+  constexpr std::uint32_t firstDay =
+      0x00210000;  // 1980-01-01 without a time, so that the same numbers give the same archive
   std::string central;
   std::uint64_t at = 0;
   const auto emit = [&](std::string_view bytes) { return at += bytes.size(), write(bytes); };
@@ -206,7 +240,8 @@ bool writeZip(const std::vector<ZipSource>& sources, const std::function<bool(st
     const std::uint64_t begin = at;
     const bool isLarge = size >= kFull, isFar = begin >= kFull;
     std::string local;
-    put(local, kLocal, 4), put(local, isLarge ? 45 : 20, 2), put(local, 0x800, 2), put(local, 0, 2), put(local, firstDay, 4), put(local, check, 4);
+    put(local, kLocal, 4), put(local, isLarge ? 45 : 20, 2), put(local, 0x800, 2), put(local, 0, 2),
+        put(local, firstDay, 4), put(local, check, 4);
     put(local, isLarge ? kFull : size, 4), put(local, isLarge ? kFull : size, 4);
     put(local, source.name.size(), 2), put(local, isLarge ? 20 : 0, 2);
     local += source.name;
@@ -214,9 +249,13 @@ bool writeZip(const std::vector<ZipSource>& sources, const std::function<bool(st
     if (!emit(local)) return false;
     for (const std::string_view piece : source.pieces)
       if (!emit(piece)) return false;
-    put(central, kCentral, 4), put(central, 0x300 | (isLarge || isFar ? 45 : 20), 2), put(central, isLarge || isFar ? 45 : 20, 2), put(central, 0x800, 2), put(central, 0, 2);
-    put(central, firstDay, 4), put(central, check, 4), put(central, isLarge ? kFull : size, 4), put(central, isLarge ? kFull : size, 4);
-    put(central, source.name.size(), 2), put(central, isLarge || isFar ? 4 + (isLarge ? 16 : 0) + (isFar ? 8 : 0) : 0, 2), put(central, 0, 2), put(central, 0, 2), put(central, 0, 2);
+    put(central, kCentral, 4), put(central, 0x300 | (isLarge || isFar ? 45 : 20), 2),
+        put(central, isLarge || isFar ? 45 : 20, 2), put(central, 0x800, 2), put(central, 0, 2);
+    put(central, firstDay, 4), put(central, check, 4), put(central, isLarge ? kFull : size, 4),
+        put(central, isLarge ? kFull : size, 4);
+    put(central, source.name.size(), 2),
+        put(central, isLarge || isFar ? 4 + (isLarge ? 16 : 0) + (isFar ? 8 : 0) : 0, 2), put(central, 0, 2),
+        put(central, 0, 2), put(central, 0, 2);
     put(central, std::uint64_t{0644} << 16, 4), put(central, isFar ? kFull : begin, 4);
     central += source.name;
     if (isLarge || isFar) put(central, 1, 2), put(central, (isLarge ? 16 : 0) + (isFar ? 8 : 0), 2);
@@ -233,8 +272,10 @@ bool writeZip(const std::vector<ZipSource>& sources, const std::function<bool(st
     put(end, count, 8), put(end, count, 8), put(end, size, 8), put(end, begin, 8);
     put(end, kLocator, 4), put(end, 0, 4), put(end, here, 8), put(end, 1, 4);
   }
-  put(end, kEnd, 4), put(end, 0, 2), put(end, 0, 2), put(end, std::min<std::uint64_t>(count, 0xffff), 2), put(end, std::min<std::uint64_t>(count, 0xffff), 2);
-  put(end, std::min<std::uint64_t>(size, kFull), 4), put(end, std::min<std::uint64_t>(begin, kFull), 4), put(end, 0, 2);
+  put(end, kEnd, 4), put(end, 0, 2), put(end, 0, 2), put(end, std::min<std::uint64_t>(count, 0xffff), 2),
+      put(end, std::min<std::uint64_t>(count, 0xffff), 2);
+  put(end, std::min<std::uint64_t>(size, kFull), 4), put(end, std::min<std::uint64_t>(begin, kFull), 4),
+      put(end, 0, 2);
   return emit(end);
 }
 

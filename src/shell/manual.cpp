@@ -40,7 +40,8 @@ std::string joined(const Words& words, std::string_view between) {
 }
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) text.replace(at, what.size(), by);
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
   return text;
 }
 
@@ -54,7 +55,9 @@ struct Option {
 
 Words choicesOf(const CLI::Option& option, const std::string& name) {
   const std::string type = option.get_type_name();  // NAME:{light,dark,auto}
-  if (const std::size_t open = type.find('{'), close = type.find('}'); open < close && close != std::string::npos) return split(std::string_view(type).substr(open + 1, close - open - 1), ',');
+  if (const std::size_t open = type.find('{'), close = type.find('}');
+      open < close && close != std::string::npos)
+    return split(std::string_view(type).substr(open + 1, close - open - 1), ',');
   for (const auto& [known, values] : kValues)
     if (name == known) return split(values, ' ');
   return {};
@@ -82,14 +85,18 @@ std::vector<Option> optionsOf(const CLI::App& command) {
   return all;
 }
 
-std::vector<const CLI::App*> commandsOf(const CLI::App& program) { return program.get_subcommands([](const CLI::App*) { return true; }); }
+std::vector<const CLI::App*> commandsOf(const CLI::App& program) {
+  return program.get_subcommands([](const CLI::App*) { return true; });
+}
 
 // ---------------------------------------------------------------- the manual page
 
-/// Escapes text for roff: a line starting with a dot or an apostrophe must not be a command, and hyphens must be typed ones.
+/// Escapes text for roff: a line starting with a dot or an apostrophe must not be a command, and hyphens must
+/// be typed ones.
 std::string roff(const std::string& text) {
   std::string out;
-  for (const std::string& line : split(replaced(replaced(replaced(text, "\\", "\\e"), "-", "\\-"), "\n", " \n"), '\n')) {
+  for (const std::string& line :
+       split(replaced(replaced(replaced(text, "\\", "\\e"), "-", "\\-"), "\n", " \n"), '\n')) {
     std::string words = line;
     if (!words.empty() && words.back() == ' ') words.pop_back();
     if (words.starts_with('.') || words.starts_with('\'')) words.insert(0, "\\&");
@@ -101,8 +108,13 @@ std::string roff(const std::string& text) {
 std::string manOptions(const CLI::App& command) {
   std::string out;
   for (const Option& one : optionsOf(command)) {
-    const std::string name = one.names.empty() ? "\\fI" + one.place + "\\fR" : "\\fB" + replaced(joined(one.names, "\\fR, \\fB"), "-", "\\-") + "\\fR";
-    out += ".TP\n" + name + (one.names.empty() || one.value.empty() ? "" : " \\fI" + replaced(one.value, "-", "\\-") + "\\fR") + "\n" + roff(one.about);
+    const std::string name = one.names.empty()
+                                 ? "\\fI" + one.place + "\\fR"
+                                 : "\\fB" + replaced(joined(one.names, "\\fR, \\fB"), "-", "\\-") + "\\fR";
+    out +=
+        ".TP\n" + name +
+        (one.names.empty() || one.value.empty() ? "" : " \\fI" + replaced(one.value, "-", "\\-") + "\\fR") +
+        "\n" + roff(one.about);
   }
   return out;
 }
@@ -110,12 +122,16 @@ std::string manOptions(const CLI::App& command) {
 std::string synopsis(const CLI::App& command, const std::string& name) {
   std::string out = ".B " + replaced(name, "-", "\\-") + "\n[\\fIoptions\\fR]";
   for (const Option& one : optionsOf(command))
-    if (!one.place.empty()) out += (one.isRequired ? " \\fI" : " [\\fI") + one.place + (one.isRequired ? "\\fR" : "\\fR]") + (one.isMany ? " ..." : "");
+    if (!one.place.empty())
+      out += (one.isRequired ? " \\fI" : " [\\fI") + one.place + (one.isRequired ? "\\fR" : "\\fR]") +
+             (one.isMany ? " ..." : "");
   return out + "\n";
 }
 
 std::string capitals(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char letter) { return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32) : letter; });
+  std::transform(text.begin(), text.end(), text.begin(), [](char letter) {
+    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32) : letter;
+  });
   return text;
 }
 
@@ -129,15 +145,20 @@ std::string manPage(const CLI::App& program, std::string_view version) {
   const std::string name = program.get_name();
   std::string about = program.get_description();
   about.pop_back();  // removes the full stop
-  std::string out = ".\\\" Printed by " + name + " --man.\n.TH " + replaced(capitals(name), "-", "\\-") + " 1 \"\" \"Attention Playground " + std::string(version) + "\" \"User Commands\"\n";
+  std::string out = ".\\\" Printed by " + name + " --man.\n.TH " + replaced(capitals(name), "-", "\\-") +
+                    " 1 \"\" \"Attention Playground " + std::string(version) + "\" \"User Commands\"\n";
   out += ".SH NAME\n" + replaced(name, "-", "\\-") + " \\- " + roff(about);
   out += ".SH SYNOPSIS\n";
   const auto commands = commandsOf(program);
   if (commands.empty()) out += synopsis(program, name);
-  for (const CLI::App* command : commands) out += (command == commands.front() ? "" : ".br\n") + synopsis(*command, name + " " + command->get_name());
+  for (const CLI::App* command : commands)
+    out +=
+        (command == commands.front() ? "" : ".br\n") + synopsis(*command, name + " " + command->get_name());
   out += ".SH OPTIONS\n" + manOptions(program);
   if (!commands.empty()) out += ".SH COMMANDS\n";
-  for (const CLI::App* command : commands) out += ".SS " + name + " " + command->get_name() + "\n" + roff(command->get_description() + ".") + manOptions(*command) + plain(*command);
+  for (const CLI::App* command : commands)
+    out += ".SS " + name + " " + command->get_name() + "\n" + roff(command->get_description() + ".") +
+           manOptions(*command) + plain(*command);
   out += ".SH EXIT STATUS\n" + roff(program.get_footer());
   return out + ".SH SEE ALSO\n.BR " + (name == "attn" ? "attention\\-playground" : "attn") + " (1)\n";
 }
@@ -148,7 +169,9 @@ std::string functionOf(const CLI::App& program) { return "_" + replaced(program.
 
 Words namesOf(const CLI::App& command) {
   Words all;
-  for (const Option& one : optionsOf(command)) std::copy_if(one.names.begin(), one.names.end(), std::back_inserter(all), [](const std::string& name) { return name.starts_with("--"); });
+  for (const Option& one : optionsOf(command))
+    std::copy_if(one.names.begin(), one.names.end(), std::back_inserter(all),
+                 [](const std::string& name) { return name.starts_with("--"); });
   return all;
 }
 
@@ -160,7 +183,11 @@ std::string bashValues(const CLI::App& command, const std::string& name) {
     Words patterns;
     for (const std::string& spelt : one.names) patterns.push_back("'" + name + " " + spelt + "'");
     out += "    " + joined(patterns, " | ") + ") " +
-           (one.isFile ? "_files" : one.choices.empty() ? ":" : "COMPREPLY=($(compgen -W '" + joined(one.choices, " ") + "' -- \"$word\"))") + "; return ;;\n";
+           (one.isFile ? "_files"
+            : one.choices.empty()
+                ? ":"
+                : "COMPREPLY=($(compgen -W '" + joined(one.choices, " ") + "' -- \"$word\"))") +
+           "; return ;;\n";
   }
   return out;
 }
@@ -177,14 +204,21 @@ std::string bash(const CLI::App& program) {
   }
   first.insert(first.begin(), names.begin(), names.end());
   const std::string files = function + "_files";
-  return "# Completion of " + program.get_name() + " for bash, printed by " + program.get_name() + " --completion bash.\n" + files +
-         "() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); }\n" + function + "() {\n"
+  return "# Completion of " + program.get_name() + " for bash, printed by " + program.get_name() +
+         " --completion bash.\n" + files +
+         "() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); }\n" +
+         function +
+         "() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command='' words i\n"
          "  COMPREPLY=()\n" +
-         (names.empty() ? "" : "  for ((i = 1; i < COMP_CWORD; i++)); do\n    case ${COMP_WORDS[i]} in " + joined(names, "|") + ") command=${COMP_WORDS[i]}; break ;; esac\n  done\n") +
-         "  case \"$command $before\" in\n" + replaced(values, ") _files;", ") " + files + ";") + "  esac\n  case $command in\n    '') words='" + joined(first, " ") + "' ;;\n" + words +
-         "  esac\n  if [[ $word == -* " + (names.empty() ? "" : "|| -z $command ") + "]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); else " + files + "; fi\n}\ncomplete -F " + function + " " +
-         program.get_name() + "\n";
+         (names.empty() ? ""
+                        : "  for ((i = 1; i < COMP_CWORD; i++)); do\n    case ${COMP_WORDS[i]} in " +
+                              joined(names, "|") + ") command=${COMP_WORDS[i]}; break ;; esac\n  done\n") +
+         "  case \"$command $before\" in\n" + replaced(values, ") _files;", ") " + files + ";") +
+         "  esac\n  case $command in\n    '') words='" + joined(first, " ") + "' ;;\n" + words +
+         "  esac\n  if [[ $word == -* " + (names.empty() ? "" : "|| -z $command ") +
+         "]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); else " + files +
+         "; fi\n}\ncomplete -F " + function + " " + program.get_name() + "\n";
 }
 
 /// A word in single quotes, for any of the shells.
@@ -196,24 +230,35 @@ std::string zshArguments(const CLI::App& command) {
   bool hasPlace = false;
   for (const Option& one : optionsOf(command)) {
     std::string about = replaced(replaced(replaced(firstLine(one.about), "[", "("), "]", ")"), ":", ";");
-    const std::string action = one.isFile ? ":_files" : one.choices.empty() ? ": " : ":(" + joined(one.choices, " ") + ")";
-    for (const std::string& name : one.names) out += " \\\n      " + quoted(name + "[" + about + "]" + (one.value.empty() ? "" : ":" + replaced(one.value, ":", ";") + action));
+    const std::string action = one.isFile            ? ":_files"
+                               : one.choices.empty() ? ": "
+                                                     : ":(" + joined(one.choices, " ") + ")";
+    for (const std::string& name : one.names)
+      out += " \\\n      " + quoted(name + "[" + about + "]" +
+                                    (one.value.empty() ? "" : ":" + replaced(one.value, ":", ";") + action));
     hasPlace = hasPlace || !one.place.empty();
   }
   return out + (hasPlace ? " \\\n      '*:file:_files'" : "");
 }
 
-/// zsh reads the file as the body of the function where it lies in a folder of fpath, and as it stands where it is sourced.
+/// zsh reads the file as the body of the function where it lies in a folder of fpath, and as it stands where
+/// it is sourced.
 std::string zsh(const CLI::App& program) {
   const std::string function = functionOf(program), name = program.get_name();
-  const std::string end = "}\nif [[ $zsh_eval_context == *func ]]; then " + function + " \"$@\"; else compdef " + function + " " + name + "; fi\n";
+  const std::string end = "}\nif [[ $zsh_eval_context == *func ]]; then " + function +
+                          " \"$@\"; else compdef " + function + " " + name + "; fi\n";
   const auto commands = commandsOf(program);
-  std::string out = "#compdef " + name + "\n# Completion of " + name + " for zsh, printed by " + name + " --completion zsh.\n" + function + "() {\n";
+  std::string out = "#compdef " + name + "\n# Completion of " + name + " for zsh, printed by " + name +
+                    " --completion zsh.\n" + function + "() {\n";
   if (commands.empty()) return out + "  " + zshArguments(program) + "\n" + end;
-  out += "  local line state\n  local -a commands\n  " + replaced(zshArguments(program), "_arguments", "_arguments -C") + " \\\n      '1: :->command' '*:: :->rest'\n  case $state in\n  command)\n    commands=(";
-  for (const CLI::App* command : commands) out += "\n      " + quoted(command->get_name() + ":" + replaced(command->get_description(), ":", ";"));
+  out += "  local line state\n  local -a commands\n  " +
+         replaced(zshArguments(program), "_arguments", "_arguments -C") +
+         " \\\n      '1: :->command' '*:: :->rest'\n  case $state in\n  command)\n    commands=(";
+  for (const CLI::App* command : commands)
+    out += "\n      " + quoted(command->get_name() + ":" + replaced(command->get_description(), ":", ";"));
   out += ")\n    _describe command commands ;;\n  rest)\n    case $line[1] in\n";
-  for (const CLI::App* command : commands) out += "    " + command->get_name() + ") " + zshArguments(*command) + " ;;\n";
+  for (const CLI::App* command : commands)
+    out += "    " + command->get_name() + ") " + zshArguments(*command) + " ;;\n";
   return out + "    esac ;;\n  esac\n" + end;
 }
 
@@ -225,14 +270,17 @@ std::string fish(const CLI::App& program) {
     for (const Option& one : optionsOf(command)) {
       if (one.names.empty()) continue;
       out += "complete -c " + name + when;
-      for (const std::string& spelt : one.names) out += spelt.starts_with("--") ? " -l " + spelt.substr(2) : " -s " + spelt.substr(1);
-      if (!one.value.empty()) out += one.isFile ? " -rF" : one.choices.empty() ? " -x" : " -xa " + quoted(joined(one.choices, " "));
+      for (const std::string& spelt : one.names)
+        out += spelt.starts_with("--") ? " -l " + spelt.substr(2) : " -s " + spelt.substr(1);
+      if (!one.value.empty())
+        out += one.isFile ? " -rF" : one.choices.empty() ? " -x" : " -xa " + quoted(joined(one.choices, " "));
       out += " -d " + replaced(quoted(firstLine(one.about)), "'\\''", "\\'") + "\n";
     }
   };
   options(program, commands.empty() ? "" : " -n __fish_use_subcommand");
   for (const CLI::App* command : commands) {
-    out += "complete -c " + name + " -n __fish_use_subcommand -fa " + command->get_name() + " -d " + quoted(command->get_description()) + "\n";
+    out += "complete -c " + name + " -n __fish_use_subcommand -fa " + command->get_name() + " -d " +
+           quoted(command->get_description()) + "\n";
     options(*command, " -n '__fish_seen_subcommand_from " + command->get_name() + "'");
   }
   return out;
@@ -242,7 +290,8 @@ std::string fish(const CLI::App& program) {
 
 void addManual(CLI::App& program) {
   program.add_flag("--man", "Print the manual page, for man -l -");
-  program.add_option("--completion", "Print what completes the words of this program, for bash, zsh or fish")->type_name("SHELL");
+  program.add_option("--completion", "Print what completes the words of this program, for bash, zsh or fish")
+      ->type_name("SHELL");
   program.add_flag("--licenses", "Print the licences of what others made in this program");
 }
 

@@ -12,8 +12,8 @@
 
 #include "app/app.h"
 #include "base/hash.h"
-#include "fonts.h"
 #include "draw/gl.h"
+#include "fonts.h"
 
 namespace shell {
 namespace {
@@ -22,9 +22,11 @@ constexpr float kNoTime = 1e-4f;  // Dear ImGui requires that some time passes b
 
 // For the smallest numbers.
 constexpr ImWchar kDigits[] = {0x2B, 0x39, 0x65, 0x65, 0x2212, 0x2212, 0x221E, 0x221E, 0};
-// Everything that the fonts have; the fonts for numbers have fewer. What a font lacks is drawn by the platform.
-constexpr ImWchar kAllGlyphs[] = {0x20,   0x7E,   0xA0,   0xFF,   0x391,  0x3C9,  0x1D40, 0x1D40, 0x2013, 0x2026, 0x2070,
-                                  0x2089, 0x2190, 0x21BA, 0x2202, 0x2265, 0x2713, 0x2715, 0x27F6, 0x27F6, 0};
+// Everything that the fonts have; the fonts for numbers have fewer. What a font lacks is drawn by the
+// platform.
+constexpr ImWchar kAllGlyphs[] = {0x20,   0x7E,   0xA0,   0xFF,   0x391,  0x3C9,  0x1D40,
+                                  0x1D40, 0x2013, 0x2026, 0x2070, 0x2089, 0x2190, 0x21BA,
+                                  0x2202, 0x2265, 0x2713, 0x2715, 0x27F6, 0x27F6, 0};
 
 /// Reads big-endian numbers from an OpenType file; 0 outside of it.
 class OpenType {
@@ -72,12 +74,14 @@ struct FaceSet {
     config.OversampleH = 2;
     return add(bytes, size, config);
   }
-  /// With an advance of whole pixels, the same at every pixel ratio, so that digits are equally sharp everywhere.
+  /// With an advance of whole pixels, the same at every pixel ratio, so that digits are equally sharp
+  /// everywhere.
   ImFont* numbers(std::span<const unsigned char> bytes, float size) const {
     ImFontConfig config;
     config.OversampleH = 1;
     config.PixelSnapH = true;
-    config.GlyphMinAdvanceX = config.GlyphMaxAdvanceX = std::round(size * OpenType(bytes).advancePerEm()) * scale;
+    config.GlyphMinAdvanceX = config.GlyphMaxAdvanceX =
+        std::round(size * OpenType(bytes).advancePerEm()) * scale;
     return add(bytes, size, config);
   }
 
@@ -86,33 +90,37 @@ struct FaceSet {
     config.FontDataOwnedByAtlas = false;
     config.OversampleV = 1;
     config.GlyphRanges = glyphs;
-    // Dear ImGui takes a writable pointer, but writes only if it owns the data. It truncates fractional line heights, hence the rounding.
+    // Dear ImGui takes a writable pointer, but writes only if it owns the data. It truncates fractional line
+    // heights, hence the rounding.
     void* data = const_cast<unsigned char*>(bytes.data());
     const float lineHeight = std::round(size * scale * OpenType(bytes).linePerEm());
     return atlas.AddFontFromMemoryTTF(data, static_cast<int>(bytes.size()), lineHeight, &config);
   }
 };
 
-/// Moves glyphs vertically to whole pixels. Dear ImGui places text at whole logical pixels, which at a ratio like 1.5 is between two
-/// framebuffer pixels on every other line.
+/// Moves glyphs vertically to whole pixels. Dear ImGui places text at whole logical pixels, which at a ratio
+/// like 1.5 is between two framebuffer pixels on every other line.
 void sharpenText(ImDrawData& data, float scale) {
   const float texHeight = static_cast<float>(ImGui::GetIO().Fonts->TexHeight);
   for (ImDrawList* list : data.CmdLists) {
     ImVector<ImDrawVert>& v = list->VtxBuffer;
     for (int i = 0; i + 3 < v.Size; ++i) {
-      const float texels = (v[i + 2].uv.y - v[i].uv.y) * texHeight, pixels = (v[i + 2].pos.y - v[i].pos.y) * scale;
+      const float texels = (v[i + 2].uv.y - v[i].uv.y) * texHeight,
+                  pixels = (v[i + 2].pos.y - v[i].pos.y) * scale;
       const bool glyph = texels > 0.5f && std::abs(texels - pixels) < 0.05f && v[i].pos.y == v[i + 1].pos.y &&
                          v[i + 2].pos.y == v[i + 3].pos.y && v[i].uv.y == v[i + 1].uv.y;
       if (!glyph) continue;
       const float top = v[i].pos.y * scale;
-      const float shift = (std::floor(top + 0.501f) - top) / scale;  // rounds ties consistently, despite rounding errors
+      const float shift =
+          (std::floor(top + 0.501f) - top) / scale;  // rounds ties consistently, despite rounding errors
       for (int k = 0; k < 4; ++k) v[i + k].pos.y += shift;
       i += 3;
     }
   }
 }
 
-/// The least number ≥ `scale` for which the renderer, which truncates, computes the framebuffer's size from `logical`.
+/// The least number ≥ `scale` for which the renderer, which truncates, computes the framebuffer's size from
+/// `logical`.
 float exactScale(float logical, int framebuffer, float scale) {
   while (static_cast<int>(logical * scale) < framebuffer) scale = std::nextafter(scale, 1e9f);
   return scale;
@@ -165,7 +173,8 @@ std::string Stage::start(const char* glslVersion) {
 
 void Stage::contextLost() {
   ImGui::SetCurrentContext(context_);
-  ImGui_ImplOpenGL3_DestroyDeviceObjects();  // a lost context ignores the deletions; the next frame creates everything again
+  ImGui_ImplOpenGL3_DestroyDeviceObjects();  // a lost context ignores the deletions; the next frame creates
+                                             // everything again
   heatmaps_.contextLost();
   lines_.contextLost();
   drawn_ = 0;
@@ -212,7 +221,8 @@ void Stage::uploadFonts() {
 void Stage::begin(app::App& app, float seconds) {
   ImGuiIO& io = this->io();
   zoom_ = app.zoomFor(static_cast<float>(width_) / scale_, static_cast<float>(height_) / scale_);
-  const float scale = scale_ * zoom_;  // magnification by more pixels per length, so that everything stays sharp
+  const float scale =
+      scale_ * zoom_;  // magnification by more pixels per length, so that everything stays sharp
   const float width = static_cast<float>(width_) / scale, height = static_cast<float>(height_) / scale;
   io.DisplaySize = {width, height};
   io.DisplayFramebufferScale = {scale, scale};
@@ -244,13 +254,17 @@ void Stage::note(app::App& app, views::Mirror& mirror) {
 std::uint64_t Stage::fingerprint(const ImDrawData& data, ImU32 background) const {
   base::Hash hash;
   for (const std::uint64_t number : {heatmaps_.fingerprint(), std::uint64_t{background}}) hash.add(number);
-  for (const float size : {data.DisplaySize.x, data.DisplaySize.y, scale_, zoom_}) hash.add(std::bit_cast<std::uint32_t>(size));
+  for (const float size : {data.DisplaySize.x, data.DisplaySize.y, scale_, zoom_})
+    hash.add(std::bit_cast<std::uint32_t>(size));
   for (const ImDrawList* list : data.CmdLists) {
     hash.add(list->VtxBuffer.Data, list->VtxBuffer.size_in_bytes());
     hash.add(list->IdxBuffer.Data, list->IdxBuffer.size_in_bytes());
     for (const ImDrawCmd& command : list->CmdBuffer) {
       hash.add(&command.ClipRect, sizeof command.ClipRect);
-      for (const std::uint64_t number : {std::uint64_t{command.ElemCount}, std::uint64_t{command.IdxOffset}, reinterpret_cast<std::uint64_t>(command.TextureId), reinterpret_cast<std::uint64_t>(command.UserCallback)}) hash.add(number);
+      for (const std::uint64_t number : {std::uint64_t{command.ElemCount}, std::uint64_t{command.IdxOffset},
+                                         reinterpret_cast<std::uint64_t>(command.TextureId),
+                                         reinterpret_cast<std::uint64_t>(command.UserCallback)})
+        hash.add(number);
     }
   }
   return std::max<std::uint64_t>(hash.value(), 1);
@@ -271,7 +285,8 @@ ImDrawData* Stage::prepare(app::App& app, float seconds, bool isKept) {
   const bool isNew = lines_.upload();
   const std::uint64_t before = std::exchange(drawn_, fingerprint(data, app.palette().background));
   isAnew_ = isNew || before == 0;
-  data.FramebufferScale = {exactScale(data.DisplaySize.x, width_, scale), exactScale(data.DisplaySize.y, height_, scale)};
+  data.FramebufferScale = {exactScale(data.DisplaySize.x, width_, scale),
+                           exactScale(data.DisplaySize.y, height_, scale)};
   if (!isKept || isNew || before != drawn_) return &data;
   app.carryOut();
   return nullptr;

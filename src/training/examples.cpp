@@ -12,7 +12,9 @@ namespace {
 
 using base::mix;
 
-constexpr std::size_t kHeldOut = 200, kHeldOutLong = 64;  // how many are held out of the listed sentences, and of the generated sequences
+constexpr std::size_t
+    kHeldOut = 200,
+    kHeldOutLong = 64;  // how many are held out of the listed sentences, and of the generated sequences
 /// One in this many of a generator's sequences is held out, selected by a hash of its tokens.
 constexpr std::uint64_t kHeldShare = 5;
 
@@ -26,9 +28,12 @@ struct Tagged {
 };
 constexpr std::string_view kSubjects[] = {"I", "you", "we"}, kObjects[] = {"you", "it"};
 constexpr std::string_view kVerbs[] = {"saw", "like", "want"};
-constexpr std::string_view kDeterminers[] = {"a", "the"}, kAdjectives[] = {"big", "new"}, kNouns[] = {"saw", "cat"};
-constexpr std::uint64_t kNounPhrases = std::size(kDeterminers) * std::size(kNouns) * (1 + std::size(kAdjectives));
-constexpr std::uint64_t kTagSentences = (std::size(kSubjects) + kNounPhrases) * std::size(kVerbs) * (std::size(kObjects) + kNounPhrases);
+constexpr std::string_view kDeterminers[] = {"a", "the"}, kAdjectives[] = {"big", "new"},
+                           kNouns[] = {"saw", "cat"};
+constexpr std::uint64_t kNounPhrases =
+    std::size(kDeterminers) * std::size(kNouns) * (1 + std::size(kAdjectives));
+constexpr std::uint64_t kTagSentences =
+    (std::size(kSubjects) + kNounPhrases) * std::size(kVerbs) * (std::size(kObjects) + kNounPhrases);
 
 /// Takes one digit with base n from a mixed-radix number: returns number mod n, and divides number by n.
 std::uint64_t take(std::uint64_t& number, std::uint64_t n) {
@@ -66,11 +71,13 @@ constexpr Pair kQualities[] = {{"black", "noir"}, {"white", "blanc"}, {"grey", "
 constexpr std::size_t kBefore = 3;  // index of the first one that precedes its noun in French
 constexpr Pair kActions[] = {{"sees", "voit"}, {"follows", "suit"}, {"finds", "trouve"}};
 constexpr Pair kIt{"it", "le"};
-constexpr std::uint64_t kAnimalPhrases = std::size(kArticles) * std::size(kAnimals) * (1 + std::size(kQualities));
+constexpr std::uint64_t kAnimalPhrases =
+    std::size(kArticles) * std::size(kAnimals) * (1 + std::size(kQualities));
 constexpr std::uint64_t kTranslations = kAnimalPhrases * std::size(kActions) * (1 + kAnimalPhrases);
 constexpr std::string_view kBegin = "▸", kEnd = ".";
 
-/// Reports the English words in order, and the French words in order, each with the index of the English word it translates.
+/// Reports the English words in order, and the French words in order, each with the index of the English word
+/// it translates.
 template <class English, class French>
 void translation(std::uint64_t index, const English& english, const French& french) {
   int place = 0;
@@ -103,7 +110,9 @@ int indexOf(std::vector<std::string>& names, std::string_view name) {
   const auto at = std::find(names.begin(), names.end(), name);
   return at == names.end() ? -1 : static_cast<int>(at - names.begin());
 }
-int indexOf(const std::vector<std::string>& names, std::string_view name) { return indexOf(const_cast<std::vector<std::string>&>(names), name); }
+int indexOf(const std::vector<std::string>& names, std::string_view name) {
+  return indexOf(const_cast<std::vector<std::string>&>(names), name);
+}
 int added(std::vector<std::string>& names, std::string_view name) {
   const int at = indexOf(names, name);
   if (at >= 0) return at;
@@ -139,16 +148,26 @@ void Sequence::clear() {
 const TaskWords& words(Task task) {
   static constexpr TaskWords kWords[] = {
       {"Is saw a noun or a verb?",
-       "Watch the green and orange lines fork: at first every saw looks much the same, and only attention can tell the model what stands before it.",
+       "Watch the green and orange lines fork: at first every saw looks much the same, and only attention "
+       "can tell the model what stands before it.",
        "saw only"},
-      {"Name the token before", "Watch a diagonal appear below the main one: a head that always looks one token back.", "looks one back"},
+      {"Name the token before",
+       "Watch a diagonal appear below the main one: a head that always looks one token back.",
+       "looks one back"},
       {"What followed this token last time?",
-       "Watch two heads work together: one looks one token back, then another finds what came after the same token before.", "prefix matching"},
-      {"Say it backwards", "Watch the diagonal turn: the first token has to look at the last one.", "looks at the mirror"},
-      {"Which token is there most often?", "Watch the last row: the question mark has to look at all tokens evenly, and count.", ""},
-      {"Put them in order", "Watch how evenly a token looks at the others: its place depends on all of them.", ""},
+       "Watch two heads work together: one looks one token back, then another finds what came after the same "
+       "token before.",
+       "prefix matching"},
+      {"Say it backwards", "Watch the diagonal turn: the first token has to look at the last one.",
+       "looks at the mirror"},
+      {"Which token is there most often?",
+       "Watch the last row: the question mark has to look at all tokens evenly, and count.", ""},
+      {"Put them in order", "Watch how evenly a token looks at the others: its place depends on all of them.",
+       ""},
       {"Translate English to French",
-       "Watch the cross-attention: each French word finds its English one, and where the order differs the diagonal bends.", "looks at its word"},
+       "Watch the cross-attention: each French word finds its English one, and where the order differs the "
+       "diagonal bends.",
+       "looks at its word"},
   };
   return kWords[static_cast<int>(task)];
 }
@@ -179,7 +198,9 @@ void Examples::makeWords() {
     case Task::translate:
       words = {std::string(kBegin)};
       for (std::uint64_t i = 0; i < kTranslations; ++i) {
-        translation(i, [&](std::string_view word) { added(sourceWords, word); }, [&](std::string_view word, int) { added(words, word); });
+        translation(
+            i, [&](std::string_view word) { added(sourceWords, word); },
+            [&](std::string_view word, int) { added(words, word); });
       }
       break;
   }
@@ -209,7 +230,9 @@ void Examples::translated(std::uint64_t index, Sequence& out) const {
 /// Generates a sequence of a task that has too many to list.
 void Examples::generated(std::uint64_t bits, Sequence& out) const {
   const auto below = [&](std::uint64_t n) { return static_cast<int>((bits = mix(bits)) % n); };
-  const auto put = [&](int token, int target, int look) { out.tokens.push_back(token), out.targets.push_back(target), out.looks.push_back(look); };
+  const auto put = [&](int token, int target, int look) {
+    out.tokens.push_back(token), out.targets.push_back(target), out.looks.push_back(look);
+  };
   const int count = static_cast<int>(classes.size());
   std::vector<int>& t = out.tokens;
   switch (task_) {
@@ -220,7 +243,8 @@ void Examples::generated(std::uint64_t bits, Sequence& out) const {
       const int period = 8 + below(9);
       for (int i = 0; i < 32; ++i) {
         if (i >= period) {
-          put(t[static_cast<std::size_t>(i - period)], t[static_cast<std::size_t>(i - period + 1)], i - period + 1);
+          put(t[static_cast<std::size_t>(i - period)], t[static_cast<std::size_t>(i - period + 1)],
+              i - period + 1);
           continue;
         }
         int token = below(static_cast<std::uint64_t>(count));
@@ -231,14 +255,16 @@ void Examples::generated(std::uint64_t bits, Sequence& out) const {
     }
     case Task::reverse: {
       for (int i = 0; i < 8; ++i) put(below(8), 0, 7 - i);
-      for (int i = 0; i < 8; ++i) out.targets[static_cast<std::size_t>(i)] = t[static_cast<std::size_t>(7 - i)];
+      for (int i = 0; i < 8; ++i)
+        out.targets[static_cast<std::size_t>(i)] = t[static_cast<std::size_t>(7 - i)];
       return;
     }
     case Task::most_frequent: {
       std::array<int, 8> counts{};
       for (int i = 0; i < 9; ++i) put(below(5), -1, -1), ++counts[static_cast<std::size_t>(t.back())];
       auto most = std::max_element(counts.begin(), counts.end());
-      for (int i = 0; std::count(counts.begin(), counts.end(), *most) > 1; ++i) {  // change others until the maximum is unique
+      for (int i = 0; std::count(counts.begin(), counts.end(), *most) > 1;
+           ++i) {  // change others until the maximum is unique
         const auto at = static_cast<std::size_t>(i);
         if (t[at] == most - counts.begin()) continue;
         --counts[static_cast<std::size_t>(t[at])], ++*most;
@@ -272,9 +298,12 @@ bool isHeld(const Sequence& s) {
 }
 }  // namespace
 
-/// Where all sequences can be drawn, which are held out does not depend on the seed; where they are listed, it does.
+/// Where all sequences can be drawn, which are held out does not depend on the seed; where they are listed,
+/// it does.
 void Examples::split() {
-  const std::uint64_t count = task_ == Task::tags ? kTagSentences : task_ == Task::translate ? kTranslations : 0;
+  const std::uint64_t count = task_ == Task::tags        ? kTagSentences
+                              : task_ == Task::translate ? kTranslations
+                                                         : 0;
   Sequence s;
   if (count == 0) {
     for (std::uint64_t i = 0; heldOut.size() < kHeldOutLong; ++i) {
@@ -284,7 +313,8 @@ void Examples::split() {
   } else {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
     // The index of "I saw a saw" in the grammar of tags: this sentence is held out with every seed.
-    constexpr std::uint64_t kISawASaw = (std::size(kSubjects) + kNounPhrases) * std::size(kVerbs) * std::size(kObjects);
+    constexpr std::uint64_t kISawASaw =
+        (std::size(kSubjects) + kNounPhrases) * std::size(kVerbs) * std::size(kObjects);
     for (std::uint64_t i = 0; i < count; ++i) {
       const bool isFirst = task_ == Task::tags && i == kISawASaw;
       order.emplace_back(isFirst ? 0 : mix(mix(seed_) + i), static_cast<std::uint32_t>(i));
@@ -307,7 +337,8 @@ void Examples::split() {
   };
   for (std::uint64_t i = 0; i < count; ++i) example(i, s), measure(s);
   for (const auto* list : {&heldOut, &own, &ownLearned_}) std::for_each(list->begin(), list->end(), measure);
-  if (!own.empty() && task_ == Task::translate) longest = std::max(longest, kLongestOwn + 1);  // as long as a generated translation may become
+  if (!own.empty() && task_ == Task::translate)
+    longest = std::max(longest, kLongestOwn + 1);  // as long as a generated translation may become
 }
 
 void Examples::draw(std::uint64_t number, Sequence& out) const {
@@ -351,7 +382,8 @@ class Examples::Reader {
   /// Sentences to train on are read first, because they add words that the others may use.
   Result<void> read(std::string_view text) {
     if (text.size() > Limits::sentences) {
-      return base::refuse(Error::Kind::range, "train_sentences", {"they have ", text.size(), " bytes; use at most ", Limits::sentences, "."});
+      return base::refuse(Error::Kind::range, "train_sentences",
+                          {"they have ", text.size(), " bytes; use at most ", Limits::sentences, "."});
     }
     for (const bool learned : {true, false}) {
       line_ = 0;
@@ -372,9 +404,12 @@ class Examples::Reader {
   Result<void> refuse(std::initializer_list<base::Piece> pieces) const {
     return base::refuse(Error::Kind::range, "train_sentences", {"line ", line_, ": ", base::joined(pieces)});
   }
-  Result<void> tooLong(std::size_t count) const { return refuse({"it has ", count, " words; use at most ", kLongestOwn, "."}); }
+  Result<void> tooLong(std::size_t count) const {
+    return refuse({"it has ", count, " words; use at most ", kLongestOwn, "."});
+  }
   Result<void> unknown(std::string_view word, std::string_view example) const {
-    return refuse({base::inQuotes(word), " is in no sentence to learn from; add one that has it, such as ", base::inQuotes(example), "."});
+    return refuse({base::inQuotes(word), " is in no sentence to learn from; add one that has it, such as ",
+                   base::inQuotes(example), "."});
   }
 
   Result<void> tags(std::string_view line, bool learned) {
@@ -383,12 +418,16 @@ class Examples::Reader {
     if (all.size() > kLongestOwn) return tooLong(all.size());
     for (const std::string_view part : all) {
       const std::size_t slash = part.find('/');
-      const std::string_view word = part.substr(0, slash), tag = slash == std::string_view::npos ? "" : part.substr(slash + 1);
+      const std::string_view word = part.substr(0, slash),
+                             tag = slash == std::string_view::npos ? "" : part.substr(slash + 1);
       if (learned && (slash == std::string_view::npos || word.empty())) {
-        return refuse({base::inQuotes(part), " has no part of speech; write ", base::inQuotes(base::joined({word, "/noun"})), " or the like for every word."});
+        return refuse({base::inQuotes(part), " has no part of speech; write ",
+                       base::inQuotes(base::joined({word, "/noun"})), " or the like for every word."});
       }
       const int of = learned ? indexOf(to_.classes, tag) : -1;
-      if (learned && of < 0) return refuse({base::inQuotes(tag), " is no part of speech; use one of ", base::orList(to_.classes), "."});
+      if (learned && of < 0)
+        return refuse(
+            {base::inQuotes(tag), " is no part of speech; use one of ", base::orList(to_.classes), "."});
       const int at = learned ? added(to_.words, word) : indexOf(to_.words, word);
       if (at < 0) return unknown(word, base::joined({"the/determiner ", word, "/noun"}));
       s.tokens.push_back(at), s.targets.push_back(of), s.looks.push_back(-1);
@@ -400,9 +439,11 @@ class Examples::Reader {
   Result<void> pair(std::string_view line, bool learned) {
     Sequence s;
     const std::size_t equals = line.find('=');
-    const auto english = parts(line.substr(0, equals), " \t\r."), french = learned ? parts(line.substr(equals + 1), " \t\r.") : english;
+    const auto english = parts(line.substr(0, equals), " \t\r."),
+               french = learned ? parts(line.substr(equals + 1), " \t\r.") : english;
     if (english.empty() || french.empty()) return refuse({"one side of = is empty; write English = French."});
-    if (std::max(english.size(), french.size()) > kLongestOwn) return tooLong(std::max(english.size(), french.size()));
+    if (std::max(english.size(), french.size()) > kLongestOwn)
+      return tooLong(std::max(english.size(), french.size()));
     for (const std::string_view word : english) {
       const int at = learned ? added(to_.sourceWords, word) : indexOf(to_.sourceWords, word);
       if (at < 0) return unknown(word, base::joined({"the ", word, " sees it = le … le voit"}));

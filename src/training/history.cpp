@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::size_t kMeasures = 1024, kMostKept = 400;
 
-/// Removes items until at most three quarters of `most` are left, the steps of successive items differing by at least a factor `ratio`; the
-/// last item always stays.
+/// Removes items until at most three quarters of `most` are left, the steps of successive items differing by
+/// at least a factor `ratio`; the last item always stays.
 template <class Item>
 void thin(std::vector<Item>& items, std::size_t most) {
   if (items.size() < most) return;
@@ -31,7 +31,8 @@ void cut(std::vector<Item>& items, int step) {
 }  // namespace
 
 History::History(std::size_t parameters)
-    : mostKept_(std::clamp((kBytes - kPoints * sizeof(Point) - kMeasures * sizeof(Measure)) / (std::max<std::size_t>(parameters, 1) * sizeof(float) + 64),
+    : mostKept_(std::clamp((kBytes - kPoints * sizeof(Point) - kMeasures * sizeof(Measure)) /
+                               (std::max<std::size_t>(parameters, 1) * sizeof(float) + 64),
                            std::size_t{2}, kMostKept)) {
   measures_.reserve(kMeasures), kept_.reserve(mostKept_);
 }
@@ -56,7 +57,8 @@ void History::keep(int step, std::span<const float> numbers) {
 void History::backTo(int step) { cut(points_, step), cut(measures_, step), cut(kept_, step); }
 
 const History::Kept* History::at(int step) const {
-  const auto after = std::find_if(kept_.begin(), kept_.end(), [step](const Kept& k) { return k.step > step; });
+  const auto after =
+      std::find_if(kept_.begin(), kept_.end(), [step](const Kept& k) { return k.step > step; });
   return after == kept_.begin() ? nullptr : &*std::prev(after);
 }
 

@@ -1,5 +1,6 @@
-// The record of a run: a point for every step, measurements on the held-out sequences, and the parameters at some of the steps. As it
-// grows, it is thinned evenly on a logarithmic time axis, so that it never takes more than History::kBytes.
+// The record of a run: a point for every step, measurements on the held-out sequences, and the parameters at
+// some of the steps. As it grows, it is thinned evenly on a logarithmic time axis, so that it never takes
+// more than History::kBytes.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +19,14 @@ struct Point {
 struct Measure {
   int step = 0;
   float loss = 0, accuracy = 0;
-  /// A second measure from 0 to 1, or −1 where the task has none. For tags the accuracy on "saw"; otherwise how much of its weight the best
-  /// head puts on the key given by Sequence::looks, on average (for induction the prefix-matching score of Olsson et al. 2022).
+  /// A second measure from 0 to 1, or −1 where the task has none. For tags the accuracy on "saw"; otherwise
+  /// how much of its weight the best head puts on the key given by Sequence::looks, on average (for induction
+  /// the prefix-matching score of Olsson et al. 2022).
   float watched = -1;
   float sawNoun = -1, sawVerb = -1;  ///< for tags: mean p(noun) where "saw" is a noun, and where it is a verb
-  int confusion[2][2] = {};          ///< for tags, counts for "saw": [noun, verb] in truth by [noun, verb] as predicted (other predictions are not counted)
+  /// For tags, counts for "saw": [noun, verb] in truth by [noun, verb] as predicted (other predictions are
+  /// not counted).
+  int confusion[2][2] = {};
 };
 
 class History {

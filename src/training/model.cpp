@@ -54,11 +54,13 @@ int placeOf(TensorId id) { return 4 + static_cast<int>(id) - static_cast<int>(Te
 void toHeads(const float* from, int rows, int heads, int dim, Tensor& to) {
   to.reshape(heads, rows, dim);
   for (int h = 0; h < heads; ++h)
-    for (int r = 0; r < rows; ++r) std::copy_n(from + (std::ptrdiff_t{r} * heads + h) * dim, dim, to.row(h, r));
+    for (int r = 0; r < rows; ++r)
+      std::copy_n(from + (std::ptrdiff_t{r} * heads + h) * dim, dim, to.row(h, r));
 }
 void fromHeads(const Tensor& from, float* to) {
   for (int h = 0; h < from.heads(); ++h)
-    for (int r = 0; r < from.rows(); ++r) std::copy_n(from.row(h, r), from.cols(), to + (std::ptrdiff_t{r} * from.heads() + h) * from.cols());
+    for (int r = 0; r < from.rows(); ++r)
+      std::copy_n(from.row(h, r), from.cols(), to + (std::ptrdiff_t{r} * from.heads() + h) * from.cols());
 }
 
 }  // namespace
@@ -78,10 +80,17 @@ void Batch::add(const Sequence& s) {
 }
 
 Model::Model(const Setup& setup, const Examples& examples, int sequences, attention::kernels::Kernel kernel)
-    : setup_(setup), kernel_(kernel), d_(setup.modelDim), heads_(setup.heads), headDim_(d_ / heads_),
-      hiddenDim_(4 * d_), classes_(static_cast<int>(examples.classes.size())), longest_(examples.longest),
+    : setup_(setup),
+      kernel_(kernel),
+      d_(setup.modelDim),
+      heads_(setup.heads),
+      headDim_(d_ / heads_),
+      hiddenDim_(4 * d_),
+      classes_(static_cast<int>(examples.classes.size())),
+      longest_(examples.longest),
       longestSource_(examples.longestSource),
-      isPlain_(setup.normalizer == attention::Normalizer::softmax && attention::mechanismOf(setup.score).isProduct) {
+      isPlain_(setup.normalizer == attention::Normalizer::softmax &&
+               attention::mechanismOf(setup.score).isProduct) {
   build(examples);
   if (sequences > 0) reserve(sequences);
 }
@@ -110,8 +119,12 @@ void Model::buildPart(const std::string& name, bool inSource, bool isCross, int 
     static constexpr const char* kNames[] = {"w_q", "w_k", "w_v", "w_o"};
     for (int i = 0; i < 4; ++i) s.p[i] = parameter(name + kNames[i], d_, d_);
     for (const TensorId id : attention::mechanismOf(setup_.score).parameters)
-      s.p[placeOf(id)] = parameter(name + std::string(attention::name(id)), id == TensorId::v_a ? heads_ : d_, headDim_);
-    places_.push_back({inSource ? AttentionPlace::Kind::encoder : isCross ? AttentionPlace::Kind::cross : AttentionPlace::Kind::own, layer});
+      s.p[placeOf(id)] =
+          parameter(name + std::string(attention::name(id)), id == TensorId::v_a ? heads_ : d_, headDim_);
+    places_.push_back({inSource  ? AttentionPlace::Kind::encoder
+                       : isCross ? AttentionPlace::Kind::cross
+                                 : AttentionPlace::Kind::own,
+                       layer});
     attends_.push_back(static_cast<int>(stages_.size()));
   } else if (s.kind == Stage::Kind::feed) {
     s.p[0] = parameter(name + "w_1", d_, hiddenDim_), s.p[1] = parameter(name + "b_1", 1, hiddenDim_);
@@ -124,7 +137,8 @@ void Model::build(const Examples& examples) {
   embedding_ = parameter("embedding", static_cast<int>(examples.words.size()), d_);
   const bool learned = setup_.position == Positions::learned, translates = isTranslation(setup_);
   if (learned) positions_ = parameter("positions", longest_, d_);
-  if (translates) sourceEmbedding_ = parameter("encoder.embedding", static_cast<int>(examples.sourceWords.size()), d_);
+  if (translates)
+    sourceEmbedding_ = parameter("encoder.embedding", static_cast<int>(examples.sourceWords.size()), d_);
   if (translates && learned) sourcePositions_ = parameter("encoder.positions", longestSource_, d_);
   const auto layers = [&](const std::string& stack, bool inSource) {
     for (int l = 0; l < setup_.layers; ++l) {
@@ -146,7 +160,8 @@ void Model::build(const Examples& examples) {
     for (int i = 0; i < most; ++i) {
       for (int c = 0; c < d_; ++c) {
         const double angle = i * std::pow(10000.0, -2.0 * (c / 2) / d_);
-        sinusoids_[area(i, d_) + static_cast<size_t>(c)] = static_cast<float>(c % 2 == 0 ? std::sin(angle) : std::cos(angle));
+        sinusoids_[area(i, d_) + static_cast<size_t>(c)] =
+            static_cast<float>(c % 2 == 0 ? std::sin(angle) : std::cos(angle));
       }
     }
   }
@@ -154,7 +169,8 @@ void Model::build(const Examples& examples) {
     for (int i = 0; i < most; ++i) {
       for (int p = 0; p < headDim_ / 2; ++p) {
         const double angle = i * std::pow(10000.0, -2.0 * p / headDim_);
-        cosines_.push_back(static_cast<float>(std::cos(angle))), sines_.push_back(static_cast<float>(std::sin(angle)));
+        cosines_.push_back(static_cast<float>(std::cos(angle))),
+            sines_.push_back(static_cast<float>(std::sin(angle)));
       }
     }
   }
@@ -163,15 +179,18 @@ void Model::build(const Examples& examples) {
 double Model::work() const {
   double sum = 0;
   for (const Stage& s : stages_) {
-    const double rows = s.inSource ? longestSource_ : longest_, keys = s.inSource || s.isCross ? longestSource_ : longest_;
-    if (s.kind == Stage::Kind::attend) sum += 2 * d_ * d_ * (rows + keys) + 2 * rows * keys * d_ * (isPlain_ ? 1 : 8);
+    const double rows = s.inSource ? longestSource_ : longest_,
+                 keys = s.inSource || s.isCross ? longestSource_ : longest_;
+    if (s.kind == Stage::Kind::attend)
+      sum += 2 * d_ * d_ * (rows + keys) + 2 * rows * keys * d_ * (isPlain_ ? 1 : 8);
     if (s.kind == Stage::Kind::feed) sum += 2 * rows * d_ * hiddenDim_;
   }
   return sum + static_cast<double>(longest_) * d_ * classes_;
 }
 
 void Model::reserve(int sequences) {
-  const int rows = sequences * longest_, sourceRows = sequences * longestSource_, most = std::max(rows, sourceRows);
+  const int rows = sequences * longest_, sourceRows = sequences * longestSource_,
+            most = std::max(rows, sourceRows);
   for (auto* stream : {&stream_, &dStream_}) stream->resize(area(rows, d_));
   for (auto* stream : {&sourceStream_, &dSourceStream_, &dMemory_}) stream->resize(area(sourceRows, d_));
   probabilities_.resize(area(rows, classes_)), dLogits_ = probabilities_;
@@ -183,13 +202,15 @@ void Model::reserve(int sequences) {
   for (Stage& s : stages_) {
     const int own = s.inSource ? sourceRows : rows, keys = s.isCross ? sourceRows : own;
     s.h.resize(area(own, d_));
-    if (s.norm.gamma >= 0) s.norm.unit.resize(area(own, d_)), s.norm.deviation.resize(static_cast<size_t>(own));
+    if (s.norm.gamma >= 0)
+      s.norm.unit.resize(area(own, d_)), s.norm.deviation.resize(static_cast<size_t>(own));
     if (setup_.dropout > 0 && s.kind != Stage::Kind::finish) s.dropped.resize(area(own, d_));
     if (s.kind == Stage::Kind::feed) s.hidden.resize(area(own, hiddenDim_));
     if (s.kind != Stage::Kind::attend) continue;
     s.q.resize(area(own, d_)), s.concat.resize(area(own, d_));
     s.k.resize(area(keys, d_)), s.v.resize(area(keys, d_));
-    s.weights.resize(area(own, s.inSource || s.isCross ? longestSource_ : longest_) * static_cast<size_t>(heads_));
+    s.weights.resize(area(own, s.inSource || s.isCross ? longestSource_ : longest_) *
+                     static_cast<size_t>(heads_));
     if (!isPlain_) s.traces.resize(static_cast<size_t>(sequences));
   }
   if (isPlain_) return;
@@ -199,12 +220,32 @@ void Model::reserve(int sequences) {
 
 std::size_t Model::bytes() const {
   std::size_t floats = 0;
-  for (const auto* n : {&transposes_, &stream_, &sourceStream_, &dStream_, &dSourceStream_, &dMemory_, &probabilities_, &dLogits_, &branch_, &dH_,
-                        &dQ_, &dK_, &dV_, &dConcat_, &dHidden_, &head_, &dScores_, &sinusoids_, &cosines_, &sines_}) {
+  for (const auto* n : {&transposes_,
+                        &stream_,
+                        &sourceStream_,
+                        &dStream_,
+                        &dSourceStream_,
+                        &dMemory_,
+                        &probabilities_,
+                        &dLogits_,
+                        &branch_,
+                        &dH_,
+                        &dQ_,
+                        &dK_,
+                        &dV_,
+                        &dConcat_,
+                        &dHidden_,
+                        &head_,
+                        &dScores_,
+                        &sinusoids_,
+                        &cosines_,
+                        &sines_}) {
     floats += n->capacity();
   }
   for (const Stage& s : stages_) {
-    for (const auto* n : {&s.norm.unit, &s.norm.deviation, &s.h, &s.q, &s.k, &s.v, &s.weights, &s.concat, &s.hidden, &s.dropped}) floats += n->capacity();
+    for (const auto* n : {&s.norm.unit, &s.norm.deviation, &s.h, &s.q, &s.k, &s.v, &s.weights, &s.concat,
+                          &s.hidden, &s.dropped})
+      floats += n->capacity();
   }
   return floats * sizeof(float);
 }
@@ -215,9 +256,13 @@ void Model::initialise(float* numbers) const {
     float* to = numbers + p.offset;
     const std::string_view name = std::string_view(p.name).substr(p.name.rfind('.') + 1);
     const bool isScore = name == "w_a" || name == "u_a" || name == "v_a";
-    const double deviation = name == "embedding" ? 1.0 : name == "positions" ? 0.5 : 1.0 / std::sqrt(isScore ? headDim_ : p.rows);
-    const bool isOne = name.starts_with("gamma"), isZero = name.starts_with("delta") || name.starts_with("b_") || name == "unembedding_bias";
-    for (std::size_t i = 0; i < p.size(); ++i) to[i] = isOne ? 1.0f : isZero ? 0.0f : static_cast<float>(deviation * random.next());
+    const double deviation = name == "embedding"   ? 1.0
+                             : name == "positions" ? 0.5
+                                                   : 1.0 / std::sqrt(isScore ? headDim_ : p.rows);
+    const bool isOne = name.starts_with("gamma"),
+               isZero = name.starts_with("delta") || name.starts_with("b_") || name == "unembedding_bias";
+    for (std::size_t i = 0; i < p.size(); ++i)
+      to[i] = isOne ? 1.0f : isZero ? 0.0f : static_cast<float>(deviation * random.next());
   }
 }
 
@@ -227,7 +272,9 @@ int Model::rows(bool inSource) const { return inSource ? batch_->sourceRows() : 
 int Model::firstRow(bool inSource, int sequence) const {
   return (inSource ? batch_->sourceBegins : batch_->begins)[static_cast<size_t>(sequence)];
 }
-int Model::rowsOf(bool inSource, int sequence) const { return firstRow(inSource, sequence + 1) - firstRow(inSource, sequence); }
+int Model::rowsOf(bool inSource, int sequence) const {
+  return firstRow(inSource, sequence + 1) - firstRow(inSource, sequence);
+}
 
 std::size_t Model::weightsAt(const Stage& s, int sequence) const {
   std::size_t at = 0;
@@ -244,7 +291,8 @@ int Model::keys(int attention, int sequence) const {
 }
 const float* Model::weights(int attention, int sequence, int head) const {
   const Stage& s = stages_[static_cast<size_t>(attends_[static_cast<size_t>(attention)])];
-  return s.weights.data() + weightsAt(s, sequence) + area(queries(attention, sequence), keys(attention, sequence)) * static_cast<size_t>(head);
+  return s.weights.data() + weightsAt(s, sequence) +
+         area(queries(attention, sequence), keys(attention, sequence)) * static_cast<size_t>(head);
 }
 const float* Model::input(int attention, int sequence) const {
   const Stage& s = stages_[static_cast<size_t>(attends_[static_cast<size_t>(attention)])];
@@ -254,19 +302,25 @@ const float* Model::memory(int attention, int sequence) const {
   const Stage& s = stages_[static_cast<size_t>(attends_[static_cast<size_t>(attention)])];
   return s.isCross ? memory_->data() + area(firstRow(true, sequence), d_) : input(attention, sequence);
 }
-std::span<const int> Model::weightsOf(int attention) const { return stages_[static_cast<size_t>(attends_[static_cast<size_t>(attention)])].p; }
+std::span<const int> Model::weightsOf(int attention) const {
+  return stages_[static_cast<size_t>(attends_[static_cast<size_t>(attention)])].p;
+}
 
 // --- Parts
 
 void Model::product(const float* x, int rows, int parameter, float* out, bool adds) const {
   const Parameter& w = parameters_[static_cast<size_t>(parameter)];
-  attention::kernels::product(kernel_, {rows, w.columns, w.rows, x, w.rows, 1, now_ + w.offset, w.columns, out, w.columns, adds});
+  attention::kernels::product(
+      kernel_, {rows, w.columns, w.rows, x, w.rows, 1, now_ + w.offset, w.columns, out, w.columns, adds});
 }
 
-void Model::productBackward(const float* x, const float* dY, int rows, int parameter, float* dX, bool adds) const {
+void Model::productBackward(const float* x, const float* dY, int rows, int parameter, float* dX,
+                            bool adds) const {
   const Parameter& w = parameters_[static_cast<size_t>(parameter)];
-  attention::kernels::product(kernel_, {rows, w.rows, w.columns, dY, w.columns, 1, transposes_.data() + w.offset, w.rows, dX, w.rows, adds});
-  attention::kernels::product(kernel_, {w.rows, w.columns, rows, x, 1, w.rows, dY, w.columns, gradient_ + w.offset, w.columns, true});
+  attention::kernels::product(kernel_, {rows, w.rows, w.columns, dY, w.columns, 1,
+                                        transposes_.data() + w.offset, w.rows, dX, w.rows, adds});
+  attention::kernels::product(
+      kernel_, {w.rows, w.columns, rows, x, 1, w.rows, dY, w.columns, gradient_ + w.offset, w.columns, true});
 }
 
 void Model::embed(bool inSource) {
@@ -279,7 +333,8 @@ void Model::embed(bool inSource) {
     const int first = firstRow(inSource, s), count = rowsOf(inSource, s);
     for (int i = 0; i < count; ++i, to += d_) {
       const float* from = table + area(tokens[static_cast<size_t>(first + i)], d_);
-      if (places) for (int c = 0; c < d_; ++c) to[c] = from[c] + places[area(i, d_) + static_cast<size_t>(c)];
+      if (places)
+        for (int c = 0; c < d_; ++c) to[c] = from[c] + places[area(i, d_) + static_cast<size_t>(c)];
       else std::copy_n(from, d_, to);
     }
   }
@@ -333,8 +388,10 @@ void Model::normaliseBackward(Stage& s, const Numbers& dH) {
   float g[Limits::modelDim];
   for (int r = 0; r < count; ++r, to += d_) {
     const float *from = dH.data() + area(r, d_), *unit = s.norm.unit.data() + area(r, d_);
-    for (int c = 0; c < d_; ++c) dGamma[c] += from[c] * unit[c], dDelta[c] += from[c], g[c] = gamma[c] * from[c];
-    const float mean = sumOf(g, d_) * share, along = dot(g, unit, d_) * share, by = s.norm.deviation[static_cast<size_t>(r)];
+    for (int c = 0; c < d_; ++c)
+      dGamma[c] += from[c] * unit[c], dDelta[c] += from[c], g[c] = gamma[c] * from[c];
+    const float mean = sumOf(g, d_) * share, along = dot(g, unit, d_) * share,
+                by = s.norm.deviation[static_cast<size_t>(r)];
     for (int c = 0; c < d_; ++c) to[c] += by * (g[c] - mean - unit[c] * along);
   }
 }
@@ -352,7 +409,8 @@ void Model::leave(Stage& s, Numbers& branch) {
       branch[i] *= s.dropped[i];
     }
   }
-  if (setup_.residual) for (std::size_t i = 0; i < count; ++i) to[i] += branch[i];
+  if (setup_.residual)
+    for (std::size_t i = 0; i < count; ++i) to[i] += branch[i];
   else std::copy_n(branch.data(), count, to);
 }
 
@@ -360,11 +418,13 @@ void Model::leaveBackward(Stage& s, Numbers& branch) {
   const std::size_t count = area(rows(s.inSource), d_);
   Numbers& d = dStream(s.inSource);
   std::copy_n(d.data(), count, branch.data());
-  if (pass_.drops && setup_.dropout > 0) for (std::size_t i = 0; i < count; ++i) branch[i] *= s.dropped[i];
+  if (pass_.drops && setup_.dropout > 0)
+    for (std::size_t i = 0; i < count; ++i) branch[i] *= s.dropped[i];
   if (!setup_.residual) std::fill_n(d.data(), count, 0.0f);
 }
 
-/// Rotates pairs of adjacent columns by the angles of their position (Su et al. 2021, equation 34); back with sign −1.
+/// Rotates pairs of adjacent columns by the angles of their position (Su et al. 2021, equation 34); back with
+/// sign −1.
 void Model::rotate(Numbers& x, bool inSource, float sign) const {
   if (cosines_.empty()) return;
   const int pairs = headDim_ / 2;
@@ -402,7 +462,9 @@ void Model::attend(Stage& s) {
   product(from.data(), keys, s.p[2], s.v.data());
   rotate(s.q, s.inSource, 1), rotate(s.k, keysInSource, 1);
   for (int i = 0; i < batch_->count(); ++i) isPlain_ ? attendOne(s, i) : attendOther(s, i);
-  const std::uint64_t hidden = pass_.hidden >> (std::find(attends_.begin(), attends_.end(), static_cast<int>(s.number)) - attends_.begin()) * heads_;
+  const std::uint64_t hidden =
+      pass_.hidden >>
+      (std::find(attends_.begin(), attends_.end(), static_cast<int>(s.number)) - attends_.begin()) * heads_;
   for (int h = 0; h < heads_; ++h) {
     if ((hidden >> h & 1) == 0) continue;
     for (int r = 0; r < own; ++r) std::fill_n(s.concat.data() + area(r, d_) + h * headDim_, headDim_, 0.0f);
@@ -423,16 +485,19 @@ void Model::attendOne(Stage& s, int sequence) {
   for (int h = 0; h < heads_; ++h, weights += area(n, m)) {
     const int column = h * headDim_;
     transpose(s.k.data() + keysAt + column, d_, m, headDim_, scale, head_.data());
-    attention::kernels::product(kernel_, {n, m, headDim_, q + column, d_, 1, head_.data(), m, weights, m, false});
+    attention::kernels::product(kernel_,
+                                {n, m, headDim_, q + column, d_, 1, head_.data(), m, weights, m, false});
     const float slope = spec.position == attention::Position::alibi ? attention::slopeOf(spec, h) : 0.0f;
     for (int i = 0; i < n; ++i) {
       float* row = weights + area(i, m);
       const int seen = s.isCausal ? i + 1 : m;
-      if (slope != 0) for (int j = 0; j < seen; ++j) row[j] -= slope * static_cast<float>(std::abs(i - j));
+      if (slope != 0)
+        for (int j = 0; j < seen; ++j) row[j] -= slope * static_cast<float>(std::abs(i - j));
       attention::kernels::softmax(kernel_, row, 1.0f, seen, nullptr, row);
       std::fill(row + seen, row + m, 0.0f);
     }
-    attention::kernels::product(kernel_, {n, headDim_, m, weights, m, 1, s.v.data() + keysAt + column, d_, out + column, d_, false});
+    attention::kernels::product(
+        kernel_, {n, headDim_, m, weights, m, 1, s.v.data() + keysAt + column, d_, out + column, d_, false});
   }
 }
 
@@ -442,11 +507,13 @@ void Model::attendOneBackward(Stage& s, int sequence) {
   const attention::Spec spec = specOf(s, sequence);
   const int n = spec.queryCount, m = spec.keyCount;
   const float scale = attention::scaleFactor(spec);
-  const std::size_t queriesAt = area(firstRow(s.inSource, sequence), d_), keysAt = area(firstRow(keysInSource, sequence), d_);
+  const std::size_t queriesAt = area(firstRow(s.inSource, sequence), d_),
+                    keysAt = area(firstRow(keysInSource, sequence), d_);
   const float* weights = s.weights.data() + weightsAt(s, sequence);
   float* d = dScores_.data();
   for (int h = 0; h < heads_; ++h, weights += area(n, m)) {
-    const std::size_t q = queriesAt + static_cast<size_t>(h * headDim_), k = keysAt + static_cast<size_t>(h * headDim_);
+    const std::size_t q = queriesAt + static_cast<size_t>(h * headDim_),
+                      k = keysAt + static_cast<size_t>(h * headDim_);
     transpose(s.v.data() + k, d_, m, headDim_, 1.0f, head_.data());
     attention::kernels::product(kernel_, {n, m, headDim_, &dConcat_[q], d_, 1, head_.data(), m, d, m, false});
     for (int i = 0; i < n; ++i) {
@@ -455,14 +522,16 @@ void Model::attendOneBackward(Stage& s, int sequence) {
       const float mean = dot(p, row, m);
       for (int j = 0; j < m; ++j) row[j] = scale * p[j] * (row[j] - mean);
     }
-    attention::kernels::product(kernel_, {m, headDim_, n, weights, 1, m, &dConcat_[q], d_, &dV_[k], d_, false});
+    attention::kernels::product(kernel_,
+                                {m, headDim_, n, weights, 1, m, &dConcat_[q], d_, &dV_[k], d_, false});
     attention::kernels::product(kernel_, {n, headDim_, m, d, m, 1, &s.k[k], d_, &dQ_[q], d_, false});
     attention::kernels::product(kernel_, {m, headDim_, n, d, 1, m, &s.q[q], d_, &dK_[k], d_, false});
   }
 }
 
 /// Q, K and V of one sequence, and the parameters of the score, as tensors with heads.
-attention::Inputs Model::inputsOf(const Stage& s, const attention::Spec& spec, std::size_t queriesAt, std::size_t keysAt) {
+attention::Inputs Model::inputsOf(const Stage& s, const attention::Spec& spec, std::size_t queriesAt,
+                                  std::size_t keysAt) {
   toHeads(s.q.data() + queriesAt, spec.queryCount, heads_, headDim_, q_);
   toHeads(s.k.data() + keysAt, spec.keyCount, heads_, headDim_, k_);
   toHeads(s.v.data() + keysAt, spec.keyCount, heads_, headDim_, v_);
@@ -481,7 +550,8 @@ attention::Inputs Model::inputsOf(const Stage& s, const attention::Spec& spec, s
 void Model::attendOther(Stage& s, int sequence) {
   const attention::Spec spec = specOf(s, sequence);
   attention::Trace& trace = s.traces[static_cast<size_t>(sequence)];
-  const std::size_t queriesAt = area(firstRow(s.inSource, sequence), d_), keysAt = area(firstRow(s.inSource || s.isCross, sequence), d_);
+  const std::size_t queriesAt = area(firstRow(s.inSource, sequence), d_),
+                    keysAt = area(firstRow(s.inSource || s.isCross, sequence), d_);
   attention::forward(spec, inputsOf(s, spec, queriesAt, keysAt), trace, *scratch_);
   fromHeads(trace.headOutput, s.concat.data() + queriesAt);
   std::copy_n(trace.weights.data(), trace.weights.size(), s.weights.data() + weightsAt(s, sequence));
@@ -489,14 +559,16 @@ void Model::attendOther(Stage& s, int sequence) {
 
 void Model::attendOtherBackward(Stage& s, int sequence) {
   const attention::Spec spec = specOf(s, sequence);
-  const std::size_t queriesAt = area(firstRow(s.inSource, sequence), d_), keysAt = area(firstRow(s.inSource || s.isCross, sequence), d_);
+  const std::size_t queriesAt = area(firstRow(s.inSource, sequence), d_),
+                    keysAt = area(firstRow(s.inSource || s.isCross, sequence), d_);
   const attention::Inputs in = inputsOf(s, spec, queriesAt, keysAt);
   toHeads(dConcat_.data() + queriesAt, spec.queryCount, heads_, headDim_, dOut_);
   const std::span<const TensorId> parameters = attention::mechanismOf(spec.score).parameters;
   attention::InputSet wanted = inputSet(TensorId::q) | inputSet(TensorId::k) | inputSet(TensorId::v);
   for (const TensorId id : parameters) wanted |= inputSet(id);
   const attention::Upstream upstream[] = {{TensorId::head_output, &dOut_}};
-  attention::backward(spec, in, s.traces[static_cast<size_t>(sequence)], upstream, wanted, gradients_, *backwardScratch_);
+  attention::backward(spec, in, s.traces[static_cast<size_t>(sequence)], upstream, wanted, gradients_,
+                      *backwardScratch_);
   fromHeads(gradients_[TensorId::q], &dQ_[queriesAt]);
   fromHeads(gradients_[TensorId::k], &dK_[keysAt]);
   fromHeads(gradients_[TensorId::v], &dV_[keysAt]);
@@ -567,7 +639,8 @@ Scores Model::ask() {
     for (int c = 0; c < classes_; ++c) row[c] += bias[c];
     const int target = batch_->targets[static_cast<size_t>(r)];
     const float asked = target >= 0 ? row[target] : 0.0f;
-    const attention::kernels::SoftmaxRow softmax = attention::kernels::softmax(kernel_, row, 1.0f, classes_, nullptr, row);
+    const attention::kernels::SoftmaxRow softmax =
+        attention::kernels::softmax(kernel_, row, 1.0f, classes_, nullptr, row);
     if (target < 0) continue;
     found.loss += std::log(double{softmax.sum}) + double{softmax.max} - double{asked};
     ++found.asked;
@@ -594,7 +667,8 @@ Scores Model::forward(const float* numbers, const Batch& batch, const Pass& pass
 void Model::backward(const float* numbers, const Batch& batch, float scale, float* gradient) {
   now_ = numbers, batch_ = &batch, gradient_ = gradient;
   if (!transposed_) {
-    for (const Parameter& p : parameters_) transpose(numbers + p.offset, p.columns, p.rows, p.columns, 1.0f, transposes_.data() + p.offset);
+    for (const Parameter& p : parameters_)
+      transpose(numbers + p.offset, p.columns, p.rows, p.columns, 1.0f, transposes_.data() + p.offset);
     transposed_ = true;
   }
   const int count = batch.rows();

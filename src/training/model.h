@@ -1,7 +1,8 @@
-// A Transformer small enough to be trained while the reader watches: embedding and positions; layers of our attention, each with residual,
-// layer normalisation (before each part), feed-forward network and dropout; unembedding (Vaswani et al. 2017; Xiong et al. 2020 for the
-// place of the normalisation). For translate, an encoder and a decoder with cross-attention. Forward pass, cross-entropy and backward pass
-// over sequences of any lengths, stored one after the other. float32; nothing is allocated after the first batch of a shape.
+// A Transformer small enough to be trained while the reader watches: embedding and positions; layers of our
+// attention, each with residual, layer normalisation (before each part), feed-forward network and dropout;
+// unembedding (Vaswani et al. 2017; Xiong et al. 2020 for the place of the normalisation). For translate, an
+// encoder and a decoder with cross-attention. Forward pass, cross-entropy and backward pass over sequences of
+// any lengths, stored one after the other. float32; nothing is allocated after the first batch of a shape.
 #pragma once
 
 #include <memory>
@@ -27,7 +28,8 @@ struct Batch {
   void add(const Sequence& sequence);
 };
 
-/// A parameter matrix [rows, columns], stored from `offset` on, with its name in saved files ("layers.0.w_q").
+/// A parameter matrix [rows, columns], stored from `offset` on, with its name in saved files
+/// ("layers.0.w_q").
 struct Parameter {
   std::string name;
   int rows = 0, columns = 0;
@@ -52,8 +54,8 @@ struct AttentionPlace {
 
 class Model {
  public:
-  /// For batches of at most `sequences` sequences, as long as those of `examples`. `setup` must have passed validate(), and count() must
-  /// not exceed Limits::parameters.
+  /// For batches of at most `sequences` sequences, as long as those of `examples`. `setup` must have passed
+  /// validate(), and count() must not exceed Limits::parameters.
   Model(const Setup& setup, const Examples& examples, int sequences, attention::kernels::Kernel kernel);
   /// The number of parameters.
   static std::size_t count(const Setup& setup, const Examples& examples);
@@ -63,15 +65,16 @@ class Model {
   std::span<const Parameter> parameters() const { return parameters_; }
   std::size_t size() const { return size_; }
   std::size_t bytes() const;  ///< of scratch memory
-  /// Draws the parameters by the setup's seed from N(0, σ²): σ = 1 for embeddings, 0.5 for learned positions, 1/√d_k for the matrices of
-  /// the score, 1/√rows for other matrices. Scales of layer normalisation are 1, its shifts and all biases 0.
+  /// Draws the parameters by the setup's seed from N(0, σ²): σ = 1 for embeddings, 0.5 for learned positions,
+  /// 1/√d_k for the matrices of the score, 1/√rows for other matrices. Scales of layer normalisation are 1,
+  /// its shifts and all biases 0.
   void initialise(float* parameters) const;
 
   /// Options of a forward pass.
   struct Pass {
-    bool drops = false;         ///< apply dropout; `number` selects what is dropped
+    bool drops = false;  ///< apply dropout; `number` selects what is dropped
     std::uint64_t number = 0;
-    std::uint64_t hidden = 0;   ///< bit attention·heads + head: the output of this head is set to 0
+    std::uint64_t hidden = 0;  ///< bit attention·heads + head: the output of this head is set to 0
   };
   Scores forward(const float* parameters, const Batch& batch, const Pass& pass);
   /// Adds ∂(scale·loss)/∂parameter of the last forward pass to `gradient`.
@@ -82,16 +85,19 @@ class Model {
   // Results of the last forward pass. `attention` is an index into attentions().
   std::span<const AttentionPlace> attentions() const { return places_; }
   int classes() const { return classes_; }
-  const float* probabilities(int row) const { return &probabilities_[static_cast<std::size_t>(row) * static_cast<std::size_t>(classes_)]; }
+  const float* probabilities(int row) const {
+    return &probabilities_[static_cast<std::size_t>(row) * static_cast<std::size_t>(classes_)];
+  }
   /// The weights [queries, keys] of one head for one sequence.
   const float* weights(int attention, int sequence, int head) const;
   int queries(int attention, int sequence) const;
   int keys(int attention, int sequence) const;
-  /// The inputs of an attention for one sequence: X [queries, modelDim], and what keys and values come from [keys, modelDim] (in
-  /// cross-attention the other sequence).
+  /// The inputs of an attention for one sequence: X [queries, modelDim], and what keys and values come from
+  /// [keys, modelDim] (in cross-attention the other sequence).
   const float* input(int attention, int sequence) const;
   const float* memory(int attention, int sequence) const;
-  /// The parameters of an attention, as indices into parameters(): w_q, w_k, w_v, w_o, then w_a, u_a, v_a where the score has them.
+  /// The parameters of an attention, as indices into parameters(): w_q, w_k, w_v, w_o, then w_a, u_a, v_a
+  /// where the score has them.
   std::span<const int> weightsOf(int attention) const;
 
  private:
@@ -105,8 +111,9 @@ class Model {
     bool inSource = false, isCross = false, isCausal = false;
     std::uint64_t number = 0;
     Norm norm;
-    Numbers h;        ///< its input: the residual stream, normalised
-    int p[7] = {-1, -1, -1, -1, -1, -1, -1};  ///< indices of its parameters: w_q, w_k, w_v, w_o, w_a, u_a, v_a, or w_1, b_1, w_2, b_2
+    Numbers h;  ///< its input: the residual stream, normalised
+    /// Indices of its parameters: w_q, w_k, w_v, w_o, w_a, u_a, v_a, or w_1, b_1, w_2, b_2.
+    int p[7] = {-1, -1, -1, -1, -1, -1, -1};
     Numbers q, k, v, weights, concat, hidden, dropped;
     std::vector<attention::Trace> traces;  ///< for attention other than softmax of dot products
   };
@@ -118,8 +125,12 @@ class Model {
   int rows(bool inSource) const;
   Numbers& stream(bool inSource) { return inSource ? sourceStream_ : stream_; }
   Numbers& dStream(bool inSource) { return inSource ? dSourceStream_ : dStream_; }
-  const float* at(int parameter) const { return now_ + parameters_[static_cast<std::size_t>(parameter)].offset; }
-  float* gradientAt(int parameter) const { return gradient_ + parameters_[static_cast<std::size_t>(parameter)].offset; }
+  const float* at(int parameter) const {
+    return now_ + parameters_[static_cast<std::size_t>(parameter)].offset;
+  }
+  float* gradientAt(int parameter) const {
+    return gradient_ + parameters_[static_cast<std::size_t>(parameter)].offset;
+  }
 
   void embed(bool inSource);
   void embedBackward(bool inSource);
@@ -127,7 +138,8 @@ class Model {
   void normaliseBackward(Stage& stage, const Numbers& dH);
   void attend(Stage& stage);
   void attendOne(Stage& stage, int sequence);
-  attention::Inputs inputsOf(const Stage& stage, const attention::Spec& spec, std::size_t queriesAt, std::size_t keysAt);
+  attention::Inputs inputsOf(const Stage& stage, const attention::Spec& spec, std::size_t queriesAt,
+                             std::size_t keysAt);
   void attendOther(Stage& stage, int sequence);
   void attendBackward(Stage& stage);
   void attendOneBackward(Stage& stage, int sequence);
@@ -157,7 +169,8 @@ class Model {
   std::vector<Stage> stages_;
   std::vector<AttentionPlace> places_;
   std::vector<int> attends_;  ///< the stage of each attention in places_
-  int embedding_ = -1, sourceEmbedding_ = -1, positions_ = -1, sourcePositions_ = -1, unembedding_ = -1, unembeddingBias_ = -1;
+  int embedding_ = -1, sourceEmbedding_ = -1, positions_ = -1, sourcePositions_ = -1, unembedding_ = -1,
+      unembeddingBias_ = -1;
   Numbers sinusoids_, cosines_, sines_;
 
   const float* now_ = nullptr;

@@ -26,7 +26,8 @@ Result<void> validate(const Setup& s) {
   const auto within = [](std::string_view field, double value, double low, double high) -> Result<void> {
     if (value >= low && value <= high) return {};
     return base::refuse(Error::Kind::range, field,
-                        {base::shortest(value), " is not between ", base::shortest(low), " and ", base::shortest(high), "; use a number in between."});
+                        {base::shortest(value), " is not between ", base::shortest(low), " and ",
+                         base::shortest(high), "; use a number in between."});
   };
   if (auto ok = within("train_layers", s.layers, 1, Limits::layers); !ok) return ok;
   if (auto ok = within("train_heads", s.heads, 1, Limits::heads); !ok) return ok;
@@ -40,7 +41,8 @@ Result<void> validate(const Setup& s) {
   }
   if (s.position == Positions::rotary && s.modelDim / s.heads % 2 != 0) {
     return base::refuse(Error::Kind::range, "train_position",
-                        {"rotary positions turn pairs of columns, and a head has ", s.modelDim / s.heads, "; use an even number, or other positions."});
+                        {"rotary positions turn pairs of columns, and a head has ", s.modelDim / s.heads,
+                         "; use an even number, or other positions."});
   }
   return {};
 }

@@ -31,7 +31,8 @@ enum class Optimizer : std::uint8_t {
   adam,      ///< Kingma and Ba 2015, algorithm 1: β₁ = 0.9, β₂ = 0.999, ε = 1e-8, with bias correction
 };
 
-inline constexpr std::string_view kTaskNames[] = {"tags", "previous", "induction", "reverse", "most_frequent", "sort", "translate"};
+inline constexpr std::string_view kTaskNames[] = {"tags",          "previous", "induction", "reverse",
+                                                  "most_frequent", "sort",     "translate"};
 inline constexpr std::string_view kPositionNames[] = {"none", "sinusoidal", "rotary", "alibi", "learned"};
 inline constexpr std::string_view kOptimizerNames[] = {"sgd", "momentum", "adam"};
 
@@ -50,7 +51,7 @@ struct Setup {
   bool feedForward = true;  ///< 4·modelDim hidden units with ReLU after each attention
   bool layerNorm = true;    ///< before each part and at the end (pre-norm)
   bool residual = true;
-  bool causal = true;       ///< for translate the decoder always is, and the encoder never
+  bool causal = true;  ///< for translate the decoder always is, and the encoder never
   Positions position = Positions::sinusoidal;
   attention::Score score = attention::Score::scaled;
   attention::Normalizer normalizer = attention::Normalizer::softmax;
@@ -59,8 +60,8 @@ struct Setup {
   int batch = 16;  ///< sequences per step
   double dropout = 0;
   std::uint32_t seed = 7;
-  /// The user's own sentences for tags ("I/pronoun saw/verb") and translate ("the cat sees it = le chat le voit"), one per line. See
-  /// examples.h.
+  /// The user's own sentences for tags ("I/pronoun saw/verb") and translate ("the cat sees it = le chat le
+  /// voit"), one per line. See examples.h.
   std::string sentences;
 
   bool operator==(const Setup&) const = default;
@@ -68,8 +69,8 @@ struct Setup {
 
 /// Settings that learn the task well.
 Setup recommended(Task task);
-/// Checks limits and combinations: heads that do not divide modelDim, rotary positions with an odd head width. The error's field is the
-/// name of the option ("train_heads").
+/// Checks limits and combinations: heads that do not divide modelDim, rotary positions with an odd head
+/// width. The error's field is the name of the option ("train_heads").
 Result<void> validate(const Setup& setup);
 
 inline bool isTranslation(const Setup& setup) { return setup.task == Task::translate; }

@@ -1,6 +1,6 @@
-// A training run: batches drawn by the seed, gradients, updates, measurements on held-out sequences, and the history. It proceeds in pieces
-// of at most a few milliseconds. How these are distributed over time does not affect the results: the same setup and kernel give the same
-// run, bit for bit.
+// A training run: batches drawn by the seed, gradients, updates, measurements on held-out sequences, and the
+// history. It proceeds in pieces of at most a few milliseconds. How these are distributed over time does not
+// affect the results: the same setup and kernel give the same run, bit for bit.
 #pragma once
 
 #include <memory>
@@ -16,32 +16,38 @@ namespace training {
 
 /// The predictions of the model for one sentence.
 struct Answer {
-  Sequence sequence;               ///< where only a translation was asked for, with the French that was generated
+  /// Where only a translation was asked for, with the French that was generated.
+  Sequence sequence;
   std::vector<float> probabilities;  ///< [tokens, classes]
-  std::vector<int> said;           ///< the most likely class at each token
-  float loss = 0;                  ///< mean of −log p(target); 0 where there are no targets
+  std::vector<int> said;             ///< the most likely class at each token
+  float loss = 0;                    ///< mean of −log p(target); 0 where there are no targets
   int wrong = 0;
   struct Map {
     AttentionPlace place;
     int queries = 0, keys = 0;
-    std::vector<float> weights;    ///< [heads, queries, keys]
-    std::vector<attention::HeadTag> tags;  ///< of each head on this sequence; empty for cross-attention, and where weights do not sum to 1
-    std::vector<float> x, memory;  ///< the inputs of the attention, [queries, d_model], and for cross-attention [keys, d_model]
+    std::vector<float> weights;  ///< [heads, queries, keys]
+    /// Of each head on this sequence; empty for cross-attention, and where weights do not sum to 1.
+    std::vector<attention::HeadTag> tags;
+    /// The inputs of the attention, [queries, d_model], and for cross-attention [keys, d_model].
+    std::vector<float> x, memory;
   };
   std::vector<Map> maps;
 };
 
 class Trainer {
  public:
-  /// Returns an error for a setup that validate() refuses, own sentences that cannot be read, and more parameters than Limits allow.
-  static Result<std::unique_ptr<Trainer>> of(const Setup& setup, attention::kernels::Kernel kernel = attention::kernels::best());
+  /// Returns an error for a setup that validate() refuses, own sentences that cannot be read, and more
+  /// parameters than Limits allow.
+  static Result<std::unique_ptr<Trainer>> of(const Setup& setup,
+                                             attention::kernels::Kernel kernel = attention::kernels::best());
 
-  /// Does one piece of work: the forward and backward pass of some sequences, or a measurement on some of those held out. True once a step
-  /// is complete, including its measurement if one is due.
+  /// Does one piece of work: the forward and backward pass of some sequences, or a measurement on some of
+  /// those held out. True once a step is complete, including its measurement if one is due.
   bool advance();
   /// Trains until `steps` steps are complete, or the run had to stop.
   void run(int steps);
-  /// Why the run had to stop: the loss or a parameter is not finite. The last finite parameters have been restored then.
+  /// Why the run had to stop: the loss or a parameter is not finite. The last finite parameters have been
+  /// restored then.
   const std::optional<Error>& stopped() const { return stopped_; }
 
   const Setup& setup() const { return setup_; }
@@ -58,8 +64,8 @@ class Trainer {
   Point last() const { return history_.points().empty() ? Point{} : history_.points().back(); }
   const Measure& measure();
 
-  /// measureOf() and answer(): with given parameters (the present ones, or stored ones of the history) and with the heads in `hidden`
-  /// switched off.
+  /// measureOf() and answer(): with given parameters (the present ones, or stored ones of the history) and
+  /// with the heads in `hidden` switched off.
   Measure measureOf(std::span<const float> numbers, std::uint64_t hidden);
   void answer(const Sequence& sequence, std::span<const float> numbers, std::uint64_t hidden, Answer& out);
   /// The mean loss per token of each held-out sentence at the run's last measurement; empty before the first.

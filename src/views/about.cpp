@@ -1,13 +1,14 @@
-// What each control of the interface is: its title, its key, and one sentence. The sentence about an option is the one of the table of
-// options, so that it is the same in the documentation and in the help of the command line.
+// What each control of the interface is: its title, its key, and one sentence. The sentence about an option
+// is the one of the table of options, so that it is the same in the documentation and in the help of the
+// command line.
 #include "document/option.h"
 #include "views/tooltip.h"
 
 namespace views {
 namespace {
 
-/// `words` of an option is empty; `option` is its name where that of the control is another. A name that ends with "*" stands for all
-/// that begin so.
+/// `words` of an option is empty; `option` is its name where that of the control is another. A name that ends
+/// with "*" stands for all that begin so.
 struct Row {
   std::string_view name, title, key, words, option{};
 };
@@ -21,28 +22,38 @@ constexpr Row kRows[] = {
     {"views", "View", "", "Chooses what is open: the layer, what is around it, training, or an experiment"},
     {"views:more", "More", "", "Attention over segments, and experiments with what attention is made of"},
     {"view:layer", "Layer", "", "One attention layer: queries, keys, values, scores, weights and output"},
-    {"view:block", "Block", "B", "What a Transformer puts around the layer: sums, normalisation and a feed-forward network"},
-    {"view:segments", "Segments", "G", "Attention over the words of each part of a text, then over the parts"},
+    {"view:block", "Block", "B",
+     "What a Transformer puts around the layer: sums, normalisation and a feed-forward network"},
+    {"view:segments", "Segments", "G",
+     "Attention over the words of each part of a text, then over the parts"},
     {"view:train", "Train", "", "A small Transformer learns a task, and its heads are drawn as they change"},
     {"view:model", "Model", "A", "All heads of the layer, or of all layers of a model"},
-    {"experiments", "Experiments", "E", "Why scores are divided, what a fixed layer cannot do, what a recurrent network forgets, and what it all costs"},
-    {"lab:1", "Spread of scores", "1", "How far dot products spread as vectors get longer, which is why they are divided"},
-    {"lab:2", "Fixed or following weights", "2", "A fully connected layer keeps its weights; those of attention follow the input"},
+    {"experiments", "Experiments", "E",
+     "Why scores are divided, what a fixed layer cannot do, what a recurrent network forgets, and what it "
+     "all costs"},
+    {"lab:1", "Spread of scores", "1",
+     "How far dot products spread as vectors get longer, which is why they are divided"},
+    {"lab:2", "Fixed or following weights", "2",
+     "A fully connected layer keeps its weights; those of attention follow the input"},
     {"lab:3", "Memory", "3", "What a recurrent network still knows of the first token"},
     {"view:cost", "Cost", "4", "Multiplications and memory, by the length of the text"},
     {"lab-close", "Back to the layer", "Esc", "Closes this page"},
-    {"search", "Find", "Ctrl + K", "Finds commands, options, lessons, examples and terms by the words of their texts"},
-    {"pin", "Pin this board", "Shift + P", "Keeps the board as it is now, and marks what differs from it later"},
+    {"search", "Find", "Ctrl + K",
+     "Finds commands, options, lessons, examples and terms by the words of their texts"},
+    {"pin", "Pin this board", "Shift + P",
+     "Keeps the board as it is now, and marks what differs from it later"},
     {"share", "Share", "", "A link to this board, lines that embed it in a page, figures and programs"},
     {"import", "Open", "Ctrl + O", "Opens a saved board, or tensors from NumPy, PyTorch and others"},
     {"export", "Save", "Ctrl + S", "Saves the board or its tensors, or copies them"},
     {"export:save", "Save as JSON", "Ctrl + S", "The whole board, which can be opened here again"},
     {"export:save-as", "Save as", "", "The whole board, under a name of your choice"},
     {"export:npz", "Save tensors as .npz", "", "All matrices of the layer in one file for NumPy"},
-    {"export:safetensors", "Save tensors as .safetensors", "", "All matrices of the layer in one file for PyTorch and others"},
+    {"export:safetensors", "Save tensors as .safetensors", "",
+     "All matrices of the layer in one file for PyTorch and others"},
     {"export:csv", "Save weights as .csv", "", "The weights of this head, for a spreadsheet"},
     {"export:copy-state", "Copy state as JSON", "", "The whole board as text on the clipboard"},
-    {"export:copy-weights", "Copy weights as table", "", "The weights of this head on the clipboard, a row per line"},
+    {"export:copy-weights", "Copy weights as table", "",
+     "The weights of this head on the clipboard, a row per line"},
     {"present", "Present", "F", ""},
     {"fullscreen", "Full screen", "", "Fills the whole screen with the board"},
     {"help", "Keys and pointer", "?", "What keys and pointer do here, and what this program is made of"},
@@ -70,7 +81,8 @@ constexpr Row kRows[] = {
     {"d_k", "Width of a head, d_k", "", ""},
     {"model_dim", "Width of X", "", ""},
     {"whole_projections", "W of all heads", "", ""},
-    {"more-sizes", "More sizes", "", "Widths of values and output, heads that share keys, batches, and names of columns"},
+    {"more-sizes", "More sizes", "",
+     "Widths of values and output, heads that share keys, batches, and names of columns"},
     {"d_v", "Width of a value, d_v", "", ""},
     {"kv_heads", "Key-value heads", "", ""},
     {"batch", "Batch", "", ""},
@@ -84,7 +96,8 @@ constexpr Row kRows[] = {
     {"d_out", "Columns of W_O", "", ""},
     {"projection_bias", "Biases", "", ""},
     {"position", "Positions", "", ""},
-    {"rotary", "Details of rotary positions", "", "Which columns are turned together, how fast, and for how long texts"},
+    {"rotary", "Details of rotary positions", "",
+     "Which columns are turned together, how fast, and for how long texts"},
     {"rotary_pairs", "Pairs of columns", "", ""},
     {"rotary_base", "Base", "", ""},
     {"rotary_dims", "Columns turned", "", ""},
@@ -106,7 +119,8 @@ constexpr Row kRows[] = {
     {"pattern_global", "Global tokens", "", ""},
     {"pattern_random", "Random keys", "", ""},
     {"pattern_seed", "Seed", "", ""},
-    {"more-masks", "More masks", "", "Cached keys, a prefix that all see, padding, and a mask in the wrong place"},
+    {"more-masks", "More masks", "",
+     "Cached keys, a prefix that all see, padding, and a mask in the wrong place"},
     {"causal_offset", "Keys before", "", ""},
     {"prefix", "Prefix", "", ""},
     {"key_length", "Length without padding", "", ""},
@@ -130,16 +144,24 @@ constexpr Row kRows[] = {
     // the board, its cards, and the stepper
     {"head:mean", "Mean of the heads", "N", "", "average_heads"},
     {"head:*", "Head", "N", "Puts this head on the board"},
-    {"tag:previous", "P: previous token", "", "This head mostly looks at the token before; the number is the mean weight on it"},
-    {"tag:induction", "I: induction", "", "This head mostly looks at what followed the same token before; the number is the mean weight on that"},
-    {"tag:first", "F: first token", "", "This head mostly rests on the first token, a sink; the number is the mean weight on it"},
-    {"tag:same", "S: same word", "", "This head mostly looks at earlier tokens equal to the query; the number is the mean weight on them"},
-    {"tag:broad", "B: broad", "", "This head looks at nearly all tokens alike; the number is its entropy, 1 for equal weights"},
-    {"tag:none", "No pattern", "", "Neither previous token, induction, first token nor same word holds 0.40 of the weight, and it is not broad"},
+    {"tag:previous", "P: previous token", "",
+     "This head mostly looks at the token before; the number is the mean weight on it"},
+    {"tag:induction", "I: induction", "",
+     "This head mostly looks at what followed the same token before; the number is the mean weight on that"},
+    {"tag:first", "F: first token", "",
+     "This head mostly rests on the first token, a sink; the number is the mean weight on it"},
+    {"tag:same", "S: same word", "",
+     "This head mostly looks at earlier tokens equal to the query; the number is the mean weight on them"},
+    {"tag:broad", "B: broad", "",
+     "This head looks at nearly all tokens alike; the number is its entropy, 1 for equal weights"},
+    {"tag:none", "No pattern", "",
+     "Neither previous token, induction, first token nor same word holds 0.40 of the weight, and it is not "
+     "broad"},
     {"hide-head:*", "Takes part", "", "Leaves this head out of the output, or takes it back in"},
     {"layer:*", "Head", "", "Puts this head of this layer on the board"},
     {"card:arcs", "Arcs", "Y", "Who looks at whom: curves as thick as the weights"},
-    {"card:plane", "Plane", "Y", "Queries and keys as arrows: the more one points along the other, the higher the score"},
+    {"card:plane", "Plane", "Y",
+     "Queries and keys as arrows: the more one points along the other, the higher the score"},
     {"card:values", "Values", "Y", "Values as points, with the output among them"},
     {"card:changes", "Changes", "Y", "What differs from the pinned board"},
     {"card:loops", "Loops", "Y", "The formula of the chosen cell as nested loops, as a program has it"},
@@ -205,7 +227,8 @@ constexpr Row kRows[] = {
     {"train:sentence", "Sentence", "", "The sequence whose attention is drawn"},
     {"train:head:*", "Head", "", "Draws this head"},
     {"train:map:*", "Head", "", "Shows this head larger"},
-    {"train:hardest:*", "One of the hardest", "", "Draws the attention of this sequence, which is still often wrong"},
+    {"train:hardest:*", "One of the hardest", "",
+     "Draws the attention of this sequence, which is still often wrong"},
     {"train_task", "Task", "", ""},
     {"train_layers", "Layers", "", ""},
     {"train_heads", "Heads", "", ""},
@@ -242,7 +265,8 @@ constexpr Row kRows[] = {
     {"guide-next-lesson", "Next lesson", "", "Opens it with its own board"},
     {"guide:tab:lesson", "Lessons", "", "One idea after the other, on the board"},
     {"guide:tab:puzzle", "Puzzles", "", "A goal, to be reached with few edits"},
-    {"guide:tab:question", "Questions", "", "A question, its answer in a few sentences, and the board that shows it"},
+    {"guide:tab:question", "Questions", "",
+     "A question, its answer in a few sentences, and the board that shows it"},
     {"guide:more:*", "More", "", "Shows all that was found of this kind"},
     {"guide-go:*", "Next lesson", "", "Opens it with its own board"},
     {"guide:step:*", "To this step", "", "With its own board"},
@@ -252,24 +276,39 @@ constexpr Row kRows[] = {
 struct Same {
   std::string_view name, as;
 };
-constexpr Same kSame[] = {
-    {"slider:block_dropout", "block_dropout"}, {"slider:d_k", "spread_dim"}, {"slider:mean", "spread_mean"},
-    {"slider:deviation", "spread_deviation"}, {"slider:key-mean", "spread_key_mean"}, {"slider:key-deviation", "spread_key_deviation"},
-    {"slider:draws", "spread_draws"}, {"slider:amount", "dense_amount"}, {"slider:steps", "reach_tokens"}, {"slider:recurrent", "reach_recurrent"},
-    {"slider:input", "reach_input"}, {"slider:lead", "reach_lead"}, {"slider:n", "cost_tokens"}, {"slider:window", "cost_window"},
-    {"changes:pin", "pin"}, {"stepper", "step-through"}, {"train:run", "train:play"}};
+constexpr Same kSame[] = {{"slider:block_dropout", "block_dropout"},
+                          {"slider:d_k", "spread_dim"},
+                          {"slider:mean", "spread_mean"},
+                          {"slider:deviation", "spread_deviation"},
+                          {"slider:key-mean", "spread_key_mean"},
+                          {"slider:key-deviation", "spread_key_deviation"},
+                          {"slider:draws", "spread_draws"},
+                          {"slider:amount", "dense_amount"},
+                          {"slider:steps", "reach_tokens"},
+                          {"slider:recurrent", "reach_recurrent"},
+                          {"slider:input", "reach_input"},
+                          {"slider:lead", "reach_lead"},
+                          {"slider:n", "cost_tokens"},
+                          {"slider:window", "cost_window"},
+                          {"changes:pin", "pin"},
+                          {"stepper", "step-through"},
+                          {"train:run", "train:play"}};
 
 const Row* rowOf(std::string_view name) {
   for (const Row& row : kRows)
-    if (row.name == name || (row.name.ends_with('*') && name.starts_with(row.name.substr(0, row.name.size() - 1)))) return &row;
+    if (row.name == name ||
+        (row.name.ends_with('*') && name.starts_with(row.name.substr(0, row.name.size() - 1))))
+      return &row;
   return nullptr;
 }
 
-/// controlOf(), also for one of several choices side by side, and for the remedy of a value that is not possible. Choices in menus have names,
-/// and a line of their own.
+/// controlOf(), also for one of several choices side by side, and for the remedy of a value that is not
+/// possible. Choices in menus have names, and a line of their own.
 std::string_view whole(std::string_view name) {
   const std::size_t colon = name.rfind(':');
-  if (colon != std::string_view::npos && (name.substr(colon) == ":fix" || (name[name.size() - 1] >= '0' && name[name.size() - 1] <= '9'))) return name.substr(0, colon);
+  if (colon != std::string_view::npos &&
+      (name.substr(colon) == ":fix" || (name[name.size() - 1] >= '0' && name[name.size() - 1] <= '9')))
+    return name.substr(0, colon);
   return controlOf(name);
 }
 
@@ -295,7 +334,8 @@ About about(std::string_view name) {
   if (!row) return {};
   const document::Option* option = document::optionNamed(row->option.empty() ? row->name : row->option);
   const std::string_view key = name.ends_with('-') ? std::string_view() : row->key;  // it is the one for more
-  return {std::string(row->title), std::string(key), std::string(row->words.empty() && option ? document::helpOn(option->id) : row->words)};
+  return {std::string(row->title), std::string(key),
+          std::string(row->words.empty() && option ? document::helpOn(option->id) : row->words)};
 }
 
 }  // namespace views

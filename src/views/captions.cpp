@@ -31,9 +31,11 @@ std::string weightFormula(const document::Settings& s) {
   const std::string scores = s.temperature == 1.0f ? "S" : "S / T";
   using attention::arithmetic::Expression;
   if (!attention::mechanismOf(s.normalizer).isByCell)
-    return "W = " + normalizerName(s) + "(" + scores + (s.columnLayout ? "), columns sum to 1" : "), rows sum to 1");
+    return "W = " + normalizerName(s) + "(" + scores +
+           (s.columnLayout ? "), columns sum to 1" : "), rows sum to 1");
   const Expression score(scores, attention::arithmetic::kFormula);
-  return "W = " + attention::textOf(s.normalizer).weight(score, score).text + (isSigned(s) ? ", 0 where masked" : "");
+  return "W = " + attention::textOf(s.normalizer).weight(score, score).text +
+         (isSigned(s) ? ", 0 where masked" : "");
 }
 
 bool showsMean(const document::Settings& s) { return s.averageHeads && s.heads > 1; }
@@ -47,7 +49,8 @@ std::string headName(const document::Settings& s) {
 }
 
 std::string weightTitle(const document::Settings& s) {
-  if (hasLayers(s)) return "W of layer " + std::to_string(s.batchItem + 1) + (s.heads > 1 ? ", " + headName(s) : "");
+  if (hasLayers(s))
+    return "W of layer " + std::to_string(s.batchItem + 1) + (s.heads > 1 ? ", " + headName(s) : "");
   return showsMean(s) ? "W: " + headName(s) : s.heads > 1 ? "W of " + headName(s) : "W";
 }
 
@@ -85,7 +88,8 @@ bool isSigned(const document::Settings& s) { return attention::mechanismOf(s.nor
 std::string cacheWords(const Context& c) {
   const attention::CacheStep step = attention::cacheStep(c.spec, c.state.step - 1);
   const auto size = [](attention::KeyRange keys) { return std::to_string(keys.end - keys.begin); };
-  return "Keys: " + size(step.added) + " new, " + size(step.reused) + " reused, " + size(step.evicted) + " evicted";
+  return "Keys: " + size(step.added) + " new, " + size(step.reused) + " reused, " + size(step.evicted) +
+         " evicted";
 }
 
 }  // namespace views

@@ -1,13 +1,14 @@
 #include "views/context.h"
 
-#include "document/preset.h"
 #include "base/sentence.h"
+#include "document/preset.h"
 
 namespace views {
 
 std::string counted(std::int64_t n) {
   std::string digits = std::to_string(n);
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
   return digits;
 }
 
@@ -25,7 +26,8 @@ bool listed(std::string_view list, std::string_view name) {
 }
 
 std::string sharedWidth(int heads, int headDim) {
-  return base::joined({heads, heads == 1 ? " head has" : " heads share", " the width of ", heads * headDim, ": d_k is ", headDim, " now."});
+  return base::joined({heads, heads == 1 ? " head has" : " heads share", " the width of ", heads * headDim,
+                       ": d_k is ", headDim, " now."});
 }
 
 document::View openView(const document::Settings& settings, std::string_view hide) {
@@ -36,19 +38,24 @@ bool isLocked(std::string_view lock, std::string_view name) {
   constexpr std::string_view kSlider = "slider:";
   // Controls that only change how the document is shown.
   constexpr std::string_view kFree =
-      "theme,help,fullscreen,more,panel,view,views,head,hide-head,export,share,lab,lab-close,more-masks,more-sizes,query,title,label,arcs,"
+      "theme,help,fullscreen,more,panel,view,views,head,hide-head,export,share,lab,lab-close,more-masks,more-"
+      "sizes,query,title,label,arcs,"
       "inspector,brief,changes,caption,stage,segment,token,matrix,mask-picture,experiments,experiment";
   if (lock.empty()) return false;
   if (name.starts_with(kSlider)) name.remove_prefix(kSlider.size());
   name = name.substr(0, name.find(':'));
-  if (listed(lock, name) || (name == "preset" && listed(lock, "presets")) || (name == "redo" && listed(lock, "undo"))) return true;
+  if (listed(lock, name) || (name == "preset" && listed(lock, "presets")) ||
+      (name == "redo" && listed(lock, "undo")))
+    return true;
   if (!listed(lock, "all")) return false;
   const document::Option* option = document::optionNamed(name);
   const bool isFree = name.starts_with("guide") || name.ends_with("-close") || listed(kFree, name);
   return option ? option->undoable : !isFree;
 }
 
-bool Context::isOfLesson() const { return view.guideOpen && view.guide && view.guide->lesson && view.guide->labels == state.labels; }
+bool Context::isOfLesson() const {
+  return view.guideOpen && view.guide && view.guide->lesson && view.guide->labels == state.labels;
+}
 
 bool Context::locked(std::string_view name) const { return isLocked(lock, name); }
 
@@ -57,7 +64,9 @@ bool Context::editable(TensorId id) const {
 }
 
 CellRef Context::focus() const {
-  const bool isToCome = view.hover && decodes() && attention::rowsOf(view.hover->tensor) == attention::Rows::queries && view.hover->row >= rowsSoFar();
+  const bool isToCome = view.hover && decodes() &&
+                        attention::rowsOf(view.hover->tensor) == attention::Rows::queries &&
+                        view.hover->row >= rowsSoFar();
   return view.hover && !isToCome ? *view.hover : chosen();
 }
 
@@ -71,7 +80,9 @@ CellRef Context::chosen() const {
 float Context::weight(int query, int key) const { return weights().at(weightsHead(), query, key); }
 
 draw::Written writtenOf(const attention::Stamps& stamps, int firstRow, int firstCol) {
-  const auto from = [](const std::vector<std::uint32_t>& lines, int first) { return lines.empty() ? nullptr : lines.data() + first; };
+  const auto from = [](const std::vector<std::uint32_t>& lines, int first) {
+    return lines.empty() ? nullptr : lines.data() + first;
+  };
   return {true, stamps.whole, from(stamps.rows, firstRow), from(stamps.cols, firstCol)};
 }
 
@@ -92,7 +103,8 @@ bool Context::ownSentence() const {
   PresetWords& words = view.presetWords;
   if (words.preset != state.preset) {
     words = {state.preset, {}, {}};
-    if (const auto preset = document::preset(state.preset)) words.labels = preset->labels, words.keyLabels = preset->keyLabels;
+    if (const auto preset = document::preset(state.preset))
+      words.labels = preset->labels, words.keyLabels = preset->keyLabels;
   }
   // If cross-attention was only switched on, the key sequence is a copy of the other.
   const std::vector<std::string>& keys = words.keyLabels.empty() ? words.labels : words.keyLabels;

@@ -1,5 +1,5 @@
-// What every panel receives: document and trace to read, requests to add to, and the state of the view (selection, hover, open menus) that
-// is not part of the document.
+// What every panel receives: document and trace to read, requests to add to, and the state of the view
+// (selection, hover, open menus) that is not part of the document.
 #pragma once
 
 #include <algorithm>
@@ -10,21 +10,21 @@
 #include <string>
 #include <vector>
 
-#include "attention/layer/explain.h"
 #include "attention/engine/summary.h"
+#include "attention/layer/explain.h"
 #include "document/derived.h"
 #include "document/document.h"
 #include "document/pin.h"
+#include "views/board/layout.h"
 #include "views/finger.h"
+#include "views/focus_ring.h"
 #include "views/guide/guide_view.h"
-#include "views/panels/coach_view.h"
 #include "views/pages/experiments_view.h"
 #include "views/pages/train_view.h"
 #include "views/panels/changes_view.h"
+#include "views/panels/coach_view.h"
 #include "views/panels/plane_view.h"
-#include "views/board/layout.h"
 #include "views/theme.h"
-#include "views/focus_ring.h"
 #include "views/tooltip.h"
 
 namespace document {
@@ -63,7 +63,7 @@ struct Drag {
   std::vector<float> before;  ///< the selected cells before the drag
   float lastX = 0, lastY = 0;
   std::uint8_t paint = 0;     ///< the value that painting writes
-  bool isWeight = false;        ///< the weight can be dragged, which changes its query or key
+  bool isWeight = false;      ///< the weight can be dragged, which changes its query or key
   TensorId by = TensorId::q;  ///< which of the two
   std::vector<float> row;     ///< its row before the drag
   std::string why;            ///< why the weight cannot get the value that the pointer asks for
@@ -76,14 +76,17 @@ struct Drag {
 struct Edited {
   CellRef cell;
   float before = 0;
-  bool isInView = false;  ///< the board has been scrolled, once the finger was lifted, so that the strip does not cover it
+  /// The board has been scrolled, once the finger was lifted, so that the strip does not cover it.
+  bool isInView = false;
 };
 
 /// The text being edited, and what it belongs to.
 struct TextTarget {
   enum class Kind { cell, parameter, label, column, sentence, option, search, palette };
   Kind kind = Kind::cell;
-  CellRef cell;  ///< for a label, row is the token; for a column heading of Q and K, col is the column; for a parameter, row and col are used
+  /// For a label, row is the token; for a column heading of Q and K, col is the column; for a parameter, row
+  /// and col are used.
+  CellRef cell;
   document::ParameterId parameter = document::ParameterId::gamma_1;
   bool ofKeys = false;  ///< a label or sentence of the key sequence in cross-attention
   document::OptionId option = document::OptionId::temperature;
@@ -91,7 +94,7 @@ struct TextTarget {
   Box box;
   bool centered = false, selectAll = true;
   float searches = 0;  ///< as app::TextField::searches
-  std::string wrong;  ///< why `text` was refused
+  std::string wrong;   ///< why `text` was refused
 };
 
 /// The width that a new number of heads leaves to each head, as a sentence.
@@ -126,60 +129,74 @@ struct PresetWords {
   std::vector<std::string> labels, keyLabels;
 };
 
-struct StepperView;    // board/stepper.h
-struct Arithmetic;  // panels/arithmetic.h
-struct GlossaryView;   // guide/glossary.h
-struct PaletteView;    // palette.h
+struct StepperView;   // board/stepper.h
+struct Arithmetic;    // panels/arithmetic.h
+struct GlossaryView;  // guide/glossary.h
+struct PaletteView;   // palette.h
 
 struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
-  CellRef explained;  ///< the last computed cell that was selected; it remains explained while its inputs are edited
+  /// The last computed cell that was selected; it remains explained while its inputs are edited.
+  CellRef explained;
   std::optional<CellRef> hover;
-  std::optional<CellRef> peek;  ///< the link of a token in the arcs on which a finger rested, shown like a hovered one until the next touch
-  std::optional<ImVec2> rest;  ///< where a drag left the pointer; nothing is hovered until it has moved away from there
+  /// The link of a token in the arcs on which a finger rested, shown like a hovered one until the next touch.
+  std::optional<CellRef> peek;
+  /// Where a drag left the pointer; nothing is hovered until it has moved away from there.
+  std::optional<ImVec2> rest;
   Drag drag;
   std::uint64_t nextGesture = 1;
   std::optional<TextTarget> text;
-  bool painting = false;    ///< clicks on scores and weights edit the mask
+  bool painting = false;  ///< clicks on scores and weights edit the mask
   bool drawer = false, help = false;
-  float frameMs = 0;        ///< median CPU time of recent frames, shown with the list of keys
+  float frameMs = 0;  ///< median CPU time of recent frames, shown with the list of keys
   PresetWords presetWords;
-  bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false, rotaryOpen = false;  ///< sections of the side panel that the user has expanded
-  bool shares = false;      ///< can the platform create links and code for the board?
-  std::string keptIn;       ///< where the board is saved, shown in Help; empty: nowhere
-  std::string_view parts;   ///< what others made in the program, listed in Help; empty: the platform shows their notices
+  /// Sections of the side panel that the user has expanded.
+  bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false, rotaryOpen = false;
+  bool shares = false;  ///< can the platform create links and code for the board?
+  std::string keptIn;   ///< where the board is saved, shown in Help; empty: nowhere
+  /// What others made in the program, listed in Help; empty: the platform shows their notices.
+  std::string_view parts;
   float scroll = 0, fling = 0;
-  float magnify = 1, pan = 0;           ///< the magnification of the matrices by two fingers, and how far they are moved to the left
+  /// The magnification of the matrices by two fingers, and how far they are moved to the left.
+  float magnify = 1, pan = 0;
   std::optional<Edited> edited;
-  Scroller side, helpPage;              ///< the side panel; the list of keys
+  Scroller side, helpPage;  ///< the side panel; the list of keys
   Finger finger;
   Menu menu;
   std::optional<Blocked> blocked;
   Tooltip tip;
-  std::shared_ptr<GlossaryView> glossary;  ///< the terms, and the one that is open; null until they are first asked for
+  /// The terms, and the one that is open; null until they are first asked for.
+  std::shared_ptr<GlossaryView> glossary;
   std::shared_ptr<PaletteView> palette;  ///< what is found of what is typed; null until it is first opened
-  std::string run, seek;  ///< the name of a control that this frame operates as a press does, and of one that gets the keyboard focus; each empties it
-  bool busy = false;                    ///< something is moving or held, so further frames are needed
-  FocusRing options;                         ///< keyboard focus in it
-  Notice notice;            ///< shown until the next input
-  double typingUntil = 0;   ///< until this time, in seconds, letters are text that found no field, not commands
-  ExperimentsView experiments;                  ///< state of the pages
-  bool sideClosed = false;              ///< is the left column of a large window closed?
-  bool guideTab = false;                ///< is the tab Guide of the left column open?
-  bool guideOpen = false;               ///< is a lesson open, for which smaller windows have a bar at the bottom?
-  std::shared_ptr<GuideView> guide;     ///< null until it is needed
-  std::shared_ptr<CoachView> coach;     ///< the first steps on a first visit; null: none
-  TrainView train;                              ///< state of the training page
-  std::shared_ptr<document::Form> form;         ///< a question in front of the board; null: none
+  /// The name of a control that this frame operates as a press does, and of one that gets the keyboard focus;
+  /// each empties it.
+  std::string run, seek;
+  bool busy = false;  ///< something is moving or held, so further frames are needed
+  FocusRing options;  ///< keyboard focus in it
+  Notice notice;      ///< shown until the next input
+  /// Until this time, in seconds, letters are text that found no field, not commands.
+  double typingUntil = 0;
+  ExperimentsView experiments;  ///< state of the pages
+  bool sideClosed = false;      ///< is the left column of a large window closed?
+  bool guideTab = false;        ///< is the tab Guide of the left column open?
+  /// Is a lesson open, for which smaller windows have a bar at the bottom?
+  bool guideOpen = false;
+  std::shared_ptr<GuideView> guide;      ///< null until it is needed
+  std::shared_ptr<CoachView> coach;      ///< the first steps on a first visit; null: none
+  TrainView train;                       ///< state of the training page
+  std::shared_ptr<document::Form> form;  ///< a question in front of the board; null: none
   std::shared_ptr<StepperView> stepper;  ///< the steps of a row; null until they are first used
-  std::shared_ptr<Arithmetic> arithmetic;  ///< numbers of the inspector that respond to the pointer; null until it comes near them
-  std::optional<CellRef> lit;           ///< the cell of the number under the pointer
-  int unreached = -1;                   ///< the query row whose weights have not been computed yet in the steps shown
-  float stepSpeed = 1;                  ///< of the steps of a row
-  bool still = false;                   ///< animations are skipped
-  ChangesView changes;                          ///< differences from the pinned board
-  bool before = false;                          ///< is the pinned board shown, while a key or a button is held?
-  PlaneView plane;                              ///< the plane in the card below the matrices
+  /// Numbers of the inspector that respond to the pointer; null until it comes near them.
+  std::shared_ptr<Arithmetic> arithmetic;
+  std::optional<CellRef> lit;  ///< the cell of the number under the pointer
+  /// The query row whose weights have not been computed yet in the steps shown.
+  int unreached = -1;
+  float stepSpeed = 1;  ///< of the steps of a row
+  bool still = false;   ///< animations are skipped
+  ChangesView changes;  ///< differences from the pinned board
+  /// Is the pinned board shown, while a key or a button is held?
+  bool before = false;
+  PlaneView plane;  ///< the plane in the card below the matrices
 };
 
 /// The views of the card below the matrices, by the names with which host pages hide and show them.
@@ -187,12 +204,30 @@ inline constexpr int kCardCount = 5;
 inline constexpr std::string_view kCardNames[kCardCount] = {"arcs", "plane", "values", "changes", "loops"};
 
 /// Requests other than edits.
-enum class Command { undo, redo, reset, pickFile, saveState, copyState, copyWeights, copyCells, clearMask, fullscreen, share, notices, saveAs, saveNpz, saveSafetensors, saveTable };
+enum class Command {
+  undo,
+  redo,
+  reset,
+  pickFile,
+  saveState,
+  copyState,
+  copyWeights,
+  copyCells,
+  clearMask,
+  fullscreen,
+  share,
+  notices,
+  saveAs,
+  saveNpz,
+  saveSafetensors,
+  saveTable
+};
 
 /// The gesture of any slider drag; only one can be in progress. Those of cells count up from 1.
 inline constexpr std::uint64_t kSliderGesture = ~std::uint64_t{0};
 
-/// Collected from all input, and carried out before the rest of the frame is drawn, so that the whole frame shows the same document.
+/// Collected from all input, and carried out before the rest of the frame is drawn, so that the whole frame
+/// shows the same document.
 struct Requests {
   struct Wanted {
     document::Edit edit;
@@ -205,13 +240,15 @@ struct Requests {
   std::optional<TextTarget> text;
   std::optional<Notice> said;
   std::optional<document::State> opened;  ///< a document to open in place of this one
-  int trainSteps = 0;       ///< train this many more steps, whether or not training is in progress
+  int trainSteps = 0;  ///< train this many more steps, whether or not training is in progress
   bool trainAnew = false;
-  std::optional<std::string> chosen;  ///< the choices made in ViewState::form, as document::toLines(Choices); empty: it was closed
+  /// The choices made in ViewState::form, as document::toLines(Choices); empty: it was closed.
+  std::optional<std::string> chosen;
   bool endGesture = false;
-  bool moved = false;  ///< the selection changed
+  bool moved = false;      ///< the selection changed
   bool dropsText = false;  ///< the text field is to be removed
-  std::uint64_t held = 0;  ///< the gesture of a control that is held down, which makes everything that it sets a single undo step
+  /// The gesture of a control that is held down, which makes everything that it sets a single undo step.
+  std::uint64_t held = 0;
 
   void edit(document::Edit e, std::uint64_t gesture = 0) { edits.push_back({std::move(e), gesture}); }
   void set(document::OptionId id, document::Value value, std::uint64_t gesture = 0) {
@@ -228,7 +265,8 @@ using WidgetRects = std::map<std::string, Box, std::less<>>;
 std::string counted(std::int64_t n);
 /// Does the comma-separated list contain `name`?
 bool listed(std::string_view list, std::string_view name);
-/// Does the host page's list of locked names apply to this option, tensor or action, or to the one that a widget rectangle belongs to
+/// Does the host page's list of locked names apply to this option, tensor or action, or to the one that a
+/// widget rectangle belongs to
 /// ("slider:block_dropout", "mode:x")? "all" locks everything that changes the document.
 bool isLocked(std::string_view lock, std::string_view name);
 

@@ -17,24 +17,38 @@ using document::View;
 
 constexpr int kUnfolds = 3, kMostFrames = 8;  // frames: a column needs one or two to open
 
-/// Buttons of the header, which are in its menu where it has no room for them; each with the name of the part that hides it.
+/// Buttons of the header, which are in its menu where it has no room for them; each with the name of the part
+/// that hides it.
 constexpr std::pair<std::string_view, std::string_view> kOfHeader[] = {
-    {"undo", ""}, {"redo", ""}, {"reset", ""}, {"help", ""}, {"theme", ""}, {"present", ""}, {"fullscreen", ""},
-    {"pin", "changes"}, {"import", "import"}, {"share", "share"}, {"export:", "export"}};
+    {"undo", ""},         {"redo", ""},       {"reset", ""},        {"help", ""},
+    {"theme", ""},        {"present", ""},    {"fullscreen", ""},   {"pin", "changes"},
+    {"import", "import"}, {"share", "share"}, {"export:", "export"}};
 constexpr std::string_view kOfPanel[] = {"randomize", "paint", "window", "more-sizes", "more-masks"};
 /// Names of pages other than view:*.
-constexpr std::pair<std::string_view, View> kPagesByName[] = {{"lab:1", View::spread}, {"lab:2", View::dense}, {"lab:3", View::memory}, {"reach_", View::memory}, {"segment_", View::segments}};
+constexpr std::pair<std::string_view, View> kPagesByName[] = {{"lab:1", View::spread},
+                                                              {"lab:2", View::dense},
+                                                              {"lab:3", View::memory},
+                                                              {"reach_", View::memory},
+                                                              {"segment_", View::segments}};
 /// What only means something in its place, or opens a menu.
-constexpr std::string_view kPlaces[] = {"guide-", "stepper", "help-", "mode:", "views", "views:more", "preset", "export", "more", "panel", "panel:close", "lab-close", "search", "train:"};
+constexpr std::string_view kPlaces[] = {"guide-",      "stepper",   "help-",  "mode:", "views",
+                                        "views:more",  "preset",    "export", "more",  "panel",
+                                        "panel:close", "lab-close", "search", "train:"};
 
-bool isOf(std::string_view name, std::string_view group) { return group.ends_with(':') || group.ends_with('-') || group.ends_with('_') ? name.starts_with(group) : name == group; }
+bool isOf(std::string_view name, std::string_view group) {
+  return group.ends_with(':') || group.ends_with('-') || group.ends_with('_') ? name.starts_with(group)
+                                                                              : name == group;
+}
 
-bool isOnScreen(const Context& c, std::string_view name) { return c.lastWidgetRects.find(name) != c.lastWidgetRects.end(); }
+bool isOnScreen(const Context& c, std::string_view name) {
+  return c.lastWidgetRects.find(name) != c.lastWidgetRects.end();
+}
 
 bool hasPages(const Context& c) { return !listed(c.hide, "views") && !listed(c.hide, "experiments"); }
 
 const std::pair<std::string_view, std::string_view>* ofHeader(std::string_view name) {
-  const auto at = std::find_if(std::begin(kOfHeader), std::end(kOfHeader), [&](const auto& one) { return isOf(name, one.first); });
+  const auto at = std::find_if(std::begin(kOfHeader), std::end(kOfHeader),
+                               [&](const auto& one) { return isOf(name, one.first); });
   return at == std::end(kOfHeader) ? nullptr : at;
 }
 
@@ -62,7 +76,9 @@ void unfold(ViewState& v) { v.moreSizesOpen = v.windowOpen = v.moreMasksOpen = v
 
 }  // namespace
 
-const Option* optionOf(std::string_view name) { return ofHeader(name) ? nullptr : document::optionNamed(name); }
+const Option* optionOf(std::string_view name) {
+  return ofHeader(name) ? nullptr : document::optionNamed(name);
+}
 
 std::optional<View> pageOf(const Context& c, std::string_view name) {
   if (name == "experiments") return c.view.experiments.recent;
@@ -77,12 +93,16 @@ std::optional<View> pageOf(const Context& c, std::string_view name) {
 }
 
 bool isReachable(const Context& c, std::string_view name) {
-  if (name.ends_with('*') || std::any_of(std::begin(kPlaces), std::end(kPlaces), [&](std::string_view place) { return isOf(name, place); })) return false;
-  if (const auto page = pageOf(c, name)) return hasPages(c) && (page != View::model || document::hasManyHeads(c.state));
+  if (name.ends_with('*') || std::any_of(std::begin(kPlaces), std::end(kPlaces),
+                                         [&](std::string_view place) { return isOf(name, place); }))
+    return false;
+  if (const auto page = pageOf(c, name))
+    return hasPages(c) && (page != View::model || document::hasManyHeads(c.state));
   if (name == "step-through") return !listed(c.hide, "stepper");
   if (name == "panel:guide") return !listed(c.hide, "guide");
   if (const auto* header = ofHeader(name); header && isInMenu(c, name, header->second)) return true;
-  const bool isOfPanel = optionOf(name) || name == "panel:controls" || std::find(std::begin(kOfPanel), std::end(kOfPanel), name) != std::end(kOfPanel);
+  const bool isOfPanel = optionOf(name) || name == "panel:controls" ||
+                         std::find(std::begin(kOfPanel), std::end(kOfPanel), name) != std::end(kOfPanel);
   return isOnScreen(c, name) || (isOfPanel && !listed(c.hide, "panel"));
 }
 
@@ -92,7 +112,8 @@ void begin(Context& c, ControlAction& action, std::string_view name) {
   const auto page = pageOf(c, name);
   const Option* option = optionOf(name);
   const auto* header = ofHeader(name);
-  const bool isOfBoard = !page && !header && name != "panel:controls" && name != "panel:guide" && !isOnScreen(c, name);
+  const bool isOfBoard =
+      !page && !header && name != "panel:controls" && name != "panel:guide" && !isOnScreen(c, name);
   if (page) showView(c, *page);
   else if (isOfBoard && c.onPage()) showView(c, View::layer);
   if (option) return operate(c, action, *option, page.has_value());
@@ -101,8 +122,11 @@ void begin(Context& c, ControlAction& action, std::string_view name) {
   if (name == "panel:controls") return openControls(c);
   action.presses = {std::string(name)};
   if (isOnScreen(c, name)) return;
-  if (header) action.presses.insert(action.presses.begin(), header->second == "export" && isOnScreen(c, "export") ? "export" : "more");
-  else if (name == "panel:guide") action.presses.clear(), c.requests.guide.push_back({GuideAct::What::tab, 0, "", {}});
+  if (header)
+    action.presses.insert(action.presses.begin(),
+                          header->second == "export" && isOnScreen(c, "export") ? "export" : "more");
+  else if (name == "panel:guide")
+    action.presses.clear(), c.requests.guide.push_back({GuideAct::What::tab, 0, "", {}});
   else openControls(c);
 }
 

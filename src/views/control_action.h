@@ -1,4 +1,5 @@
-// Operating a control by its name, wherever it is: it is pressed where it is drawn; its page, menu or column is opened first.
+// Operating a control by its name, wherever it is: it is pressed where it is drawn; its page, menu or column
+// is opened first.
 #pragma once
 
 #include <string>
@@ -16,7 +17,8 @@ struct ControlAction {
 
 /// Can it be operated on this board, where its part is not hidden by the page and its layer exists?
 bool isReachable(const Context& context, std::string_view name);
-/// The option that a control sets; null for a button, also for one with the name of an option, as those of the header.
+/// The option that a control sets; null for a button, also for one with the name of an option, as those of
+/// the header.
 const document::Option* optionOf(std::string_view name);
 /// The page that an option belongs to, or that a control opens; nothing for the board.
 std::optional<document::View> pageOf(const Context& context, std::string_view name);

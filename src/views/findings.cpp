@@ -38,14 +38,16 @@ class Finder {
   }
 
  private:
-  /// A title and a sentence of the interface are looked at in the reader's language and, less important, in English.
+  /// A title and a sentence of the interface are looked at in the reader's language and, less important, in
+  /// English.
   Found match(std::string_view title, std::string_view english, std::string_view words) const {
     return search_.in(title, document::folded(base::joined({words, "\n", english})));
   }
 
   void add(Finding finding) {
     if (finding.found == Found::no) return;
-    if (finding.found == Found::text && !search_.empty() && !finding.isKey) finding.aside = translated(base::late<"in its text">());
+    if (finding.found == Found::text && !search_.empty() && !finding.isKey)
+      finding.aside = translated(base::late<"in its text">());
     groups_[static_cast<std::size_t>(finding.kind)].push_back(std::move(finding));
     ++count_;
   }
@@ -55,11 +57,20 @@ class Finder {
     const document::Option* option = optionOf(name);
     const document::Value now = option ? document::get(c_.state, option->id) : document::Value();
     const bool* on = option ? std::get_if<bool>(&now) : nullptr;
-    const std::string title = on ? base::joined({says.title, *on ? ": switch off" : ": switch on"}) : says.title;
+    const std::string title =
+        on ? base::joined({says.title, *on ? ": switch off" : ": switch on"}) : says.title;
     const std::string shown = translated(title);
-    Finding finding{option && !on ? Kind::option : Kind::command, std::string(name), shown, {}, false, match(shown, title + "\n" + says.words, inWords(says.words))};
+    Finding finding{option && !on ? Kind::option : Kind::command,
+                    std::string(name),
+                    shown,
+                    {},
+                    false,
+                    match(shown, title + "\n" + says.words, inWords(says.words))};
     if (!says.key.empty() && !c_.touch) finding.aside = translated(says.key), finding.isKey = true;
-    else if (const auto page = pageOf(c_, name); page && option) finding.aside = translated(about(base::joined({"view:", document::option(document::OptionId::view).choices[static_cast<std::size_t>(*page)]})).title);
+    else if (const auto page = pageOf(c_, name); page && option)
+      finding.aside = translated(about(base::joined({"view:", document::option(document::OptionId::view)
+                                                                  .choices[static_cast<std::size_t>(*page)]}))
+                                     .title);
     add(std::move(finding));
   }
 
@@ -70,15 +81,23 @@ class Finder {
       if (e.kind == document::LessonKind::example) continue;  // the board that it is about is found itself
       const bool isLesson = e.kind == document::LessonKind::lesson;
       lesson += isLesson;
-      const Kind kind = isLesson ? Kind::lesson : e.kind == document::LessonKind::puzzle ? Kind::puzzle : Kind::question;
-      add({kind, e.id, e.title, isLesson ? translated(base::joined({"Lesson ", lesson})) : std::string(), false, foundIn(*c_.view.guide, e, search_)});
+      const Kind kind = isLesson                                 ? Kind::lesson
+                        : e.kind == document::LessonKind::puzzle ? Kind::puzzle
+                                                                 : Kind::question;
+      add({kind, e.id, e.title, isLesson ? translated(base::joined({"Lesson ", lesson})) : std::string(),
+           false, foundIn(*c_.view.guide, e, search_)});
     }
   }
 
   void examples() {
     for (const document::Preset& p : document::presets()) {
       const std::string shown = translated(p.title);
-      add({Kind::example, std::string(p.name), shown, {}, false, match(shown, base::joined({p.title, "\n", p.about}), inWords(p.about))});
+      add({Kind::example,
+           std::string(p.name),
+           shown,
+           {},
+           false,
+           match(shown, base::joined({p.title, "\n", p.about}), inWords(p.about))});
     }
   }
 
@@ -94,15 +113,24 @@ class Finder {
     std::vector<Kind> order;
     for (std::size_t i = 0; i < kKinds; ++i) order.push_back(static_cast<Kind>(i));
     const auto isFree = [&](const Finding& one) { return !search_.empty() || obstacleTo(c_, one).empty(); };
-    const auto isBetter = [&](const Finding& a, const Finding& b) { return a.found != b.found ? a.found > b.found : isFree(a) > isFree(b); };
+    const auto isBetter = [&](const Finding& a, const Finding& b) {
+      return a.found != b.found ? a.found > b.found : isFree(a) > isFree(b);
+    };
     for (auto& group : groups_) base::stableSort(group, isBetter);
-    const auto rank = [&](Kind kind) { return groups_[static_cast<std::size_t>(kind)].empty() ? Found::no : groups_[static_cast<std::size_t>(kind)].front().found; };
+    const auto rank = [&](Kind kind) {
+      return groups_[static_cast<std::size_t>(kind)].empty()
+                 ? Found::no
+                 : groups_[static_cast<std::size_t>(kind)].front().found;
+    };
     base::stableSort(order, [&](Kind a, Kind b) { return rank(a) > rank(b); });
     Findings out;
     out.count = count_;
     for (const Kind kind : order) {
       auto& group = groups_[static_cast<std::size_t>(kind)];
-      std::move(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(std::min(group.size(), search_.empty() ? kOfEachAtFirst : kOfEach)), std::back_inserter(out.shown));
+      std::move(group.begin(),
+                group.begin() + static_cast<std::ptrdiff_t>(
+                                    std::min(group.size(), search_.empty() ? kOfEachAtFirst : kOfEach)),
+                std::back_inserter(out.shown));
     }
     return out;
   }

@@ -1,5 +1,6 @@
-// What is found of what is typed in the palette: commands, options, lessons, puzzles, questions, examples and terms, in the reader's language
-// and in English. Their titles and texts are those of the tables that the rest of the interface uses.
+// What is found of what is typed in the palette: commands, options, lessons, puzzles, questions, examples and
+// terms, in the reader's language and in English. Their titles and texts are those of the tables that the
+// rest of the interface uses.
 #pragma once
 
 #include <string>
@@ -21,8 +22,10 @@ struct Finding {
 };
 
 struct Findings {
-  std::vector<Finding> shown;  ///< the best three of each kind; the kind of the best one comes first. Of an empty search, two that can be used
-  int count = 0;               ///< with those that are not shown
+  /// The best three of each kind; the kind of the best one comes first. Of an empty search, two that can be
+  /// used.
+  std::vector<Finding> shown;
+  int count = 0;  ///< with those that are not shown
 };
 
 Findings find(Context& context, const document::Search& search);

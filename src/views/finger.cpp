@@ -17,10 +17,12 @@ namespace {
 
 using Does = Finger::Does;
 
-constexpr double kStillGlides = 0.1;  // seconds between the last movement and the release that still give momentum
-constexpr float kSlower = 0.94f;     // per frame, as for the board
+constexpr double kStillGlides =
+    0.1;  // seconds between the last movement and the release that still give momentum
+constexpr float kSlower = 0.94f;  // per frame, as for the board
 
-/// Keeps the widget under the finger from reacting to the release, because the finger scrolls now. False while a scroll bar is held.
+/// Keeps the widget under the finger from reacting to the release, because the finger scrolls now. False
+/// while a scroll bar is held.
 bool letGo() {
   if (ImGui::GetActiveID() == ImGui::GetID("##scrollbar")) return false;
   ImGui::ClearActiveID();
@@ -37,16 +39,21 @@ ImVec2 aim(const WidgetRects& rects, float x, float y) {
   ImVec2 by{0, 0};
   for (const auto& [name, box] : rects) {
     const bool isControl = !about(controlOf(name)).title.empty();
-    const float across = x - std::clamp(x, box.x + 1, box.right() - 1), along = y - std::clamp(y, box.y + 1, box.bottom() - 1);
-    if (box.contains(x, y) && (isControl || name.starts_with("matrix:") || name.starts_with("number:"))) return {0, 0};
-    const bool isNear = std::fabs(across) <= std::max(0.0f, (kTarget - box.width) / 2) + 1 && std::fabs(along) <= std::max(0.0f, (kTarget - box.height) / 2) + 1;
+    const float across = x - std::clamp(x, box.x + 1, box.right() - 1),
+                along = y - std::clamp(y, box.y + 1, box.bottom() - 1);
+    if (box.contains(x, y) && (isControl || name.starts_with("matrix:") || name.starts_with("number:")))
+      return {0, 0};
+    const bool isNear = std::fabs(across) <= std::max(0.0f, (kTarget - box.width) / 2) + 1 &&
+                        std::fabs(along) <= std::max(0.0f, (kTarget - box.height) / 2) + 1;
     const float far = across * across + along * along;
     if (isControl && isNear && far < nearest) nearest = far, by = {-across, -along};
   }
   return by;
 }
 
-double fingerClock() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double fingerClock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void Finger::press(float x, float y, double now) {
   *this = {};
@@ -54,11 +61,13 @@ void Finger::press(float x, float y, double now) {
   x_ = x, y_ = y, pressedAt_ = now;
 }
 
-// Browsers do not send movements of a few pixels. A first movement that comes late is that of a finger that has rested.
+// Browsers do not send movements of a few pixels. A first movement that comes late is that of a finger that
+// has rested.
 void Finger::move(float x, float y, double now) {
   rest(now);
   const float across = std::fabs(x - x_), along = std::fabs(y - y_);
-  if (does == Does::waits && std::max(across, along) > kSlop) does = along > across ? Does::scrolls : Does::drags;
+  if (does == Does::waits && std::max(across, along) > kSlop)
+    does = along > across ? Does::scrolls : Does::drags;
 }
 
 void Finger::rest(double now) {
@@ -85,7 +94,8 @@ void readFinger(Context& c) {
     if (down) c.view.scroll -= io.MouseDelta.y, c.view.pan -= io.MouseDelta.x;
     else if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.view.fling = glide(f);
   }
-  // The button that was held may no longer exist, for example at the end of its range; its changes still form an undo step.
+  // The button that was held may no longer exist, for example at the end of its range; its changes still form
+  // an undo step.
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.requests.endGesture = true;
 }
 

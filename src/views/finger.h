@@ -1,4 +1,5 @@
-// What a pressed finger does: it taps, takes hold of a number, drags a control sideways, or scrolls what is under it.
+// What a pressed finger does: it taps, takes hold of a number, drags a control sideways, or scrolls what is
+// under it.
 #pragma once
 
 #include <imgui.h>
@@ -12,8 +13,9 @@ namespace views {
 
 struct Context;
 
-/// A finger, or the mouse button. A finger's movements are judged when they happen and not when a frame sees them, because a frame may be
-/// late, and because the browser wants to know at once whose a movement is. Times are in seconds of fingerClock().
+/// A finger, or the mouse button. A finger's movements are judged when they happen and not when a frame sees
+/// them, because a frame may be late, and because the browser wants to know at once whose a movement is.
+/// Times are in seconds of fingerClock().
 class Finger {
  public:
   enum class Does {
@@ -36,20 +38,22 @@ class Finger {
   void rest(double now);
 
   Does does = Does::nothing;
-  bool onBoard = false;      ///< it was pressed on the board
-  bool hasLetGo = false;     ///< it scrolls, and what it was pressed on has been released
-  float speed = 0;           ///< pixels moved in the last frame with a movement
-  double movedAt = 0;        ///< the time of that movement, in seconds of Dear ImGui
-  float aimX = 0, aimY = 0;  ///< from where it was pressed to the small control that it meant, in pixels; see aim()
+  bool onBoard = false;   ///< it was pressed on the board
+  bool hasLetGo = false;  ///< it scrolls, and what it was pressed on has been released
+  float speed = 0;        ///< pixels moved in the last frame with a movement
+  double movedAt = 0;     ///< the time of that movement, in seconds of Dear ImGui
+  /// From where it was pressed to the small control that it meant, in pixels; see aim().
+  float aimX = 0, aimY = 0;
 
  private:
-  float x_ = 0, y_ = 0;      ///< where it was pressed
+  float x_ = 0, y_ = 0;  ///< where it was pressed
   double pressedAt_ = 0;
   bool grips_ = false;
 };
 
-/// From a point to the nearest control that is smaller than a finger and would contain it if it had 44 by 44 pixels; 0 if the point is on a
-/// control or a number already, or none is near (WCAG 2.2, success criterion 2.5.5).
+/// From a point to the nearest control that is smaller than a finger and would contain it if it had 44 by 44
+/// pixels; 0 if the point is on a control or a number already, or none is near (WCAG 2.2, success
+/// criterion 2.5.5).
 ImVec2 aim(const std::map<std::string, Box, std::less<>>& rects, float x, float y);
 
 /// The present time.
@@ -58,16 +62,17 @@ double fingerClock();
 /// The open menu.
 struct Menu {
   std::string name;
-  Box anchor;                ///< the button that opened it
+  Box anchor;  ///< the button that opened it
   float width = 0, height = 0;
   Scroller page;
   bool shown = false;
 };
 
-/// Carries out what the finger does, at the beginning of a frame, in the window of the board: scrolls the board, and keeps what it was
-/// pressed on from reacting to a finger that scrolls.
+/// Carries out what the finger does, at the beginning of a frame, in the window of the board: scrolls the
+/// board, and keeps what it was pressed on from reacting to a finger that scrolls.
 void readFinger(Context& context);
-/// At the end of a window that scrolls: lets a finger scroll it, with momentum. Likewise a mouse that does not hold a control.
+/// At the end of a window that scrolls: lets a finger scroll it, with momentum. Likewise a mouse that does
+/// not hold a control.
 void scrollWithFinger(Context& context, Scroller& scroller);
 
 }  // namespace views

@@ -7,7 +7,8 @@ namespace views {
 bool FocusRing::readKeys() {
   const auto pressed = [](ImGuiKey k, bool repeats = true) { return ImGui::IsKeyPressed(k, repeats); };
   key.step = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
-  key.press = pressed(ImGuiKey_Enter, false) || pressed(ImGuiKey_KeypadEnter, false) || pressed(ImGuiKey_Space, false);
+  key.press = pressed(ImGuiKey_Enter, false) || pressed(ImGuiKey_KeypadEnter, false) ||
+              pressed(ImGuiKey_Space, false);
   released = ImGui::IsKeyReleased(ImGuiKey_LeftArrow) || ImGui::IsKeyReleased(ImGuiKey_RightArrow);
   const int down = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow), count = stops.Size;
   const bool first = pressed(ImGuiKey_Home), last = pressed(ImGuiKey_End);

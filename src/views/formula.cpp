@@ -14,9 +14,11 @@ using Part = Formula::Part;
 using Shape = Part::Shape;
 using Tone = Formula::Tone;
 
-constexpr float kRule = 1.2f, kOuterPad = 8, kInnerPad = 3, kTierGap = 3, kOverRoot = 4, kLowered = 4, kRaised = 5, kScriptGap = 1;
+constexpr float kRule = 1.2f, kOuterPad = 8, kInnerPad = 3, kTierGap = 3, kOverRoot = 4, kLowered = 4,
+                kRaised = 5, kScriptGap = 1;
 constexpr std::string_view kRoot = "√", kSum = "Σ", kDivide = "÷", kTransposed = "^T";
-constexpr std::string_view kOperators[] = {"+", "−", "·", "×", "÷", "/", "=", ",", "≤", "≥", ">", "<", "→", ":", "…"};
+constexpr std::string_view kOperators[] = {"+", "−", "·", "×", "÷", "/", "=", ",",
+                                           "≤", "≥", ">", "<", "→", ":", "…"};
 constexpr std::string_view kOfProducts[] = {"·", "×", "÷", "/"};
 
 float lineOf(const ImFont* font) { return font->FontSize * ImGui::GetIO().FontGlobalScale; }
@@ -25,10 +27,14 @@ float rootSign(const ImFont* font) { return std::round(lineOf(font) * 0.5f); }
 
 bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
-bool isPlainLetter(std::string_view words, std::size_t at) { return at < words.size() && (isLetter(words[at]) || isDigit(words[at])); }
+bool isPlainLetter(std::string_view words, std::size_t at) {
+  return at < words.size() && (isLetter(words[at]) || isDigit(words[at]));
+}
 bool isMark(char c) { return static_cast<unsigned char>(c) < ' '; }
 
-std::string_view character(std::string_view words) { return words.substr(0, static_cast<std::size_t>(std::max(base::utf8Length(words), 1))); }
+std::string_view character(std::string_view words) {
+  return words.substr(0, static_cast<std::size_t>(std::max(base::utf8Length(words), 1)));
+}
 
 template <std::size_t N>
 bool isOneOf(std::string_view what, const std::string_view (&list)[N]) {
@@ -46,7 +52,8 @@ std::size_t closing(std::string_view words) {
   return std::string_view::npos;
 }
 
-/// The length of the sign and of what a root covers: "√16", "√d_k", "√(σ² + ε)"; 0 if nothing is there to be covered.
+/// The length of the sign and of what a root covers: "√16", "√d_k", "√(σ² + ε)"; 0 if nothing is there to be
+/// covered.
 std::size_t rootAt(std::string_view words) {
   if (!words.starts_with(kRoot)) return 0;
   const std::size_t from = kRoot.size();
@@ -55,19 +62,28 @@ std::size_t rootAt(std::string_view words) {
     return end == std::string_view::npos ? 0 : from + end + 1;
   }
   std::size_t to = from;
-  while (isPlainLetter(words, to) || (to > from && (words.substr(to, 1) == "_" || words.substr(to, 1) == ".") && isPlainLetter(words, to + 1))) ++to;
+  while (isPlainLetter(words, to) ||
+         (to > from && (words.substr(to, 1) == "_" || words.substr(to, 1) == ".") &&
+          isPlainLetter(words, to + 1)))
+    ++to;
   return to == from ? 0 : to;
 }
 
-/// The length of a lowered or raised piece of a line of text, with its sign; 0 if it is none. Names of the board have one: W_Q, d_k, K^T.
+/// The length of a lowered or raised piece of a line of text, with its sign; 0 if it is none. Names of the
+/// board have one: W_Q, d_k, K^T.
 std::size_t scriptAt(std::string_view words, std::size_t at) {
   if (at == 0 || at + 1 >= words.size()) return 0;
   if (words[at] == '_') {
-    const bool isName = std::string_view("WUvbXd").find(words[at - 1]) != std::string_view::npos && (at < 2 || !isPlainLetter(words, at - 2)) && (at < 2 || words[at - 2] != '_');
-    return isName && isLetter(words[at + 1]) && !isPlainLetter(words, at + 2) && words.substr(at + 2, 1) != "_" ? 2 : 0;
+    const bool isName = std::string_view("WUvbXd").find(words[at - 1]) != std::string_view::npos &&
+                        (at < 2 || !isPlainLetter(words, at - 2)) && (at < 2 || words[at - 2] != '_');
+    return isName && isLetter(words[at + 1]) && !isPlainLetter(words, at + 2) &&
+                   words.substr(at + 2, 1) != "_"
+               ? 2
+               : 0;
   }
   if (words[at] != '^') return 0;
-  if (words.substr(at).starts_with(kTransposed)) return isLetter(words[at - 1]) || isLetter(words[at - 2 < at ? at - 2 : 0]) ? 2 : 0;
+  if (words.substr(at).starts_with(kTransposed))
+    return isLetter(words[at - 1]) || isLetter(words[at - 2 < at ? at - 2 : 0]) ? 2 : 0;
   const std::size_t end = words[at + 1] == '(' ? closing(words.substr(at + 1)) : std::string_view::npos;
   return end == std::string_view::npos ? 0 : end + 2;
 }
@@ -75,7 +91,10 @@ std::size_t scriptAt(std::string_view words, std::size_t at) {
 /// Puts the parts of a formula beside and above each other, while it reads the text.
 class Typesetter {
  public:
-  Typesetter(const FormulaLook& look, std::vector<Part>& parts, std::string_view text) : look_(look), parts_(parts), rest_(text) {}
+  Typesetter(const FormulaLook& look, std::vector<Part>& parts, std::string_view text)
+      : look_(look),
+        parts_(parts),
+        rest_(text) {}
 
   /// What is set so far of a piece: its parts, from `from` on, begin at x = 0.
   struct Extent {
@@ -113,14 +132,17 @@ class Typesetter {
       plain(i);
       const std::string_view what = words.substr(i, root + script);
       if (root > 0) beside(out, covered([&] { return line(unbracketed(what.substr(kRoot.size()))); }));
-      else this->script(out, what.front() == '_', put(look_.scripts, Tone::plain, unbracketed(what.substr(1))));
+      else
+        this->script(out, what.front() == '_', put(look_.scripts, Tone::plain, unbracketed(what.substr(1))));
       from = i += root + script;
     }
     plain(words.size());
     return out;
   }
 
-  static std::string_view unbracketed(std::string_view words) { return words.starts_with('(') ? words.substr(1, words.size() - 2) : words; }
+  static std::string_view unbracketed(std::string_view words) {
+    return words.starts_with('(') ? words.substr(1, words.size() - 2) : words;
+  }
 
   // --- formulas
 
@@ -213,9 +235,11 @@ class Typesetter {
     const float half = std::max(inside.above, inside.below), least = textHalf(look_.symbols);
     Extent out{from};
     if (half <= least + kLowered) {
-      for (std::size_t i = from; i < parts_.size(); ++i) parts_[i].x += plainWidth(look_.symbols, isRound ? "(" : "[");
+      for (std::size_t i = from; i < parts_.size(); ++i)
+        parts_[i].x += plainWidth(look_.symbols, isRound ? "(" : "[");
       Extent left = put(look_.symbols, Tone::plain, isRound ? "(" : "[");
-      out.width = left.width + inside.width, out.above = std::max(inside.above, least), out.below = std::max(inside.below, least);
+      out.width = left.width + inside.width, out.above = std::max(inside.above, least),
+      out.below = std::max(inside.below, least);
       beside(out, put(look_.symbols, Tone::plain, isRound ? ")" : "]"));
       out.from = from;
       return out;
@@ -227,7 +251,8 @@ class Typesetter {
     out.width = 2 * (kAir + wide + 1) + inside.width, out.above = out.below = half;
     for (const bool opens : {true, false}) {
       Part p;
-      p.shape = opens ? Shape::open : Shape::close, p.x = opens ? kAir : out.width - kAir - wide, p.y = -half, p.width = wide, p.height = high;
+      p.shape = opens ? Shape::open : Shape::close, p.x = opens ? kAir : out.width - kAir - wide, p.y = -half,
+      p.width = wide, p.height = high;
       parts_.push_back(p);
     }
     return out;
@@ -239,9 +264,11 @@ class Typesetter {
     const Extent inside = content();
     const float em = lineOf(look_.symbols), sign = rootSign(look_.symbols);
     for (std::size_t i = from; i < parts_.size(); ++i) parts_[i].x += sign + 1;
-    const float above = inside.above + (isHigh() ? kOverRoot - 2 : 0.5f), below = std::max(inside.below - 2, em * 0.36f);
+    const float above = inside.above + (isHigh() ? kOverRoot - 2 : 0.5f),
+                below = std::max(inside.below - 2, em * 0.36f);
     Part p;
-    p.shape = Shape::root, p.font = look_.symbols, p.y = -above, p.width = sign + inside.width + 3, p.height = above + below;
+    p.shape = Shape::root, p.font = look_.symbols, p.y = -above, p.width = sign + inside.width + 3,
+    p.height = above + below;
     parts_.push_back(p);
     return {from, sign + inside.width + 4, above + 1, std::max(inside.below, below)};
   }
@@ -284,8 +311,10 @@ class Typesetter {
     Extent out{from, std::max(above.width, below.width) + 2 * pad};
     if (depth == 0) out.width = std::max(out.width, look_.least);
     out.over = -above.below - kTierGap, out.under = below.above + kTierGap, out.bar = out.width;
-    for (std::size_t i = from; i < below.from; ++i) parts_[i].x += (out.width - above.width) / 2, parts_[i].y += out.over;
-    for (std::size_t i = below.from; i < parts_.size(); ++i) parts_[i].x += (out.width - below.width) / 2, parts_[i].y += out.under;
+    for (std::size_t i = from; i < below.from; ++i)
+      parts_[i].x += (out.width - above.width) / 2, parts_[i].y += out.over;
+    for (std::size_t i = below.from; i < parts_.size(); ++i)
+      parts_[i].x += (out.width - below.width) / 2, parts_[i].y += out.under;
     Part p;
     p.shape = Shape::line, p.width = out.width, p.height = kRule;
     parts_.push_back(p);
@@ -341,7 +370,11 @@ class Typesetter {
   }
 
   static Tone toneOf(std::string_view letter) {
-    return letter == "q" ? Tone::query : letter == "k" ? Tone::key : letter == "v" ? Tone::value : letter == "w" ? Tone::weight : Tone::plain;
+    return letter == "q"   ? Tone::query
+           : letter == "k" ? Tone::key
+           : letter == "v" ? Tone::value
+           : letter == "w" ? Tone::weight
+                           : Tone::plain;
   }
 
   Extent symbol() {
@@ -350,8 +383,12 @@ class Typesetter {
     while (length < rest_.size()) {
       const std::string_view next = character(rest_.substr(length));
       const bool isOfNumber = isDigit(next.front()) || (next == "." && isPlainLetter(rest_, length + 1));
-      if (std::string_view(" ()[]_^").find(next.front()) != std::string_view::npos || isOneOf(next, kOperators) || isMark(next.front())) break;
-      if (next == kRoot || (isHigh() && next == kSum) || (isNumber && !isOfNumber) || (length > 0 && (next == "|" || rest_[length - 1] == '|'))) break;
+      if (std::string_view(" ()[]_^").find(next.front()) != std::string_view::npos ||
+          isOneOf(next, kOperators) || isMark(next.front()))
+        break;
+      if (next == kRoot || (isHigh() && next == kSum) || (isNumber && !isOfNumber) ||
+          (length > 0 && (next == "|" || rest_[length - 1] == '|')))
+        break;
       length += next.size();
     }
     length = std::max(length, character(rest_).size());
@@ -359,7 +396,10 @@ class Typesetter {
     rest_.remove_prefix(length);
     const Tone tone = look_.strong ? toneOf(words) : Tone::plain;
     std::string own;
-    return put(isNumber && look_.digits ? look_.digits : tone == Tone::plain ? look_.symbols : look_.strong, tone, isNumber ? inNumbers(words, own) : words);
+    return put(isNumber && look_.digits ? look_.digits
+               : tone == Tone::plain    ? look_.symbols
+                                        : look_.strong,
+               tone, isNumber ? inNumbers(words, own) : words);
   }
 
   // A number with a mark.
@@ -368,11 +408,13 @@ class Typesetter {
     std::size_t length = 0;
     for (std::string_view next; length < rest_.size(); length += next.size()) {
       next = character(rest_.substr(length));
-      const bool isOf = isDigit(next.front()) || next == "." || next == "e" || next == "∞" || (next == "−" && (length == 0 || rest_[length - 1] == 'e'));
+      const bool isOf = isDigit(next.front()) || next == "." || next == "e" || next == "∞" ||
+                        (next == "−" && (length == 0 || rest_[length - 1] == 'e'));
       if (!isOf) break;
     }
     std::string own;
-    const Extent out = put(look_.digits ? look_.digits : look_.symbols, Tone::plain, inNumbers(rest_.substr(0, length), own));
+    const Extent out = put(look_.digits ? look_.digits : look_.symbols, Tone::plain,
+                           inNumbers(rest_.substr(0, length), own));
     if (length > 0) parts_.back().number = numbers_++;
     rest_.remove_prefix(length);
     return out;
@@ -386,7 +428,8 @@ class Typesetter {
 
   Extent put(ImFont* font, Tone tone, std::string_view words) {
     Part p;
-    p.tone = tone, p.font = font, p.words = words, p.width = plainWidth(font, words), p.height = 2 * textHalf(font);
+    p.tone = tone, p.font = font, p.words = words, p.width = plainWidth(font, words),
+    p.height = 2 * textHalf(font);
     parts_.push_back(std::move(p));
     return {parts_.size() - 1, parts_.back().width, textHalf(font), textHalf(font)};
   }
@@ -399,7 +442,8 @@ class Typesetter {
     grow(out, next);
   }
   static void grow(Extent& out, const Extent& next) {
-    out.width += next.width, out.above = std::max(out.above, next.above), out.below = std::max(out.below, next.below);
+    out.width += next.width, out.above = std::max(out.above, next.above),
+                             out.below = std::max(out.below, next.below);
   }
   void skipSpaces() { rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size())); }
 
@@ -409,7 +453,9 @@ class Typesetter {
   int numbers_ = 0;
 };
 
-ImU32 colorOf(const Palette& p, Tone tone) { return tone == Tone::query ? p.query : tone == Tone::key ? p.key : tone == Tone::value ? p.value : p.weight; }
+ImU32 colorOf(const Palette& p, Tone tone) {
+  return tone == Tone::query ? p.query : tone == Tone::key ? p.key : tone == Tone::value ? p.value : p.weight;
+}
 
 }  // namespace
 
@@ -419,25 +465,41 @@ Formula::Formula(const FormulaLook& look, std::string_view text) {
   over = whole.over, under = whole.under, bar = whole.bar;
 }
 
-void Formula::draw(ImDrawList* list, const Part& part, float x, float midY, const Palette* palette, ImU32 color) {
+void Formula::draw(ImDrawList* list, const Part& part, float x, float midY, const Palette* palette,
+                   ImU32 color) {
   const float left = x + part.x, y = midY + part.y, right = left + part.width, bottom = y + part.height;
   switch (part.shape) {
-    case Part::Shape::words: return plainMiddle(list, part.font, left, y, part.tone == Tone::plain ? color : colorOf(*palette, part.tone), part.words);
+    case Part::Shape::words:
+      return plainMiddle(list, part.font, left, y,
+                         part.tone == Tone::plain ? color : colorOf(*palette, part.tone), part.words);
     case Part::Shape::line: return list->AddLine({left, y}, {right, y}, color, part.height);
     case Part::Shape::root: {
       const float sign = rootSign(part.font);
-      const ImVec2 points[] = {{left, bottom - part.height * 0.38f}, {left + sign * 0.22f, bottom - part.height * 0.44f}, {left + sign * 0.48f, bottom}, {left + sign * 0.9f, y}, {right, y}};
+      const ImVec2 points[] = {{left, bottom - part.height * 0.38f},
+                               {left + sign * 0.22f, bottom - part.height * 0.44f},
+                               {left + sign * 0.48f, bottom},
+                               {left + sign * 0.9f, y},
+                               {right, y}};
       return list->AddPolyline(points, 5, color, 0, kRule);
     }
     case Part::Shape::sum: {
-      const ImVec2 points[] = {{right, y + 2.5f}, {right - 0.5f, y}, {left, y}, {left + part.width * 0.55f, y + part.height / 2}, {left, bottom}, {right - 0.5f, bottom}, {right, bottom - 2.5f}};
+      const ImVec2 points[] = {{right, y + 2.5f},
+                               {right - 0.5f, y},
+                               {left, y},
+                               {left + part.width * 0.55f, y + part.height / 2},
+                               {left, bottom},
+                               {right - 0.5f, bottom},
+                               {right, bottom - 2.5f}};
       return list->AddPolyline(points, 7, color, 0, 1.5f);
     }
     case Part::Shape::open:
     case Part::Shape::close: {
-      const float end = part.shape == Part::Shape::open ? right : left, bulge = part.shape == Part::Shape::open ? left - part.width * 0.3f : right + part.width * 0.3f;
+      const float end = part.shape == Part::Shape::open ? right : left,
+                  bulge =
+                      part.shape == Part::Shape::open ? left - part.width * 0.3f : right + part.width * 0.3f;
       list->PathLineTo({end, y});
-      list->PathBezierCubicCurveTo({bulge, y + part.height * 0.3f}, {bulge, bottom - part.height * 0.3f}, {end, bottom});
+      list->PathBezierCubicCurveTo({bulge, y + part.height * 0.3f}, {bulge, bottom - part.height * 0.3f},
+                                   {end, bottom});
       return list->PathStroke(color, 0, kRule);
     }
   }
@@ -449,7 +511,9 @@ void Formula::draw(ImDrawList* list, float x, float midY, const Palette* palette
 
 bool hasFormula(std::string_view words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == '_' || words[i] == '^' ? scriptAt(words, i) > 0 : words[i] == kRoot.front() && rootAt(words.substr(i)) > 0) return true;
+    if (words[i] == '_' || words[i] == '^' ? scriptAt(words, i) > 0
+                                           : words[i] == kRoot.front() && rootAt(words.substr(i)) > 0)
+      return true;
   }
   return false;
 }

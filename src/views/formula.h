@@ -1,5 +1,6 @@
-// Formulas as they are printed: fractions with a bar, roots with a line over what they cover, raised and lowered letters, parentheses as high
-// as what they hold. Their source is plain text, such as "w_j = exp(s_j) ÷ Σ_m exp(s_m)", which is also what is read aloud.
+// Formulas as they are printed: fractions with a bar, roots with a line over what they cover, raised and
+// lowered letters, parentheses as high as what they hold. Their source is plain text, such as "w_j = exp(s_j)
+// ÷ Σ_m exp(s_m)", which is also what is read aloud.
 #pragma once
 
 #include <string>
@@ -15,12 +16,14 @@ struct FormulaLook {
   ImFont* scripts = nullptr;  ///< raised and lowered
   ImFont* digits = nullptr;   ///< numbers; null: as symbols
   ImFont* strong = nullptr;   ///< q, k, v and w, in their colours; null: as other symbols
-  /// A line of text; a formula on one line, whose numbers may have marks; or one in which "÷" makes a fraction, and Σ stands over its index.
+  /// A line of text; a formula on one line, whose numbers may have marks; or one in which "÷" makes a
+  /// fraction, and Σ stands over its index.
   enum class Shape : std::uint8_t { text, line, high } shape = Shape::text;
-  float least = 0;            ///< the least width of the bar of an outer fraction
+  float least = 0;  ///< the least width of the bar of an outer fraction
 };
 
-/// Lengths in logical pixels. A formula has its middle line, where fraction bars and minus signs are, at y = 0.
+/// Lengths in logical pixels. A formula has its middle line, where fraction bars and minus signs are, at y =
+/// 0.
 class Formula {
  public:
   /// The role of a symbol, which decides on its colour.
@@ -29,10 +32,12 @@ class Formula {
     enum class Shape : std::uint8_t { words, line, root, open, close, sum } shape = Shape::words;
     Tone tone = Tone::plain;
     ImFont* font = nullptr;
-    float x = 0, y = 0;          ///< of words and lines the left end of the middle, otherwise the top left corner
+    /// Of words and lines the left end of the middle, otherwise the top left corner.
+    float x = 0, y = 0;
     float width = 0, height = 0;
     std::string words;
-    int number = -1;             ///< the index of a number among those that a mark (attention::mark) precedes; −1: it has none
+    /// The index of a number among those that a mark (attention::mark) precedes; −1: it has none.
+    int number = -1;
   };
 
   Formula() = default;
@@ -43,20 +48,23 @@ class Formula {
   float above() const { return above_; }
   float below() const { return below_; }
   float height() const { return above_ + below_; }
-  /// If it is a fraction: the middle lines of its two tiers, and the width of its bar. Otherwise the width is 0.
+  /// If it is a fraction: the middle lines of its two tiers, and the width of its bar. Otherwise the width is
+  /// 0.
   float over = 0, under = 0, bar = 0;
 
   /// `palette` may be null if the look has no `strong`.
   void draw(ImDrawList* list, float x, float midY, const Palette* palette, ImU32 color) const;
   /// Draws one of the parts.
-  static void draw(ImDrawList* list, const Part& part, float x, float midY, const Palette* palette, ImU32 color);
+  static void draw(ImDrawList* list, const Part& part, float x, float midY, const Palette* palette,
+                   ImU32 color);
 
  private:
   std::vector<Part> parts_;
   float width_ = 0, above_ = 0, below_ = 0;
 };
 
-/// Does a line of text contain a root or a raised or lowered letter? Of other words only names of the board do, so "my_file" does not.
+/// Does a line of text contain a root or a raised or lowered letter? Of other words only names of the board
+/// do, so "my_file" does not.
 bool hasFormula(std::string_view words);
 
 }  // namespace views

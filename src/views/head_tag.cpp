@@ -13,7 +13,8 @@ using base::late;
 namespace {
 
 /// The first letter of what its tooltip is called.
-constexpr std::string_view kControls[attention::kHeadPatterns] = {"tag:none", "tag:previous", "tag:induction", "tag:first", "tag:same", "tag:broad"};
+constexpr std::string_view kControls[attention::kHeadPatterns] = {
+    "tag:none", "tag:previous", "tag:induction", "tag:first", "tag:same", "tag:broad"};
 
 }  // namespace
 
@@ -29,7 +30,8 @@ void headTag(Context& c, const attention::HeadTag& tag, float x, float y) {
     textCentered(list, c.fonts.monoSmall, box.midX(), box.midY(), color, "–");
   } else {  // apart, so that the number is written as in the reader's language
     textMiddle(list, c.fonts.monoSmall, box.x + 2, box.midY(), color, std::string(1, letter));
-    textRight(list, c.fonts.monoSmall, box.right() - 2, box.midY(), color, formatNumber(static_cast<double>(tag.measure), 2));
+    textRight(list, c.fonts.monoSmall, box.right() - 2, box.midY(), color,
+              formatNumber(static_cast<double>(tag.measure), 2));
   }
   pointAt(c, name, box, true);
 }
@@ -37,11 +39,21 @@ void headTag(Context& c, const attention::HeadTag& tag, float x, float y) {
 std::string tagSentence(const attention::HeadTag& tag) {
   const std::string share = formatNumber(static_cast<double>(tag.measure), 2);
   switch (tag.pattern) {
-    case HeadPattern::previous: return joined({late<"It is a previous-token head: a row gives ">(), share, late<" of its weight to the word before, on average.">()});
-    case HeadPattern::induction: return joined({late<"It is an induction head: a row gives ">(), share, late<" of its weight to what followed the same word before, on average.">()});
-    case HeadPattern::first: return joined({late<"It rests on a sink: a row gives ">(), share, late<" of its weight to the first word, on average.">()});
-    case HeadPattern::same: return joined({late<"It looks for the same word: a row gives ">(), share, late<" of its weight to earlier words that are equal, on average.">()});
-    case HeadPattern::broad: return joined({late<"It looks at nearly all words alike: the entropy of its rows is ">(), share, late<" of the largest possible one.">()});
+    case HeadPattern::previous:
+      return joined({late<"It is a previous-token head: a row gives ">(), share,
+                     late<" of its weight to the word before, on average.">()});
+    case HeadPattern::induction:
+      return joined({late<"It is an induction head: a row gives ">(), share,
+                     late<" of its weight to what followed the same word before, on average.">()});
+    case HeadPattern::first:
+      return joined({late<"It rests on a sink: a row gives ">(), share,
+                     late<" of its weight to the first word, on average.">()});
+    case HeadPattern::same:
+      return joined({late<"It looks for the same word: a row gives ">(), share,
+                     late<" of its weight to earlier words that are equal, on average.">()});
+    case HeadPattern::broad:
+      return joined({late<"It looks at nearly all words alike: the entropy of its rows is ">(), share,
+                     late<" of the largest possible one.">()});
     case HeadPattern::none: break;
   }
   return late<"It has none of the common patterns: previous token, induction, first token, same word.">();

@@ -4,19 +4,25 @@
 
 namespace views {
 
-void markedText(Context& c, ImDrawList* list, ImFont* font, float x, float midY, float width, ImU32 color, std::string_view words, const document::Search& search) {
+void markedText(Context& c, ImDrawList* list, ImFont* font, float x, float midY, float width, ImU32 color,
+                std::string_view words, const document::Search& search) {
   const AsIs translated;
   const std::vector<document::Search::Range> ranges = search.marks(words);
   // Semibold letters are wider, by less than a tenth.
   const std::string shown = elide(font, words, ranges.empty() ? width : width * 0.96f);
-  const std::size_t whole = shown.size() < words.size() || shown != words ? shown.size() - std::min(shown.size(), std::string_view("…").size()) : shown.size();
+  const std::size_t whole = shown.size() < words.size() || shown != words
+                                ? shown.size() - std::min(shown.size(), std::string_view("…").size())
+                                : shown.size();
   ImFont* strong = font == c.fonts.text ? c.fonts.strong : font;
   const auto put = [&](ImFont* face, std::size_t from, std::size_t to) {
     if (from >= to) return;
     const std::string_view part = std::string_view(shown).substr(from, to - from);
     const float wide = textWidth(face, part), half = face->FontSize * ImGui::GetIO().FontGlobalScale / 2 + 1;
-    const bool isHit = to <= whole && std::find(ranges.begin(), ranges.end(), document::Search::Range{from, to}) != ranges.end();
-    if (isHit) list->AddRectFilled({x - 1.5f, midY - half}, {x + wide + 1.5f, midY + half}, withAlpha(c.palette.query, c.palette.dark ? 0.34f : 0.15f), 3);
+    const bool isHit = to <= whole && std::find(ranges.begin(), ranges.end(),
+                                                document::Search::Range{from, to}) != ranges.end();
+    if (isHit)
+      list->AddRectFilled({x - 1.5f, midY - half}, {x + wide + 1.5f, midY + half},
+                          withAlpha(c.palette.query, c.palette.dark ? 0.34f : 0.15f), 3);
     textMiddle(list, face, x, midY, color, part);
     x += wide;
   };

@@ -6,8 +6,10 @@
 
 namespace views {
 
-/// Draws a line that is already in the reader's language, shortened to `width`, with what the search covers in semibold on a tint.
-void markedText(Context& context, ImDrawList* list, ImFont* font, float x, float midY, float width, ImU32 color, std::string_view words, const document::Search& search);
+/// Draws a line that is already in the reader's language, shortened to `width`, with what the search covers
+/// in semibold on a tint.
+void markedText(Context& context, ImDrawList* list, ImFont* font, float x, float midY, float width,
+                ImU32 color, std::string_view words, const document::Search& search);
 /// Around a centre, 13 wide.
 void magnifier(ImDrawList* list, ImVec2 center, ImU32 color);
 

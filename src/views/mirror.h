@@ -13,15 +13,26 @@ struct Box;
 
 struct Mirror {
   /// The kind of a control: the letters are those used in web/mirror.js.
-  enum class Role : char { button = 'b', toggle = 's', choice = 'o', menu = 'm', entry = 'i', fold = 'd', slider = 'r', field = 'f' };
+  enum class Role : char {
+    button = 'b',
+    toggle = 's',
+    choice = 'o',
+    menu = 'm',
+    entry = 'i',
+    fold = 'd',
+    slider = 'r',
+    field = 'f'
+  };
 
-  std::string notes;  ///< the record of the frame: one line for each control and for each line of text, in drawing order
+  /// The record of the frame: one line for each control and for each line of text, in drawing order.
+  std::string notes;
   std::string press;  ///< the name of the control that this frame should press; cleared once that is done
   int step = 0;       ///< −1 or +1: an arrow key instead of a press
 
-  /// Records a control. Returns true if it is the one to press. `value` is its state or position in percent, `about` the sentence about
-  /// it, in English.
-  bool control(std::string_view name, const Box& box, Role role, int value, bool enabled, std::string_view about);
+  /// Records a control. Returns true if it is the one to press. `value` is its state or position in percent,
+  /// `about` the sentence about it, in English.
+  bool control(std::string_view name, const Box& box, Role role, int value, bool enabled,
+               std::string_view about);
   /// The arrow-key step for a control; 0 if it is for another one or none.
   int steps(std::string_view name);
   /// Records text; `kind` is 2 for a title, 1 for a small heading, otherwise 0.

@@ -23,14 +23,17 @@ using Kind = Finding::Kind;
 
 /// "find:command:causal".
 std::string nameOf(const Finding& finding) {
-  constexpr std::string_view kNames[] = {"command", "option", "lesson", "puzzle", "question", "example", "term"};
+  constexpr std::string_view kNames[] = {"command",  "option",  "lesson", "puzzle",
+                                         "question", "example", "term"};
   return joined({"find:", kNames[static_cast<std::size_t>(finding.kind)], ":", finding.id});
 }
 
 /// Findings depend on what is typed, and on what has been loaded meanwhile.
 std::string sourceOf(const Context& c, const PaletteView& p) {
-  const std::size_t cards = c.view.guide ? c.view.guide->entries.size() : 0, texts = c.view.guide ? c.view.guide->texts.size() : 0;
-  return joined({cards, ",", texts, ",", c.view.glossary ? c.view.glossary->terms.size() : std::size_t{0}, ",", c.revision, ":", p.typed});
+  const std::size_t cards = c.view.guide ? c.view.guide->entries.size() : 0,
+                    texts = c.view.guide ? c.view.guide->texts.size() : 0;
+  return joined({cards, ",", texts, ",", c.view.glossary ? c.view.glossary->terms.size() : std::size_t{0},
+                 ",", c.revision, ":", p.typed});
 }
 
 void closePalette(Context& c) {
@@ -55,7 +58,11 @@ void choose(Context& c, const Finding& finding, const Box& near) {
 
 class PalettePanel {
  public:
-  explicit PalettePanel(Context& c) : c_(c), p_(*c.view.palette), search_(p_.typed), row_(c.touch ? kTouchRow : kRow) {
+  explicit PalettePanel(Context& c)
+      : c_(c),
+        p_(*c.view.palette),
+        search_(p_.typed),
+        row_(c.touch ? kTouchRow : kRow) {
     if (std::string source = sourceOf(c, p_); source != p_.foundFor) {
       p_.findings = find(c, search_);
       p_.foundFor = std::move(source);
@@ -70,7 +77,8 @@ class PalettePanel {
     const Palette& colors = c_.palette;
     ImDrawList* list = sharp(ImGui::GetWindowDrawList());
     list->PushClipRectFullScreen();
-    list->AddRectFilled({box_.x, box_.y + 3}, {box_.right(), box_.bottom() + 5}, withAlpha(IM_COL32(0, 0, 0, 255), colors.dark ? 0.4f : 0.1f), 10);
+    list->AddRectFilled({box_.x, box_.y + 3}, {box_.right(), box_.bottom() + 5},
+                        withAlpha(IM_COL32(0, 0, 0, 255), colors.dark ? 0.4f : 0.1f), 10);
     list->AddRectFilled({box_.x, box_.y}, {box_.right(), box_.bottom()}, colors.panel, 8);
     list->AddRect({box_.x, box_.y}, {box_.right(), box_.bottom()}, colors.border, 8);
     list->PopClipRect();
@@ -102,8 +110,10 @@ class PalettePanel {
   }
 
  private:
-  static constexpr float kWide = 480, kNarrow = 344, kLarge = 700;  // widths of the palette, and of a window for the larger
-  static constexpr float kField = 48, kRow = 32, kTouchRow = 44, kHeading = 28, kFoot = 34, kPad = 16, kEdge = 8, kLetters = 16;
+  static constexpr float kWide = 480, kNarrow = 344,
+                         kLarge = 700;  // widths of the palette, and of a window for the larger
+  static constexpr float kField = 48, kRow = 32, kTouchRow = 44, kHeading = 28, kFoot = 34, kPad = 16,
+                         kEdge = 8, kLetters = 16;
 
   int count() const { return static_cast<int>(p_.findings.shown.size()); }
   float countWidth() const { return 76; }
@@ -111,19 +121,24 @@ class PalettePanel {
   float contentHeight() const {
     if (count() == 0) return 64;
     float height = 8;
-    for (std::size_t i = 0; i < p_.findings.shown.size(); ++i) height += row_ + (beginsGroup(i) ? kHeading : 0);
+    for (std::size_t i = 0; i < p_.findings.shown.size(); ++i)
+      height += row_ + (beginsGroup(i) ? kHeading : 0);
     return height + 4;
   }
 
-  bool beginsGroup(std::size_t i) const { return i == 0 || p_.findings.shown[i].kind != p_.findings.shown[i - 1].kind; }
+  bool beginsGroup(std::size_t i) const {
+    return i == 0 || p_.findings.shown[i].kind != p_.findings.shown[i - 1].kind;
+  }
 
   // 96 from the top of a large window; nearer to that of a small one, whose lower half a keyboard may cover.
   void place() {
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    const float width = std::min(screen.x >= kLarge ? kWide : kNarrow, screen.x - 2 * kEdge), top = std::max(kEdge, std::min(96.0f, std::floor(screen.y / 10)));
+    const float width = std::min(screen.x >= kLarge ? kWide : kNarrow, screen.x - 2 * kEdge),
+                top = std::max(kEdge, std::min(96.0f, std::floor(screen.y / 10)));
     hasFoot_ = !c_.touch && screen.y >= 300;
     const float most = screen.y - top - 2 * kEdge;
-    box_ = {std::floor((screen.x - width) / 2), top, width, std::min(most, kField + contentHeight() + (hasFoot_ ? kFoot : 0))};
+    box_ = {std::floor((screen.x - width) / 2), top, width,
+            std::min(most, kField + contentHeight() + (hasFoot_ ? kFoot : 0))};
   }
 
   void field(ImDrawList* list) {
@@ -132,29 +147,37 @@ class PalettePanel {
     const Box words{box_.x + 40, box_.y, box_.width - 40 - kPad - countWidth(), kField};
     if (!isTyped) {
       const AsIs own;
-      textMiddle(list, c_.fonts.text, words.x + 4, words.midY(), c_.palette.text, elide(c_.fonts.text, p_.typed, words.width - 8));
+      textMiddle(list, c_.fonts.text, words.x + 4, words.midY(), c_.palette.text,
+                 elide(c_.fonts.text, p_.typed, words.width - 8));
       if (Widgets(c_).area("palette:field", words, Mirror::Role::field)) type();
     }
-    if (!search_.empty()) textRight(list, c_.fonts.small, box_.right() - kPad, words.midY(), c_.palette.muted, joined({p_.findings.count, late<" found">()}));
-    list->AddLine({box_.x, box_.y + kField - 0.5f}, {box_.right(), box_.y + kField - 0.5f}, c_.palette.border);
+    if (!search_.empty())
+      textRight(list, c_.fonts.small, box_.right() - kPad, words.midY(), c_.palette.muted,
+                joined({p_.findings.count, late<" found">()}));
+    list->AddLine({box_.x, box_.y + kField - 0.5f}, {box_.right(), box_.y + kField - 0.5f},
+                  c_.palette.border);
   }
 
   void rows() {
-    const Box page{box_.x + 1, box_.y + kField, box_.width - 2, box_.height - kField - (hasFoot_ ? kFoot : 0)};
+    const Box page{box_.x + 1, box_.y + kField, box_.width - 2,
+                   box_.height - kField - (hasFoot_ ? kFoot : 0)};
     const NarrowScrollbar scrollbar(c_.palette, c_.palette.panel);
     ImGui::SetCursorScreenPos({page.x, page.y});
     p_.page.begin();
-    ImGui::BeginChild("##palette-rows", {page.width, page.height}, 0, ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
+    ImGui::BeginChild("##palette-rows", {page.width, page.height}, 0,
+                      ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
     ImDrawList* list = sharp(ImGui::GetWindowDrawList());
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     float y = origin.y + 4;
     if (count() == 0) {
-      paragraph(list, c_.fonts.text, box_.x + kPad, y + 16, box_.width - 2 * kPad, c_.palette.muted, late<"Nothing has these words; try fewer, or others.">());
+      paragraph(list, c_.fonts.text, box_.x + kPad, y + 16, box_.width - 2 * kPad, c_.palette.muted,
+                late<"Nothing has these words; try fewer, or others.">());
       y = origin.y + 60;
     }
     for (std::size_t i = 0; i < p_.findings.shown.size(); ++i) {
       if (beginsGroup(i)) {
-        textMiddle(list, c_.fonts.smallStrong, box_.x + kPad, y + kHeading / 2 + 3, c_.palette.muted, headingOf(p_.findings.shown[i].kind));
+        textMiddle(list, c_.fonts.smallStrong, box_.x + kPad, y + kHeading / 2 + 3, c_.palette.muted,
+                   headingOf(p_.findings.shown[i].kind));
         y += kHeading;
       }
       row(list, static_cast<int>(i), {box_.x + 6, y, box_.width - 12, row_});
@@ -180,7 +203,8 @@ class PalettePanel {
       list->AddRectFilled({box.x, box.y + 2}, {box.x + 2.5f, box.bottom() - 2}, colors.ink, 1);
       if (reveals_) ImGui::SetScrollFromPosY(box.midY() - ImGui::GetWindowPos().y, 0.5f), c_.view.busy = true;
     }
-    markedText(c_, list, c_.fonts.text, box.x + 10, box.midY(), box.width - 20 - asideWidth(finding), isOff ? colors.muted : colors.text, finding.title, search_);
+    markedText(c_, list, c_.fonts.text, box.x + 10, box.midY(), box.width - 20 - asideWidth(finding),
+               isOff ? colors.muted : colors.text, finding.title, search_);
     aside(list, finding, box);
   }
 
@@ -195,7 +219,8 @@ class PalettePanel {
   /// A key in a frame, or a remark.
   void aside(ImDrawList* list, const Finding& finding, const Box& box) const {
     const AsIs translated;
-    if (!finding.isKey) return textRight(list, c_.fonts.small, box.right() - 10, box.midY(), c_.palette.muted, finding.aside);
+    if (!finding.isKey)
+      return textRight(list, c_.fonts.small, box.right() - 10, box.midY(), c_.palette.muted, finding.aside);
     const float width = asideWidth(finding) - 16;
     const Box key{box.right() - 10 - width, box.midY() - 10, width, 20};
     list->AddRectFilled({key.x, key.y}, {key.right(), key.bottom()}, c_.palette.panel, 4);
@@ -208,9 +233,14 @@ class PalettePanel {
     const Box line{box_.x, box_.bottom() - kFoot, box_.width, kFoot};
     list->AddLine({line.x, line.y + 0.5f}, {line.right(), line.y + 0.5f}, c_.palette.border);
     float x = line.x + kPad;
-    const std::string why = count() > 0 ? obstacleTo(c_, p_.findings.shown[static_cast<std::size_t>(p_.chosen)]) : std::string();
-    if (!why.empty()) return textMiddle(list, c_.fonts.small, x, line.midY(), c_.palette.text, elide(c_.fonts.small, why, line.width - 2 * kPad));
-    for (const auto& [key, does] : {std::pair{late<"↑↓">(), late<"move">()}, {late<"Enter">(), late<"do">()}, {late<"Esc">(), late<"close">()}}) {
+    const std::string why =
+        count() > 0 ? obstacleTo(c_, p_.findings.shown[static_cast<std::size_t>(p_.chosen)]) : std::string();
+    if (!why.empty())
+      return textMiddle(list, c_.fonts.small, x, line.midY(), c_.palette.text,
+                        elide(c_.fonts.small, why, line.width - 2 * kPad));
+    for (const auto& [key, does] : {std::pair{late<"↑↓">(), late<"move">()},
+                                    {late<"Enter">(), late<"do">()},
+                                    {late<"Esc">(), late<"close">()}}) {
       textMiddle(list, c_.fonts.smallStrong, x, line.midY(), c_.palette.text, key);
       x += textWidth(c_.fonts.smallStrong, key) + 6;
       textMiddle(list, c_.fonts.small, x, line.midY(), c_.palette.muted, does);
@@ -234,7 +264,9 @@ void beginWindow(const char* name, const Box& box, bool isNew) {
   if (isNew) ImGui::SetNextWindowFocus();
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-  ImGui::Begin(name, nullptr, kFixedWindow | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoBackground);
+  ImGui::Begin(name, nullptr,
+               kFixedWindow | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse |
+                   ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar(2);
 }
 
@@ -247,16 +279,18 @@ void readKeys(Context& c, PalettePanel& panel) {
   const bool isTyped = c.view.text.has_value();
   const End end = std::exchange(p.end, End::none);
   if (end == End::leave) p.isLeft = true;
-  if (end == End::enter || (!isTyped && (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter)))) panel.enter();
+  if (end == End::enter || (!isTyped && (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter))))
+    panel.enter();
   if (end == End::close || (!isTyped && pressed(ImGuiKey_Escape))) closePalette(c);
 }
 
-// A press beside it closes it. One inside takes the keyboard from the field, which gets it back unless a row was meant; on a touch screen it
-// stays away, because its keyboard would cover the rows.
+// A press beside it closes it. One inside takes the keyboard from the field, which gets it back unless a row
+// was meant; on a touch screen it stays away, because its keyboard would cover the rows.
 void readPress(Context& c, PalettePanel& panel, bool isNew) {
   PaletteView& p = *c.view.palette;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const bool isInside = panel.box().contains(mouse.x, mouse.y), isDown = ImGui::IsMouseDown(ImGuiMouseButton_Left);
+  const bool isInside = panel.box().contains(mouse.x, mouse.y),
+             isDown = ImGui::IsMouseDown(ImGuiMouseButton_Left);
   if (!isNew && !isInside && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return closePalette(c);
   if (!p.isLeft || isDown) return;
   p.isLeft = false;
@@ -278,14 +312,16 @@ void openPalette(Context& c) {
 
 bool paletteUsesKey(const Context& c, ImGuiKey key, bool command) {
   if (command && key == ImGuiKey_K) return true;
-  const bool leads = key == ImGuiKey_UpArrow || key == ImGuiKey_DownArrow || key == ImGuiKey_Enter || key == ImGuiKey_KeypadEnter || key == ImGuiKey_Escape;
+  const bool leads = key == ImGuiKey_UpArrow || key == ImGuiKey_DownArrow || key == ImGuiKey_Enter ||
+                     key == ImGuiKey_KeypadEnter || key == ImGuiKey_Escape;
   return c.view.palette && c.view.palette->isOpen && leads;
 }
 
 void palette(Context& c) {
   PaletteView& p = *c.view.palette;
   advance(c, p.action);
-  if (!p.typed.empty() && !std::exchange(p.hasAsked, true)) c.requests.guide.push_back({GuideAct::What::texts, 0, "", {}});
+  if (!p.typed.empty() && !std::exchange(p.hasAsked, true))
+    c.requests.guide.push_back({GuideAct::What::texts, 0, "", {}});
   if (!p.isOpen) return;
   const bool isNew = std::exchange(p.isNew, false);
   const ImVec2 screen = ImGui::GetIO().DisplaySize;

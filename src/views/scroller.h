@@ -16,7 +16,8 @@ struct Scroller {
   float fling = 0;              ///< momentum: pixels per frame
   bool held = false;            ///< a finger, or the mouse, was pressed on it
 
-  /// To be called before the Dear ImGui window of the panel: applies the wanted offset, so that this frame shows it and its input uses it.
+  /// To be called before the Dear ImGui window of the panel: applies the wanted offset, so that this frame
+  /// shows it and its input uses it.
   void begin();
   /// To be called at the end of the Dear ImGui window, of which `area` is visible.
   void update(const Box& area);

@@ -7,9 +7,7 @@
 namespace views {
 namespace {
 
-constexpr ImU32 rgb(unsigned hex) {
-  return IM_COL32((hex >> 16) & 255u, (hex >> 8) & 255u, hex & 255u, 255);
-}
+constexpr ImU32 rgb(unsigned hex) { return IM_COL32((hex >> 16) & 255u, (hex >> 8) & 255u, hex & 255u, 255); }
 
 draw::Color mix(draw::Color a, draw::Color b, float t) {
   return {a.r + (b.r - a.r) * t, a.g + (b.g - a.g) * t, a.b + (b.b - a.b) * t, 1.0f};
@@ -105,8 +103,11 @@ Palette mappedPalette(const Palette& palette, document::Colors colors) {
     const auto at = static_cast<std::size_t>(i);
     const float t = static_cast<float>(i) / last, light = 0.2f + 0.75f * t;
     const unsigned char* stop = base::kCividis[i];
-    if (colors == document::Colors::cividis) p.weightMap.stops[at] = toColor(IM_COL32(stop[0], stop[1], stop[2], 255));
-    else p.weightMap.stops[at] = mix(toColor(p.panel), toColor(p.text), std::pow(t, 0.8f)), p.signedMap.stops[at] = {light, light, light, 1};
+    if (colors == document::Colors::cividis)
+      p.weightMap.stops[at] = toColor(IM_COL32(stop[0], stop[1], stop[2], 255));
+    else
+      p.weightMap.stops[at] = mix(toColor(p.panel), toColor(p.text), std::pow(t, 0.8f)),
+      p.signedMap.stops[at] = {light, light, light, 1};
   }
   return p;
 }
@@ -133,7 +134,9 @@ draw::Color toColor(ImU32 color) {
   return {c.x, c.y, c.z, c.w};
 }
 
-ImU32 toU32(draw::Color color) { return ImGui::ColorConvertFloat4ToU32({color.r, color.g, color.b, color.a}); }
+ImU32 toU32(draw::Color color) {
+  return ImGui::ColorConvertFloat4ToU32({color.r, color.g, color.b, color.a});
+}
 
 ImU32 textOn(draw::Color cell) {
   // Pure black: with a lighter grey there would be cells on which neither it nor white reaches 4.5 : 1.

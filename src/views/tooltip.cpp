@@ -33,7 +33,9 @@ std::string obstacle(const document::Settings& s, std::string_view name) {
 /// Minus signs, which the sentence of an option has not, because it is printed on terminals too.
 std::string withMinus(std::string words) {
   for (std::size_t at = 0; (at = words.find('-', at)) != std::string::npos; ++at) {
-    const bool begins = at == 0 || words[at - 1] == ' ' || words[at - 1] == '(', isOfNumber = at + 1 < words.size() && (words[at + 1] == ' ' || (words[at + 1] >= '0' && words[at + 1] <= '9'));
+    const bool begins = at == 0 || words[at - 1] == ' ' || words[at - 1] == '(',
+               isOfNumber = at + 1 < words.size() &&
+                            (words[at + 1] == ' ' || (words[at + 1] >= '0' && words[at + 1] <= '9'));
     if (begins && isOfNumber) words.replace(at, 1, "\u2212");
   }
   return words;
@@ -41,7 +43,11 @@ std::string withMinus(std::string words) {
 
 class Drawn {
  public:
-  Drawn(Context& c, const Tooltip::Place& of, About says) : c_(c), of_(of), says_(std::move(says)), list_(sharp(ImGui::GetForegroundDrawList())) {
+  Drawn(Context& c, const Tooltip::Place& of, About says)
+      : c_(c),
+        of_(of),
+        says_(std::move(says)),
+        list_(sharp(ImGui::GetForegroundDrawList())) {
     if (c_.touch) says_.key.clear();
     for (std::string* one : {&says_.title, &says_.key}) *one = inWords(*one);
     std::string why = of.isOn && !c.locked(controlOf(of.name)) ? std::string() : whyNot(c, of.name);
@@ -51,10 +57,13 @@ class Drawn {
   void draw() {
     const AsIs translated;
     const float most = std::min(kMostWide, ImGui::GetIO().DisplaySize.x - 2 * kEdge) - 2 * kPad;
-    const float key = says_.key.empty() ? 0 : std::max(22.0f, std::ceil(textWidth(c_.fonts.small, says_.key)) + 12);
+    const float key =
+        says_.key.empty() ? 0 : std::max(22.0f, std::ceil(textWidth(c_.fonts.small, says_.key)) + 12);
     const float title = std::min(textWidth(c_.fonts.strong, says_.title), most - key - (key > 0 ? 10 : 0));
-    const float text = std::max(title + key + (key > 0 ? 10 : 0), std::min(most, std::ceil(textWidth(c_.fonts.small, says_.words))));
-    const float lines = says_.words.empty() ? 0 : paragraph(nullptr, c_.fonts.small, 0, 0, text, 0, says_.words);
+    const float text = std::max(title + key + (key > 0 ? 10 : 0),
+                                std::min(most, std::ceil(textWidth(c_.fonts.small, says_.words))));
+    const float lines =
+        says_.words.empty() ? 0 : paragraph(nullptr, c_.fonts.small, 0, 0, text, 0, says_.words);
     const Box box = placedBeside(of_.box, {text + 2 * kPad, (lines > 0 ? 40 : 36) + lines}, c_.touch);
     const ImU32 ink = c_.palette.ink, on = c_.palette.inkText;
     tail(box);
@@ -75,8 +84,11 @@ class Drawn {
   void tail(const Box& box) const {
     const float x = std::clamp(std::min(of_.box.midX(), of_.box.x + 40), box.x + 12, box.right() - 12);
     if (x < of_.box.x || x > of_.box.right()) return;
-    if (box.y >= of_.box.bottom()) list_->AddTriangleFilled({x - 6, box.y + 0.5f}, {x, box.y - 6}, {x + 6, box.y + 0.5f}, c_.palette.ink);
-    else if (box.bottom() <= of_.box.y) list_->AddTriangleFilled({x - 6, box.bottom() - 0.5f}, {x + 6, box.bottom() - 0.5f}, {x, box.bottom() + 6}, c_.palette.ink);
+    if (box.y >= of_.box.bottom())
+      list_->AddTriangleFilled({x - 6, box.y + 0.5f}, {x, box.y - 6}, {x + 6, box.y + 0.5f}, c_.palette.ink);
+    else if (box.bottom() <= of_.box.y)
+      list_->AddTriangleFilled({x - 6, box.bottom() - 0.5f}, {x + 6, box.bottom() - 0.5f},
+                               {x, box.bottom() + 6}, c_.palette.ink);
   }
 
   Context& c_;
@@ -87,7 +99,9 @@ class Drawn {
 
 bool isDismissed() { return ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::GetIO().MouseWheel != 0; }
 
-int millisecondsFrom(double now, double to) { return std::max(1, static_cast<int>(std::ceil((to - now) * 1000))); }
+int millisecondsFrom(double now, double to) {
+  return std::max(1, static_cast<int>(std::ceil((to - now) * 1000)));
+}
 
 // A mouse, or the keyboard focus.
 void follow(Context& c) {
@@ -113,8 +127,8 @@ void follow(Context& c) {
   if (!t.isOpen) t.wait = millisecondsFrom(now, t.since + kRests);
 }
 
-// A finger that is held on a control opens it, which is then not operated; it stays until the next touch. Buttons that repeat while they are
-// held do that.
+// A finger that is held on a control opens it, which is then not operated; it stays until the next touch.
+// Buttons that repeat while they are held do that.
 void hold(Context& c) {
   Tooltip& t = c.view.tip;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) t.of = t.over, t.isOpen = false;
@@ -123,7 +137,9 @@ void hold(Context& c) {
   const bool repeats = t.of.isOn && (t.of.name.ends_with('+') || t.of.name.ends_with('-'));
   if (t.isOpen || repeats || c.view.finger.does != Finger::Does::waits || t.over.name != t.of.name) return;
   const double held = ImGui::GetIO().MouseDownDuration[0];
-  t.isOpen = held >= kHolds && !about(t.of.name).title.empty();  // what has none, such as the board or a button that repeats, is not let go
+  t.isOpen = held >= kHolds &&
+             !about(t.of.name)
+                  .title.empty();  // what has none, such as the board or a button that repeats, is not let go
   if (t.isOpen) ImGui::ClearActiveID();
   else t.wait = millisecondsFrom(held, kHolds);
 }
@@ -133,25 +149,34 @@ void hold(Context& c) {
 std::string whyNot(const Context& c, std::string_view name) {
   if (c.locked(controlOf(name))) {
     const auto instead = allowedInstead(c, controlOf(name));
-    return instead ? base::late<"In this exercise only this can be changed: ">() + *instead : "The author of this page has locked it";
+    return instead ? base::late<"In this exercise only this can be changed: ">() + *instead
+                   : "The author of this page has locked it";
   }
   if (name == "undo") return "There is nothing to take back";
   if (name == "redo") return "There is nothing to bring back";
   if (name == "guide-back") return "This is the first step";
-  if (name == "guide-next" && c.view.guide) return c.view.guide->asks() ? "Answer the question first" : "Pass the check first, or use Show me";
+  if (name == "guide-next" && c.view.guide)
+    return c.view.guide->asks() ? "Answer the question first" : "Pass the check first, or use Show me";
   return obstacle(c.state, name);
 }
 
 // What is too large for all of that leaves at least the pointer free.
 Box placedBeside(const Box& of, ImVec2 size, bool isAbove) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
-  const auto inside = [](float at, float length, float whole) { return std::clamp(at, kEdge, std::max(kEdge, whole - kEdge - length)); };
+  const auto inside = [](float at, float length, float whole) {
+    return std::clamp(at, kEdge, std::max(kEdge, whole - kEdge - length));
+  };
   const auto around = [&](const Box& thing) -> std::optional<Box> {
-    const float x = inside(thing.x, size.x, screen.x), y = inside(thing.midY() - size.y / 2, size.y, screen.y);
-    const Box below{x, thing.bottom() + kAway, size.x, size.y}, above{x, thing.y - kAway - size.y, size.x, size.y};
-    const Box right{thing.right() + kAway, y, size.x, size.y}, left{thing.x - kAway - size.x, y, size.x, size.y};
+    const float x = inside(thing.x, size.x, screen.x),
+                y = inside(thing.midY() - size.y / 2, size.y, screen.y);
+    const Box below{x, thing.bottom() + kAway, size.x, size.y},
+        above{x, thing.y - kAway - size.y, size.x, size.y};
+    const Box right{thing.right() + kAway, y, size.x, size.y},
+        left{thing.x - kAway - size.x, y, size.x, size.y};
     for (const Box& box : {isAbove ? above : below, isAbove ? below : above, right, left})
-      if (box.x >= kEdge && box.y >= kEdge && box.right() <= screen.x - kEdge && box.bottom() <= screen.y - kEdge) return box;
+      if (box.x >= kEdge && box.y >= kEdge && box.right() <= screen.x - kEdge &&
+          box.bottom() <= screen.y - kEdge)
+        return box;
     return {};
   };
   if (const auto box = around(of)) return *box;
@@ -161,9 +186,11 @@ Box placedBeside(const Box& of, ImVec2 size, bool isAbove) {
 
 void pointAt(Context& c, std::string_view name, const Box& box, bool isOn) {
   Tooltip::Place& over = c.view.tip.over;
-  if (!ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()})) return;  // cut off where the panel ends
+  if (!ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()}))
+    return;  // cut off where the panel ends
   if (!ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) return;
-  if (over.name.empty() || box.width * box.height < over.box.width * over.box.height) over = {std::string(name), box, isOn};
+  if (over.name.empty() || box.width * box.height < over.box.width * over.box.height)
+    over = {std::string(name), box, isOn};
 }
 
 bool escapesTooltip(Context& c) {

@@ -26,7 +26,8 @@ const char* end(std::string_view words) { return words.data() + words.size(); }
 ImVec2 at(const Box& b) { return {b.x, b.y}; }
 ImVec2 to(const Box& b) { return {b.right(), b.bottom()}; }
 
-// The centre line of a font: the digits and lower-case letters of Inter and JetBrains Mono are slightly above the middle.
+// The centre line of a font: the digits and lower-case letters of Inter and JetBrains Mono are slightly above
+// the middle.
 float lineTop(ImFont* font, float midY) {
   const float scale = ImGui::GetIO().FontGlobalScale;
   return std::round((midY - font->FontSize * scale / 2) * 2) / 2;
@@ -55,11 +56,14 @@ std::size_t fitting(draw::Lines& lines, ImFont* font, std::string_view words, fl
   while (ends.back() < words.size() && ends.size() < kLongest) {
     ends.push_back(ends.back() + base::clusterLength(words.substr(ends.back())));
   }
-  const auto fits = [&](std::size_t end) { return lines.measure(std::string(words.substr(0, end)) + "…", faceOf(font)) <= width; };
+  const auto fits = [&](std::size_t end) {
+    return lines.measure(std::string(words.substr(0, end)) + "…", faceOf(font)) <= width;
+  };
   return cut = *std::prev(std::partition_point(ends.begin() + 1, ends.end(), fits));
 }
 
-void arcArrow(ImDrawList* list, ImVec2 center, float radius, bool clockwise, float from, float sweep, ImU32 color) {
+void arcArrow(ImDrawList* list, ImVec2 center, float radius, bool clockwise, float from, float sweep,
+              ImU32 color) {
   const float sign = clockwise ? 1.0f : -1.0f;
   for (int i = 0; i <= 16; ++i) {
     const float a = from + sign * sweep * static_cast<float>(i) / 16;
@@ -81,7 +85,8 @@ void hookArrow(ImDrawList* list, ImVec2 c, float side, ImU32 color) {
   const float w = 5.0f * side;
   list->PathLineTo({c.x + w, c.y - 2});
   list->PathLineTo({c.x - w * 0.3f, c.y - 2});
-  list->PathBezierCubicCurveTo({c.x - w * 1.3f, c.y - 2}, {c.x - w * 1.3f, c.y + 5}, {c.x - w * 0.3f, c.y + 5});
+  list->PathBezierCubicCurveTo({c.x - w * 1.3f, c.y - 2}, {c.x - w * 1.3f, c.y + 5},
+                               {c.x - w * 0.3f, c.y + 5});
   list->PathLineTo({c.x + w * 0.1f, c.y + 5});
   list->PathStroke(color, 0, 1.5f);
   const ImVec2 head[] = {{c.x + w * 0.4f, c.y - 5}, {c.x + w, c.y - 2}, {c.x + w * 0.4f, c.y + 1}};
@@ -100,7 +105,8 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
       list->PathFillConvex(color);
       break;
     case Icon::menu:
-      for (float dy : {-4.0f, 0.0f, 4.0f}) list->AddLine({c.x - 6, c.y + dy}, {c.x + 6, c.y + dy}, color, 1.5f);
+      for (float dy : {-4.0f, 0.0f, 4.0f})
+        list->AddLine({c.x - 6, c.y + dy}, {c.x + 6, c.y + dy}, color, 1.5f);
       break;
     case Icon::more:
       for (float dx : {-4.5f, 0.0f, 4.5f}) list->AddCircleFilled({c.x + dx, c.y}, 1.4f, color);
@@ -139,7 +145,8 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
     case Icon::search: magnifier(list, c, color); break;
     case Icon::book:
       for (const float s : {-1.0f, 1.0f}) {
-        const ImVec2 page[] = {{c.x, c.y - 4.5f}, {c.x + 3 * s, c.y - 6}, {c.x + 8 * s, c.y - 6}, {c.x + 8 * s, c.y + 5}, {c.x + 3 * s, c.y + 5}, {c.x, c.y + 6.5f}};
+        const ImVec2 page[] = {{c.x, c.y - 4.5f},      {c.x + 3 * s, c.y - 6}, {c.x + 8 * s, c.y - 6},
+                               {c.x + 8 * s, c.y + 5}, {c.x + 3 * s, c.y + 5}, {c.x, c.y + 6.5f}};
         list->AddPolyline(page, 6, color, 0, 1.5f);
       }
       list->AddLine({c.x, c.y - 4.5f}, {c.x, c.y + 6.5f}, color, 1.5f);
@@ -152,7 +159,10 @@ void note(ImFont* font, float x, float y, std::string_view words) {
   const Fonts& f = fonts();
   std::string said(words);
   for (std::size_t at; (at = said.find("^T")) != std::string::npos;) said.replace(at, 2, "ᵀ");
-  f.mirror->words(said, {x, y, textWidth(font, words), sizeOf(font)}, font == f.title ? 2 : font == f.smallStrong ? 1 : 0);
+  f.mirror->words(said, {x, y, textWidth(font, words), sizeOf(font)},
+                  font == f.title         ? 2
+                  : font == f.smallStrong ? 1
+                                          : 0);
 }
 
 void caret(ImDrawList* list, ImVec2 c, ImU32 color) {
@@ -173,7 +183,8 @@ std::string_view inNumbers(std::string_view digits, std::string& own) {
 
 std::string_view lineOf(ImFont* font, std::string_view words, float width) {
   draw::Lines* lines = linesFor(font, words);
-  return lines ? words.substr(0, std::max(fitting(*lines, font, words, width), base::clusterLength(words))) : words;
+  return lines ? words.substr(0, std::max(fitting(*lines, font, words, width), base::clusterLength(words)))
+               : words;
 }
 
 ImDrawList* sharp(ImDrawList* list) {
@@ -185,7 +196,8 @@ ImDrawList* sharp(ImDrawList* list) {
 draw::Lines* linesFor(ImFont* font, std::string_view words) {
   const Fonts& f = fonts();
   if (f.ownFace && font != f.mono && font != f.monoSmall && font != f.monoTiny) return f.lines;
-  const bool isPlain = std::all_of(words.begin(), words.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  const bool isPlain =
+      std::all_of(words.begin(), words.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   return isPlain || hasGlyphs(font, words) ? nullptr : f.lines;
 }
 
@@ -195,7 +207,8 @@ draw::Face faceOf(const ImFont* font) {
   const Fonts& f = fonts();
   const bool isMono = font == f.mono || font == f.monoSmall || font == f.monoTiny;
   const bool isStrong = font == f.strong || font == f.smallStrong || font == f.title || font == f.tiny;
-  return {font->FontSize * ImGui::GetIO().FontGlobalScale / (isMono ? kMonoLine : kInterLine), isStrong ? 600 : 400};
+  return {font->FontSize * ImGui::GetIO().FontGlobalScale / (isMono ? kMonoLine : kInterLine),
+          isStrong ? 600 : 400};
 }
 
 float plainText(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
@@ -216,7 +229,8 @@ void noteFormula(std::string_view formula, const Box& box) {
   Mirror* mirror = fonts().mirror;
   if (!mirror) return;
   std::string said, own;
-  for (std::size_t at = 0; at < formula.size();) {  // letters such as "exp" are no words, so numbers are put into the notation one by one
+  for (std::size_t at = 0; at < formula.size();) {  // letters such as "exp" are no words, so numbers are put
+                                                    // into the notation one by one
     const std::size_t from = std::min(formula.find_first_of("0123456789", at), formula.size());
     const std::size_t to = std::min(formula.find_first_not_of("0123456789.", from), formula.size());
     said.append(formula.substr(at, from - at)).append(inNumbers(formula.substr(from, to - from), own));
@@ -263,7 +277,8 @@ void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 col
   textMiddle(list, font, x - textWidth(font, words) / 2, midY, color, words);
 }
 
-void digitsCentered(ImDrawList* list, ImFont* font, float scale, float x, float midY, ImU32 color, std::string_view digits) {
+void digitsCentered(ImDrawList* list, ImFont* font, float scale, float x, float midY, ImU32 color,
+                    std::string_view digits) {
   std::string own;
   digits = inNumbers(digits, own);
   const float size = sizeOf(font) * scale;
@@ -280,24 +295,30 @@ std::size_t before(std::string_view words, std::size_t at) {
   return at;
 }
 
-/// The last place before a byte at which a line may end: at a space, or beside a Chinese or Japanese character, but not before punctuation
-/// that closes, or after one that opens; 0 if there is none (Unicode Standard Annex 14, the rules for ideographs).
+/// The last place before a byte at which a line may end: at a space, or beside a Chinese or Japanese
+/// character, but not before punctuation that closes, or after one that opens; 0 if there is none (Unicode
+/// Standard Annex 14, the rules for ideographs).
 std::size_t lastBreak(std::string_view words, std::size_t end) {
   constexpr std::string_view kOpen = "（「《“‘([", kClose = "，。、；：！？）」》”’…%),.:;!?]";
-  const auto isWide = [](char first) { return (first >= '\xE3' && first <= '\xE9') || first == '\xEF'; };  // U+3000 to U+9FFF, full-width forms
+  const auto isWide = [](char first) {
+    return (first >= '\xE3' && first <= '\xE9') || first == '\xEF';
+  };  // U+3000 to U+9FFF, full-width forms
   for (std::size_t at = before(words, end); at > 0; at = before(words, at)) {
     if (words[at] == ' ') return at;
     const std::size_t last = before(words, at);
     if (!isWide(words[last]) && !isWide(words[at])) continue;
     const std::string_view next = words.substr(at, base::clusterLength(words.substr(at)));
-    if (kOpen.find(words.substr(last, at - last)) == std::string_view::npos && kClose.find(next) == std::string_view::npos) return at;
+    if (kOpen.find(words.substr(last, at - last)) == std::string_view::npos &&
+        kClose.find(next) == std::string_view::npos)
+      return at;
   }
   return 0;
 }
 
 }  // namespace
 
-float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words) {
+float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color,
+                std::string_view words) {
   std::string own;
   words = inNumbers(inWords(words), own);
   const AsIs asIs;  // the lines of a message are not messages themselves
@@ -335,7 +356,8 @@ std::string elide(ImFont* font, std::string_view words, float width) {
   std::string own;
   words = inNumbers(inWords(words), own);
   if (textWidth(font, words) <= width) return std::string(words);
-  if (draw::Lines* lines = linesFor(font, words)) return said(std::string(words.substr(0, fitting(*lines, font, words, width))) + "…");
+  if (draw::Lines* lines = linesFor(font, words))
+    return said(std::string(words.substr(0, fitting(*lines, font, words, width))) + "…");
   const float room = width - textWidth(font, "…");
   const char* cut = words.data();
   font->CalcTextSizeA(sizeOf(font), std::max(room, 0.0f), 0, words.data(), end(words), &cut);
@@ -365,18 +387,21 @@ float moved(float value, double by) {
 }
 
 bool beginsNumber(unsigned character) {
-  return (character >= '0' && character <= '9') || character == '-' || character == kMinus || character == '.' || character == ',';
+  return (character >= '0' && character <= '9') || character == '-' || character == kMinus ||
+         character == '.' || character == ',';
 }
 
 bool isNumberKey(ImGuiKey key) {
   return (key >= ImGuiKey_0 && key <= ImGuiKey_9) || (key >= ImGuiKey_Keypad0 && key <= ImGuiKey_Keypad9) ||
-         key == ImGuiKey_Minus || key == ImGuiKey_Period || key == ImGuiKey_Comma || key == ImGuiKey_KeypadDecimal || key == ImGuiKey_KeypadSubtract;
+         key == ImGuiKey_Minus || key == ImGuiKey_Period || key == ImGuiKey_Comma ||
+         key == ImGuiKey_KeypadDecimal || key == ImGuiKey_KeypadSubtract;
 }
 
 std::string typedNumber() {
   std::string typed;
   for (const ImWchar ch : ImGui::GetIO().InputQueueCharacters) {
-    if ((!typed.empty() || beginsNumber(ch)) && (ch < 0x80 || ch == kMinus)) typed += ch == kMinus ? '-' : static_cast<char>(ch);
+    if ((!typed.empty() || beginsNumber(ch)) && (ch < 0x80 || ch == kMinus))
+      typed += ch == kMinus ? '-' : static_cast<char>(ch);
   }
   return typed;
 }
@@ -387,7 +412,8 @@ std::string shortestNumber(float value) {
   return out;
 }
 
-TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value, std::string_view first) {
+TextTarget numberField(std::string_view matrix, int row, int col, const Box& cell, float value,
+                       std::string_view first) {
   const float width = std::max(cell.width, 64.0f), height = std::max(cell.height, 26.0f);
   TextTarget t;
   t.cell.row = row, t.cell.col = col;
@@ -453,17 +479,23 @@ void HeadSteps::ask(Context& c, int step) const {
   if (!keepsColumns) return c.requests.set(document::OptionId::heads, static_cast<double>(to));
   const bool isHeld = c.requests.held != 0;
   const std::uint64_t gesture = isHeld ? c.requests.held : c.view.nextGesture++;
-  for (document::SetOption& edit : document::headsWithColumns(c.state, to)) c.requests.edit(std::move(edit), gesture);
+  for (document::SetOption& edit : document::headsWithColumns(c.state, to))
+    c.requests.edit(std::move(edit), gesture);
   c.requests.endGesture = c.requests.endGesture || !isHeld;
-  c.requests.say(base::joined({to, to == 1 ? " head with d_k " : " heads with d_k ", columns, ", as before."}));
+  c.requests.say(
+      base::joined({to, to == 1 ? " head with d_k " : " heads with d_k ", columns, ", as before."}));
 }
 
-Widgets::Widgets(Context& context, FocusRing* focusRing) : c_(context), focusRing_(focusRing), list_(ImGui::GetWindowDrawList()) {}
+Widgets::Widgets(Context& context, FocusRing* focusRing)
+    : c_(context),
+      focusRing_(focusRing),
+      list_(ImGui::GetWindowDrawList()) {}
 
 bool Widgets::cross(std::string_view name, Box box) {
   const bool pressed = press(name, box);
   const ImU32 color = ImGui::IsItemHovered() ? c_.palette.text : c_.palette.muted;
-  for (const float dy : {-4.0f, 4.0f}) list_->AddLine({box.midX() - 4, box.midY() - dy}, {box.midX() + 4, box.midY() + dy}, color, 1.5f);
+  for (const float dy : {-4.0f, 4.0f})
+    list_->AddLine({box.midX() - 4, box.midY() - dy}, {box.midX() + 4, box.midY() + dy}, color, 1.5f);
   return pressed;
 }
 
@@ -473,7 +505,8 @@ FocusRing::Key Widgets::keys(std::string_view name, const Box& box, bool enabled
   }
   if (!focusRing_ || !focusRing_->on || !enabled || c_.locked(name)) return {};
   const ImGuiID id = ImGui::GetID(name.data(), end(name));
-  if (!c_.view.seek.empty() && c_.view.seek == name) c_.view.seek.clear(), focusRing_->focus = id, focusRing_->moved = true;
+  if (!c_.view.seek.empty() && c_.view.seek == name)
+    c_.view.seek.clear(), focusRing_->focus = id, focusRing_->moved = true;
   if (!focusRing_->enter(id)) return {};
   list_->AddRect({box.x - 4, box.y - 3}, {box.right() + 4, box.bottom() + 3}, c_.palette.query, 7, 0, 1.5f);
   c_.widgetRects["focus:" + std::string(name)] = box;
@@ -494,13 +527,15 @@ bool Widgets::hit(std::string_view name, Box box, bool enabled, Mirror::Role rol
   c_.widgetRects[std::string(name)] = box;
   enabled = enabled && !c_.locked(name);
   points(name, box, enabled);
-  const bool asked = c_.fonts.mirror && c_.fonts.mirror->control(name, box, role, value, enabled, about(name).words);
+  const bool asked =
+      c_.fonts.mirror && c_.fonts.mirror->control(name, box, role, value, enabled, about(name).words);
   if (!enabled) return sayWhy(name, box), false;
   const bool isRun = !c_.view.run.empty() && c_.view.run == name;
   if (isRun) c_.view.run.clear();
   ImGui::SetCursorScreenPos(at(box));
   ImGui::PushID(name.data(), end(name));
-  const bool pressed = ImGui::InvisibleButton("##hit", {std::max(box.width, 1.0f), std::max(box.height, 1.0f)});
+  const bool pressed =
+      ImGui::InvisibleButton("##hit", {std::max(box.width, 1.0f), std::max(box.height, 1.0f)});
   ImGui::PopID();
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   return pressed || asked || isRun;
@@ -508,9 +543,13 @@ bool Widgets::hit(std::string_view name, Box box, bool enabled, Mirror::Role rol
 
 // A press on something locked gives the reason.
 void Widgets::sayWhy(std::string_view name, const Box& box) {
-  const bool isPressed = c_.touch ? ImGui::IsMouseReleased(ImGuiMouseButton_Left) && c_.view.finger.does != Finger::Does::scrolls : ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  const bool isPressed =
+      c_.touch ? ImGui::IsMouseReleased(ImGuiMouseButton_Left) && c_.view.finger.does != Finger::Does::scrolls
+               : ImGui::IsMouseClicked(ImGuiMouseButton_Left);
   const std::string_view of = controlOf(name);
-  if (!isPressed || !c_.locked(of) || !ImGui::IsMouseHoveringRect(at(box), to(box)) || !ImGui::IsWindowHovered()) return;
+  if (!isPressed || !c_.locked(of) || !ImGui::IsMouseHoveringRect(at(box), to(box)) ||
+      !ImGui::IsWindowHovered())
+    return;
   c_.requests.say(whyLocked(c_, of, of));
 }
 
@@ -530,8 +569,11 @@ bool Widgets::held(std::string_view name, Box box, bool enabled) {
 }
 
 bool Widgets::asks(const Box& box) {
-  if (!ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) || !ImGui::IsMouseHoveringRect(at(box), to(box))) return false;
-  if (!c_.touch) return !ImGui::IsMouseDown(ImGuiMouseButton_Left) || c_.view.finger.does == Finger::Does::drags;
+  if (!ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) ||
+      !ImGui::IsMouseHoveringRect(at(box), to(box)))
+    return false;
+  if (!c_.touch)
+    return !ImGui::IsMouseDown(ImGuiMouseButton_Left) || c_.view.finger.does == Finger::Does::drags;
   if (c_.view.finger.does != Finger::Does::waits) return false;
   c_.view.busy = true;
   return ImGui::GetIO().MouseDownDuration[0] >= ImGui::GetIO().KeyRepeatDelay;
@@ -544,7 +586,8 @@ void Widgets::tip(const Box& near, std::string_view words) {
   // Measures the height by drawing far outside the screen.
   const float height = paragraph(list, c_.fonts.small, 0, -10000, most, 0, words) + 16;
   const float width = std::min(most, textWidth(c_.fonts.small, words)) + 24;
-  const float x = std::clamp(near.midX() - width / 2, kEdgeGap, std::max(kEdgeGap, screen.x - kEdgeGap - width));
+  const float x =
+      std::clamp(near.midX() - width / 2, kEdgeGap, std::max(kEdgeGap, screen.x - kEdgeGap - width));
   // Above, where a finger does not cover it.
   const float y = near.y - height - 6 >= kEdgeGap ? near.y - height - 6 : near.bottom() + 6;
   list->AddRectFilled({x, y}, {x + width, y + height}, c_.palette.ink, 6);
@@ -557,7 +600,8 @@ bool Widgets::link(std::string_view name, Box box, std::string_view words) {
   const ImU32 color = c_.palette.query;
   const float y = std::round(box.midY() + 8);
   textMiddle(list_, c_.fonts.small, box.x, box.midY(), color, words);
-  list_->AddLine({box.x, y}, {box.x + textWidth(c_.fonts.small, words), y}, withAlpha(color, ImGui::IsItemHovered() ? 1.0f : 0.5f));
+  list_->AddLine({box.x, y}, {box.x + textWidth(c_.fonts.small, words), y},
+                 withAlpha(color, ImGui::IsItemHovered() ? 1.0f : 0.5f));
   return pressed;
 }
 
@@ -571,18 +615,21 @@ bool Widgets::flip(std::string_view name, Box box, bool on, bool enabled, Mirror
   return hit(name, box, enabled, role, on) || key.press || key.step == (on ? -1 : 1);
 }
 
-bool Widgets::toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong, bool enabled) {
+bool Widgets::toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong,
+                     bool enabled) {
   const bool pressed = flip(name, row, on, enabled);
   const Palette& p = c_.palette;
   const bool locked = !enabled || c_.locked(name);
-  textMiddle(list_, strong ? c_.fonts.strong : c_.fonts.text, row.x, row.midY(), locked ? p.muted : p.text, label);
+  textMiddle(list_, strong ? c_.fonts.strong : c_.fonts.text, row.x, row.midY(), locked ? p.muted : p.text,
+             label);
   const Box track{row.right() - 34, row.midY() - 9.5f, 34, 19};
   list_->AddRectFilled(at(track), to(track), on ? withAlpha(p.on, locked ? 0.5f : 1.0f) : p.track, 9.5f);
   list_->AddCircleFilled({on ? track.right() - 9.5f : track.x + 9.5f, track.midY()}, 7.5f, p.knob, 24);
   return pressed;
 }
 
-int Widgets::stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore, std::string_view typed) {
+int Widgets::stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore,
+                     std::string_view typed) {
   const Palette& p = c_.palette;
   const std::string base(name);
   const bool open = !c_.locked(name);
@@ -604,20 +651,26 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
     t.centered = true;
     c_.requests.text = t;
   }
-  if (option && open && ImGui::IsItemHovered() && !c_.touch) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+  if (option && open && ImGui::IsItemHovered() && !c_.touch)
+    ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
   if (held(base + "-", less, open && canLess)) step = -1;
-  if (open && canLess && ImGui::IsItemHovered()) list_->AddRectFilled(at(less), to(less), p.hover, 5, ImDrawFlags_RoundCornersLeft);
+  if (open && canLess && ImGui::IsItemHovered())
+    list_->AddRectFilled(at(less), to(less), p.hover, 5, ImDrawFlags_RoundCornersLeft);
   if (held(base + "+", more, open && canMore)) step = 1;
-  if (open && canMore && ImGui::IsItemHovered()) list_->AddRectFilled(at(more), to(more), p.hover, 5, ImDrawFlags_RoundCornersRight);
+  if (open && canMore && ImGui::IsItemHovered())
+    list_->AddRectFilled(at(more), to(more), p.hover, 5, ImDrawFlags_RoundCornersRight);
   list_->AddRect(at(box), to(box), p.border, 5);
   list_->AddLine({less.right(), box.y}, {less.right(), box.bottom()}, p.border);
   list_->AddLine({more.x, box.y}, {more.x, box.bottom()}, p.border);
   const ImU32 off = withAlpha(p.faint, 0.55f);
   const ImU32 minus = open && canLess ? p.text : off, plus = open && canMore ? p.text : off;
   const float y = std::round(box.midY());
-  list_->AddRectFilled({std::round(less.midX()) - 4, y - 0.75f}, {std::round(less.midX()) + 4, y + 0.75f}, minus);
-  list_->AddRectFilled({std::round(more.midX()) - 4, y - 0.75f}, {std::round(more.midX()) + 4, y + 0.75f}, plus);
-  list_->AddRectFilled({std::round(more.midX()) - 0.75f, y - 4}, {std::round(more.midX()) + 0.75f, y + 4}, plus);
+  list_->AddRectFilled({std::round(less.midX()) - 4, y - 0.75f}, {std::round(less.midX()) + 4, y + 0.75f},
+                       minus);
+  list_->AddRectFilled({std::round(more.midX()) - 4, y - 0.75f}, {std::round(more.midX()) + 4, y + 0.75f},
+                       plus);
+  list_->AddRectFilled({std::round(more.midX()) - 0.75f, y - 4}, {std::round(more.midX()) + 0.75f, y + 4},
+                       plus);
   textCentered(list_, c_.fonts.text, box.midX(), box.midY(), open ? p.text : p.muted, value);
   return step;
 }
@@ -640,19 +693,25 @@ bool Widgets::button(std::string_view name, Box box, std::string_view label, boo
   list_->AddRectFilled(at(box), to(box), filled ? p.ink : over ? p.hover : p.panel, 5);
   if (!filled) list_->AddRect(at(box), to(box), p.border, 5);
   textCentered(list_, filled ? c_.fonts.strong : c_.fonts.text, box.midX(), box.midY(),
-               filled ? p.inkText : c_.locked(name) ? p.muted : p.text, label);
+               filled            ? p.inkText
+               : c_.locked(name) ? p.muted
+                                 : p.text,
+               label);
   return pressed;
 }
 
-bool Widgets::slot(std::string_view name, Box box, Icon icon, std::string_view label, bool enabled, bool active) {
+bool Widgets::slot(std::string_view name, Box box, Icon icon, std::string_view label, bool enabled,
+                   bool active) {
   const bool pressed = press(name, box, enabled, Mirror::Role::button, active);
   const Palette& p = c_.palette;
   const bool open = enabled && !c_.locked(name);
   const float half = std::min(42.0f, box.width / 2 - 4);
   if (active || (open && ImGui::IsItemHovered() && !c_.touch))
-    list_->AddRectFilled({box.midX() - half, box.midY() - 23}, {box.midX() + half, box.midY() + 23}, p.hover, 6);
+    list_->AddRectFilled({box.midX() - half, box.midY() - 23}, {box.midX() + half, box.midY() + 23}, p.hover,
+                         6);
   drawIcon(list_, icon, {std::round(box.midX()), std::round(box.midY()) - 8}, open ? p.text : p.faint);
-  textCentered(list_, active ? c_.fonts.smallStrong : c_.fonts.small, box.midX(), box.midY() + 13, open ? p.text : p.muted, label);
+  textCentered(list_, active ? c_.fonts.smallStrong : c_.fonts.small, box.midX(), box.midY() + 13,
+               open ? p.text : p.muted, label);
   return pressed;
 }
 
@@ -671,10 +730,15 @@ bool Widgets::icon(std::string_view name, Box box, Icon icon, bool enabled, bool
 }
 
 void Widgets::menuButton(std::string_view name, Box box, std::string_view label, bool chosen) {
-  const bool pressed = hit(name, box, true, Mirror::Role::menu, c_.view.menu.shown && c_.view.menu.name == name);
+  const bool pressed =
+      hit(name, box, true, Mirror::Role::menu, c_.view.menu.shown && c_.view.menu.name == name);
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);
-  list_->AddRectFilled(at(box), to(box), chosen ? p.ink : !locked && ImGui::IsItemHovered() ? p.hover : p.panel, 5);
+  list_->AddRectFilled(at(box), to(box),
+                       chosen                              ? p.ink
+                       : !locked && ImGui::IsItemHovered() ? p.hover
+                                                           : p.panel,
+                       5);
   list_->AddRect(at(box), to(box), p.border, 5);
   const std::string fitted = elide(c_.fonts.text, label, box.width - 34);
   const ImU32 color = chosen ? p.inkText : locked ? p.muted : p.text;
@@ -696,12 +760,16 @@ bool Widgets::beginMenu(std::string_view name, float width) {
   const Palette& p = c_.palette;
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   menuWidth_ = std::min(width, screen.x - 2 * kEdgeGap - 52);
-  // Below its button, otherwise above it, otherwise wherever it fits; if it is too high for the screen, it scrolls.
+  // Below its button, otherwise above it, otherwise wherever it fits; if it is too high for the screen, it
+  // scrolls.
   const float most = screen.y - 2 * kEdgeGap, height = std::min(menu.height, most);
   const float below = menu.anchor.bottom() + 4, above = menu.anchor.y - 4 - height;
-  const float y = below + height <= screen.y - kEdgeGap ? below : above >= kEdgeGap ? above : screen.y - kEdgeGap - height;
+  const float y = below + height <= screen.y - kEdgeGap ? below
+                  : above >= kEdgeGap                   ? above
+                                                        : screen.y - kEdgeGap - height;
   const float bar = menu.height > most ? 8.0f : 0.0f;
-  const float x = std::clamp(menu.anchor.x, kEdgeGap, std::max(kEdgeGap, screen.x - kEdgeGap - menu.width - bar));
+  const float x =
+      std::clamp(menu.anchor.x, kEdgeGap, std::max(kEdgeGap, screen.x - kEdgeGap - menu.width - bar));
   ImGui::SetNextWindowSizeConstraints({0, 0}, {screen.x - 2 * kEdgeGap, most});
   ImGui::SetNextWindowPos({x, y});
   bool open = false;
@@ -727,21 +795,27 @@ bool Widgets::beginMenu(std::string_view name, float width) {
 Box Widgets::entry(float width, float height) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float most = ImGui::GetIO().DisplaySize.x - 2 * kEdgeGap - 20;
-  const float wide = isColumn_ ? menuWidth_ + 40 : std::min(std::max({width, menuWidth_ + 40, ImGui::GetContentRegionAvail().x}), most);
+  const float wide =
+      isColumn_ ? menuWidth_ + 40
+                : std::min(std::max({width, menuWidth_ + 40, ImGui::GetContentRegionAvail().x}), most);
   c_.view.menu.width = std::max(c_.view.menu.width, from.x + wide + 6 - ImGui::GetWindowPos().x);
   return {from.x, from.y, wide, height + (c_.touch ? 10.0f : 0.0f)};
 }
 
-bool Widgets::menuItem(std::string_view name, std::string_view label, bool chosen, std::string_view about, bool enabled) {
+bool Widgets::menuItem(std::string_view name, std::string_view label, bool chosen, std::string_view about,
+                       bool enabled) {
   const Palette& p = c_.palette;
-  const Box box = entry(std::max(textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about)) + 40, about.empty() ? 30.0f : 46.0f);
-  const bool pressed = hit(name, box, enabled, Mirror::Role::entry, chosen), off = !enabled || c_.locked(name);
+  const Box box = entry(std::max(textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about)) + 40,
+                        about.empty() ? 30.0f : 46.0f);
+  const bool pressed = hit(name, box, enabled, Mirror::Role::entry, chosen),
+             off = !enabled || c_.locked(name);
   if (off) ImGui::Dummy({box.width, box.height});
   else if (ImGui::IsItemHovered()) list_->AddRectFilled(at(box), to(box), p.hover, 5);
   const float y = about.empty() ? box.midY() : box.midY() - 8;
   textMiddle(list_, c_.fonts.text, box.x + 26, y, off ? p.muted : p.text, label);
   if (!about.empty()) {
-    textMiddle(list_, c_.fonts.small, box.x + 26, box.midY() + 10, p.muted, elide(c_.fonts.small, about, box.width - 34));
+    textMiddle(list_, c_.fonts.small, box.x + 26, box.midY() + 10, p.muted,
+               elide(c_.fonts.small, about, box.width - 34));
   }
   if (chosen) {
     const ImVec2 tick[] = {{box.x + 9, y}, {box.x + 12.5f, y + 3.5f}, {box.x + 18.5f, y - 4}};
@@ -751,21 +825,24 @@ bool Widgets::menuItem(std::string_view name, std::string_view label, bool chose
   return pressed;
 }
 
-bool Widgets::menuReason(std::string_view name, std::string_view label, std::string_view reason, std::string_view action) {
+bool Widgets::menuReason(std::string_view name, std::string_view label, std::string_view reason,
+                         std::string_view action) {
   const Palette& p = c_.palette;
   const float title = textWidth(c_.fonts.text, label), words = textWidth(c_.fonts.small, action);
   const Box box = entry(std::max(title + words + 24, textWidth(c_.fonts.small, reason)) + 40, 46);
   ImGui::Dummy({box.width, box.height});
   const ImVec2 next = ImGui::GetCursorScreenPos();
   textMiddle(list_, c_.fonts.text, box.x + 26, box.midY() - 8, p.muted, label);
-  textMiddle(list_, c_.fonts.small, box.x + 26, box.midY() + 10, p.muted, elide(c_.fonts.small, reason, box.width - 34));
+  textMiddle(list_, c_.fonts.small, box.x + 26, box.midY() + 10, p.muted,
+             elide(c_.fonts.small, reason, box.width - 34));
   c_.widgetRects[std::string(name)] = box;
   if (action.empty()) return false;
   const Box way{box.right() - words - 10, box.y, words + 10, box.height};
   const bool pressed = hit(std::string(name) + ":fix", way);
   const float y = box.midY() - 8;
   textMiddle(list_, c_.fonts.small, way.x, y, p.query, action);
-  list_->AddLine({way.x, y + 8}, {way.x + words, y + 8}, withAlpha(p.query, ImGui::IsItemHovered() ? 1.0f : 0.5f));
+  list_->AddLine({way.x, y + 8}, {way.x + words, y + 8},
+                 withAlpha(p.query, ImGui::IsItemHovered() ? 1.0f : 0.5f));
   ImGui::SetCursorScreenPos(next);
   if (pressed) ImGui::CloseCurrentPopup();
   return pressed;
@@ -785,7 +862,8 @@ void Widgets::menuText(std::string_view words) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = std::max(menuWidth_ + 40, ImGui::GetContentRegionAvail().x);
   list_->AddLine({from.x + 4, from.y + 5}, {from.x + width - 4, from.y + 5}, c_.palette.border);
-  const float height = paragraph(list_, c_.fonts.small, from.x + 10, from.y + 11, width - 20, c_.palette.muted, words);
+  const float height =
+      paragraph(list_, c_.fonts.small, from.x + 10, from.y + 11, width - 20, c_.palette.muted, words);
   ImGui::Dummy({width, std::max(44.0f, height + 18)});
 }
 
@@ -813,10 +891,12 @@ bool Widgets::disclosure(std::string_view name, Box row, std::string_view value,
 
 bool Widgets::slider(std::string_view name, Box box, float& position, float by) {
   // Moving a finger up or down scrolls: it operates the slider only when it moves sideways, or is released.
-  const bool tapped = hit(name, box, true, Mirror::Role::slider, static_cast<int>(std::lround(position * 100)));
+  const bool tapped =
+      hit(name, box, true, Mirror::Role::slider, static_cast<int>(std::lround(position * 100)));
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);
-  const bool dragged = !locked && (ImGui::IsItemActive() ? c_.view.finger.does == Finger::Does::drags : tapped && c_.touch);
+  const bool dragged =
+      !locked && (ImGui::IsItemActive() ? c_.view.finger.does == Finger::Does::drags : tapped && c_.touch);
   const float knob = 7;
   if (dragged) position = (ImGui::GetIO().MousePos.x - box.x - knob) / (box.width - 2 * knob);
   if (by != 0 || (!locked && ImGui::IsItemDeactivated())) c_.requests.endGesture = true;
@@ -834,7 +914,8 @@ bool Widgets::field(std::string_view name, Box box, std::string_view content) {
   if (!locked && ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
   list_->AddRectFilled(at(box), to(box), p.panel, 5);
   list_->AddRect(at(box), to(box), p.border, 5);
-  textMiddle(list_, c_.fonts.text, box.x + 10, box.midY(), locked ? p.muted : p.text, elide(c_.fonts.text, content, box.width - 20));
+  textMiddle(list_, c_.fonts.text, box.x + 10, box.midY(), locked ? p.muted : p.text,
+             elide(c_.fonts.text, content, box.width - 20));
   return pressed;
 }
 

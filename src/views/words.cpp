@@ -10,7 +10,9 @@ namespace {
 constexpr std::size_t kMostKept = 4096;
 
 bool isPlace(std::string_view words, std::size_t at) {
-  const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
+  const auto isLetter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
   return at + 2 < words.size() && words[at] == '{' && isLetter(words[at + 1]) && words[at + 2] == '}';
 }
 
@@ -33,11 +35,13 @@ bool isNumber(std::string_view text) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9' && !hasWords(text);
 }
 
-/// "heads: 5 is too large.", "my file.npz: it is empty.": a field or a file, and a sentence about it. Of names only those of files have spaces.
+/// "heads: 5 is too large.", "my file.npz: it is empty.": a field or a file, and a sentence about it. Of
+/// names only those of files have spaces.
 bool isOfField(std::string_view text) {
   const std::string_view name = text.substr(0, text.find(": "));
   const std::size_t ending = name.rfind('.');
-  return name.size() < text.size() && text.ends_with('.') && name.find(' ', ending == std::string_view::npos ? 0 : ending) == std::string_view::npos;
+  return name.size() < text.size() && text.ends_with('.') &&
+         name.find(' ', ending == std::string_view::npos ? 0 : ending) == std::string_view::npos;
 }
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -49,9 +53,11 @@ std::size_t afterDigits(std::string_view text, std::size_t from) {
   return from;
 }
 
-/// The end of a quotation that begins here: of what a reader or a file has written, nothing is changed. `from` itself if none does.
+/// The end of a quotation that begins here: of what a reader or a file has written, nothing is changed.
+/// `from` itself if none does.
 std::size_t afterQuotation(std::string_view text, std::size_t from) {
-  constexpr std::pair<std::string_view, std::string_view> kMarks[] = {{"\"", "\""}, {"“", "”"}, {"„", "“"}, {"»", "«"}};
+  constexpr std::pair<std::string_view, std::string_view> kMarks[] = {
+      {"\"", "\""}, {"“", "”"}, {"„", "“"}, {"»", "«"}};
   for (const auto& [open, close] : kMarks) {
     if (!text.substr(from).starts_with(open)) continue;
     const std::size_t end = text.find(close, from + open.size());
@@ -60,22 +66,25 @@ std::size_t afterQuotation(std::string_view text, std::size_t from) {
   return from;
 }
 
-/// Where an English number such as "1,234.5" ends, and its decimal point, which is its end if it has none. In versions and names, such as
-/// "1.2.3" and "layer.0.npz", there is no number.
+/// Where an English number such as "1,234.5" ends, and its decimal point, which is its end if it has none. In
+/// versions and names, such as "1.2.3" and "layer.0.npz", there is no number.
 struct Numeral {
   std::size_t point, end;
   bool isNumber;
 };
 Numeral numeralAt(std::string_view text, std::size_t from) {
   std::size_t point = afterDigits(text, from);
-  while (point - from <= 15 && at(text, point) == ',' && afterDigits(text, point + 1) == point + 4) point += 4;
+  while (point - from <= 15 && at(text, point) == ',' && afterDigits(text, point + 1) == point + 4)
+    point += 4;
   const bool isGrouped = text.substr(from, point - from).find(',') != std::string_view::npos;
-  if (isGrouped && text.find(',', from) > from + 3) point = afterDigits(text, from);  // "2048,512" is two numbers
+  if (isGrouped && text.find(',', from) > from + 3)
+    point = afterDigits(text, from);  // "2048,512" is two numbers
   const bool hasDecimals = at(text, point) == '.' && isDigit(at(text, point + 1));
   const std::size_t end = hasDecimals ? afterDigits(text, point + 1) : point;
   const char before = from > 0 ? text[from - 1] : ' ', next = at(text, end), later = at(text, end + 1);
   const bool isPower = (next == 'e' || next == 'E') && !isLetter(later);
-  const bool isName = isLetter(before) || before == '.' || (isLetter(next) && !isPower) || (next == '.' && (isDigit(later) || isLetter(later)));
+  const bool isName = isLetter(before) || before == '.' || (isLetter(next) && !isPower) ||
+                      (next == '.' && (isDigit(later) || isLetter(later)));
   return {point, end, !isName};
 }
 
@@ -120,7 +129,8 @@ Words::Words(std::string_view table) : table_(table) {
     const std::string_view english = line.substr(0, middle), words = line.substr(middle + 1);
     if (english == "1,234.5" && words.size() == english.size()) group_ = words[1], decimal_ = words[5];
     else if (english == "{a}: {A}") ofField_ = patternOf(english, words);
-    else if (Pattern pattern = patternOf(english, words); !pattern.places.empty()) patterns_.push_back(std::move(pattern));
+    else if (Pattern pattern = patternOf(english, words); !pattern.places.empty())
+      patterns_.push_back(std::move(pattern));
     else whole_[english] = words;
   }
   // Patterns of equal length stay in the order of the table.
@@ -163,7 +173,8 @@ std::string Words::inNotation(std::string_view text) const {
       while (isDigit(at(text, i)) || isLetter(at(text, i)) || at(text, i) == '.') ++i;
       continue;
     }
-    std::replace(out.begin() + static_cast<std::ptrdiff_t>(i), out.begin() + static_cast<std::ptrdiff_t>(number.point), ',', group_);
+    std::replace(out.begin() + static_cast<std::ptrdiff_t>(i),
+                 out.begin() + static_cast<std::ptrdiff_t>(number.point), ',', group_);
     if (number.point < number.end) {
       out[number.point] = decimal_;
       if (isListed(text.substr(number.end))) out[number.end] = ';';  // because the comma is the decimal sign
@@ -190,11 +201,14 @@ std::string Words::find(std::string_view english) {
 
 bool Words::matchField(std::string_view english, std::string& out) {
   const std::size_t colon = english.find(": ");
-  return !ofField_.places.empty() && colon != std::string_view::npos && !find(english.substr(colon + 2)).empty() && match(ofField_, english, out);
+  return !ofField_.places.empty() && colon != std::string_view::npos &&
+         !find(english.substr(colon + 2)).empty() && match(ofField_, english, out);
 }
 
 bool Words::match(const Pattern& pattern, std::string_view english, std::string& out) {
-  if (english.size() < pattern.length + pattern.places.size() || !english.starts_with(pattern.parts.front()) || !english.ends_with(pattern.parts.back())) return false;
+  if (english.size() < pattern.length + pattern.places.size() ||
+      !english.starts_with(pattern.parts.front()) || !english.ends_with(pattern.parts.back()))
+    return false;
   std::vector<std::string_view> found;
   std::size_t at = pattern.parts.front().size();
   const std::size_t end = english.size() - pattern.parts.back().size();
@@ -204,13 +218,15 @@ bool Words::match(const Pattern& pattern, std::string_view english, std::string&
     if (next == std::string_view::npos || next <= at) return false;
     const std::string_view one = english.substr(at, next - at);
     if (pattern.places[i - 1] <= '9' && !isNumber(one)) return false;
-    if (isLast && pattern.parts[i] == "." && one.find(". ") != std::string_view::npos) return false;  // it would take the next sentence as well
+    if (isLast && pattern.parts[i] == "." && one.find(". ") != std::string_view::npos)
+      return false;  // it would take the next sentence as well
     found.push_back(one);
     at = next + pattern.parts[i].size();
   }
   out.clear();
   for (std::size_t i = 0; i < pattern.words.size(); ++i) {
-    const std::size_t place = isPlace(pattern.words, i) ? pattern.places.find(pattern.words[i + 1]) : std::string::npos;
+    const std::size_t place =
+        isPlace(pattern.words, i) ? pattern.places.find(pattern.words[i + 1]) : std::string::npos;
     if (place == std::string::npos) {
       out += pattern.words[i];
       continue;

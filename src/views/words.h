@@ -1,5 +1,5 @@
-// The text of the interface in the reader's language. Texts are translated when they are drawn, looked up by the English text, so that
-// another language is only another table: web/languages explains the format.
+// The text of the interface in the reader's language. Texts are translated when they are drawn, looked up by
+// the English text, so that another language is only another table: web/languages explains the format.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,18 @@ namespace views {
 
 class Words {
  public:
-  /// One line per message: the English text, U+001F, the translation. "1,234.5" is a message too, from which the signs of numbers are taken.
+  /// One line per message: the English text, U+001F, the translation. "1,234.5" is a message too, from which
+  /// the signs of numbers are taken.
   /// "{a}" to "{z}" are placeholders for any text, and may be reordered;
-  /// "{1}" to "{9}" for a number; "{A}" to "{Z}" for text that is itself translated. "{a}: {A}" stands for a field, or a file, and why it was
-  /// refused (base::Error): with it a refusal is one message for all fields. It is used only if the table has the sentence.
+  /// "{1}" to "{9}" for a number; "{A}" to "{Z}" for text that is itself translated. "{a}: {A}" stands for a
+  /// field, or a file, and why it was refused (base::Error): with it a refusal is one message for all fields.
+  /// It is used only if the table has the sentence.
   explicit Words(std::string_view table);
   Words(const Words&) = delete;
   Words& operator=(const Words&) = delete;
 
-  /// The translation of a text; the text itself if the table does not contain it. Spaces at either end are kept. The result is valid until
-  /// a few thousand other texts have been translated.
+  /// The translation of a text; the text itself if the table does not contain it. Spaces at either end are
+  /// kept. The result is valid until a few thousand other texts have been translated.
   [[gnu::noinline]] std::string_view of(std::string_view english);
   /// Digits and formulas in the notation of the language; `own` holds the result if it differs.
   [[gnu::noinline]] std::string_view number(std::string_view digits, std::string& own) const;
@@ -36,8 +38,9 @@ class Words {
  private:
   /// "Head {a} of {b}": a message with placeholders.
   struct Pattern {
-    std::vector<std::string_view> parts;  ///< the text between placeholders: one more than there are placeholders
-    std::string places;                   ///< the letters of the placeholders
+    /// The text between placeholders: one more than there are placeholders.
+    std::vector<std::string_view> parts;
+    std::string places;      ///< the letters of the placeholders
     std::string_view words;  ///< the translation
     std::size_t length = 0;  ///< total length of the parts
   };
@@ -51,8 +54,10 @@ class Words {
   std::string table_;
   char group_ = ',', decimal_ = '.';
   std::unordered_map<std::string_view, std::string_view> whole_;
-  Pattern ofField_;                                            ///< "{a}: {A}"; empty if the table does not have it
-  std::vector<Pattern> patterns_;                              ///< longest first, because these are the most specific
+  /// "{a}: {A}"; empty if the table does not have it.
+  Pattern ofField_;
+  /// Longest first, because these are the most specific.
+  std::vector<Pattern> patterns_;
   std::unordered_map<std::string, std::string> kept_, older_;  ///< a cache of results, in two generations
 };
 

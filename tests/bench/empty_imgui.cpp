@@ -1,4 +1,5 @@
-// An empty Dear ImGui window in a page, written as in its own examples: the baseline for the time to the first frame.
+// An empty Dear ImGui window in a page, written as in its own examples: the baseline for the time to the
+// first frame.
 #include <GLFW/glfw3.h>
 #include <emscripten/emscripten.h>
 #include <imgui.h>

@@ -1,5 +1,6 @@
-// Measures the processor time of a frame: the whole App with Dear ImGui, drawn into lists that nobody renders. A cell of Q
-// is dragged, including the edit itself; the pointer moves over cells of Q, K, V and W. Prints one JSON object per line.
+// Measures the processor time of a frame: the whole App with Dear ImGui, drawn into lists that nobody
+// renders. A cell of Q is dragged, including the edit itself; the pointer moves over cells of Q, K, V and W.
+// Prints one JSON object per line.
 #include <imgui.h>
 
 #include <algorithm>
@@ -16,7 +17,8 @@
 namespace {
 
 double milliseconds() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 double median(std::vector<double> times) {
@@ -42,7 +44,8 @@ class Bench {
     (void)app_.set("causal", causal ? "true" : "false");
     for (int i = 0; i < 4; ++i) frame();
     report("drag Q", tokens, heads, causal, drag(tokens));
-    for (const char* name : {"q", "k", "v", "weights"}) report(std::string("hover ") + name, tokens, heads, causal, hover(name, tokens));
+    for (const char* name : {"q", "k", "v", "weights"})
+      report(std::string("hover ") + name, tokens, heads, causal, hover(name, tokens));
     report("step", tokens, heads, causal, step());
     // With a painted cell the mask has a hole.
     if (app_.locate("weights", 0, tokens / 2, tokens / 3)) {
@@ -56,8 +59,9 @@ class Bench {
   void set(const char* option, int value) { (void)app_.set(option, std::to_string(value)); }
 
   void report(const std::string& what, int tokens, int heads, bool causal, double time) {
-    std::printf("{\"what\": \"%s\", \"tokens\": %d, \"heads\": %d, \"causal\": %s, \"ms\": %.3f, \"vertices\": %d}\n", what.c_str(), tokens,
-                heads, causal ? "true" : "false", time, ImGui::GetDrawData()->TotalVtxCount);
+    std::printf(
+        "{\"what\": \"%s\", \"tokens\": %d, \"heads\": %d, \"causal\": %s, \"ms\": %.3f, \"vertices\": %d}\n",
+        what.c_str(), tokens, heads, causal ? "true" : "false", time, ImGui::GetDrawData()->TotalVtxCount);
   }
 
   double frame() {
@@ -73,7 +77,8 @@ class Bench {
   }
 
   double drag(int tokens) {
-    const auto cell = app_.locate("q", 0, tokens / 2, 6);  // the pointer is at whole pixels, and one pixel may hold many cells
+    const auto cell = app_.locate("q", 0, tokens / 2,
+                                  6);  // the pointer is at whole pixels, and one pixel may hold many cells
     if (!cell) return -1;
     const float x = cell->x + cell->width / 2, y = cell->y + cell->height / 2;
     moveTo(x, y), frame(), frame();
@@ -104,13 +109,15 @@ class Bench {
     return median(times);
   }
 
-  /// Playing through the steps of the selected row: all frames, those in which numbers move and those between two steps.
+  /// Playing through the steps of the selected row: all frames, those in which numbers move and those between
+  /// two steps.
   double step() {
     (void)app_.set("stepper", "1");
     ImGuiIO& io = ImGui::GetIO();
     std::vector<double> times;
     for (int i = 0; i < 8; ++i) {
-      for (const bool down : {true, false}) io.AddKeyEvent(ImGuiKey_RightArrow, down), times.push_back(frame());
+      for (const bool down : {true, false})
+        io.AddKeyEvent(ImGuiKey_RightArrow, down), times.push_back(frame());
       for (int rest = 0; rest < 10; ++rest) app_.wake(), times.push_back(frame());
     }
     if (*app_.get("stepper") == "1") std::exit(1);  // no step was taken

@@ -2,9 +2,10 @@
 //
 //   incremental [--json FILE] [--shape HEADSxTOKENSxDIM] [--rounds N] [--only NAME]
 //
-// Each round times one full recomputation and a few edits of every kind in turn, so that other load on the machine affects
-// both alike. The table gives medians. After each kind of edit the trace is compared with a recomputation. Without a shape a
-// second table shows a small board, on which the engine recomputes everything when a token is inserted or removed.
+// Each round times one full recomputation and a few edits of every kind in turn, so that other load on the
+// machine affects both alike. The table gives medians. After each kind of edit the trace is compared with a
+// recomputation. Without a shape a second table shows a small board, on which the engine recomputes
+// everything when a token is inserted or removed.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,8 +18,8 @@
 #include <time.h>
 
 #include "attention/engine/engine.h"
-#include "attention/steps/forward.h"
 #include "attention/kernels/kernels.h"
+#include "attention/steps/forward.h"
 
 using namespace attention;
 
@@ -58,8 +59,11 @@ struct Board {
   Engine engine;
   Random random;
 
-  explicit Board(const Spec& s) : spec(s), q(s.heads, s.queryCount, s.headDim), k(s.kvHeads, s.keyCount, s.headDim),
-                                  v(s.kvHeads, s.keyCount, s.valueDim) {
+  explicit Board(const Spec& s)
+      : spec(s),
+        q(s.heads, s.queryCount, s.headDim),
+        k(s.kvHeads, s.keyCount, s.headDim),
+        v(s.kvHeads, s.keyCount, s.valueDim) {
     for (Tensor* t : {&q, &k, &v}) {
       for (float& x : t->values()) x = random.normal();
     }
@@ -79,7 +83,8 @@ Change cells(TensorId id, int head, int row, int col, int rows, int cols) {
   return {Change::What::cells, id, head, row, col, rows, cols};
 }
 
-/// Changes a block of rows × cols somewhere. A drag stays on one cell, so row and column follow `round` and are not random.
+/// Changes a block of rows × cols somewhere. A drag stays on one cell, so row and column follow `round` and
+/// are not random.
 Change touch(Board& board, TensorId id, Tensor& tensor, int round, int rows, int cols) {
   const int place = round / 8;
   const int row = place * 37 % (tensor.rows() - rows + 1), col = place * 11 % (tensor.cols() - cols + 1);
@@ -104,8 +109,9 @@ Change option(Change::What what) {
 
 Change paintCell(Board& b, int round) {
   const int place = round / 8, row = place * 37 % b.spec.queryCount, col = place * 11 % b.spec.keyCount;
-  std::uint8_t& cell = b.painted.blocked[static_cast<std::size_t>(row) * static_cast<std::size_t>(b.spec.keyCount) +
-                                         static_cast<std::size_t>(col)];
+  std::uint8_t& cell =
+      b.painted.blocked[static_cast<std::size_t>(row) * static_cast<std::size_t>(b.spec.keyCount) +
+                        static_cast<std::size_t>(col)];
   cell = !cell;
   Change change = option(Change::What::painted);
   change.row = row, change.col = col, change.rows = change.cols = 1;
@@ -117,7 +123,8 @@ Change moveToken(Board& b, int round, bool insert) {
   const int at = round * 37 % b.spec.queryCount, delta = insert ? 1 : -1;
   b.spec.queryCount += delta, b.spec.keyCount += delta;
   b.painted.rows = b.painted.cols = b.spec.keyCount;
-  b.painted.blocked.resize(static_cast<std::size_t>(b.spec.queryCount) * static_cast<std::size_t>(b.spec.keyCount));
+  b.painted.blocked.resize(static_cast<std::size_t>(b.spec.queryCount) *
+                           static_cast<std::size_t>(b.spec.keyCount));
   for (Tensor* t : {&b.q, &b.k, &b.v}) {
     if (!insert) removeRows(*t, {at, 1}, {});
     if (insert) insertRows(*t, {at, 1}, {});
@@ -148,15 +155,18 @@ std::vector<Edit> edits(const Spec& s) {
       {"painted cell", 0, paintCell},
       {"token inserted", 0, [](Board& b, int i) { return moveTokenBack(b, i, true); }},
       {"token removed", 0, [](Board& b, int i) { return moveTokenBack(b, i, false); }},
-      {"causal flip", 1.5, [](Board& b, int) {
+      {"causal flip", 1.5,
+       [](Board& b, int) {
          b.spec.causal = !b.spec.causal;
          return option(Change::What::causal);
        }},
-      {"scale", 0, [](Board& b, int i) {
+      {"scale", 0,
+       [](Board& b, int i) {
          b.spec.scale = 0.1f + 0.001f * static_cast<float>(i % 50);
          return option(Change::What::scale);
        }},
-      {"temperature", 0, [](Board& b, int i) {
+      {"temperature", 0,
+       [](Board& b, int i) {
          b.spec.temperature = 0.5f + 0.01f * static_cast<float>(i % 50);
          return option(Change::What::temperature);
        }},
@@ -173,7 +183,8 @@ struct Figure {
 double difference(const Trace& a, const Trace& b) {
   double most = 0.0;
   const auto compare = [&most](const Tensor& x, const Tensor& y) {
-    for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(double{x.data()[i]} - double{y.data()[i]}));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      most = std::max(most, std::abs(double{x.data()[i]} - double{y.data()[i]}));
   };
   compare(a.weights, b.weights);
   compare(a.output, b.output);
@@ -200,7 +211,8 @@ Figure measure(const Spec& spec, const Edit& edit, int rounds) {
     }
   }
   forward(board.spec, board.inputs(), full, scratch);
-  return {edit.name, edit.target, median(fullTimes), median(editTimes), difference(full, board.engine.trace())};
+  return {edit.name, edit.target, median(fullTimes), median(editTimes),
+          difference(full, board.engine.trace())};
 }
 
 /// Measures the edits whose names contain `only`.
@@ -213,10 +225,12 @@ std::vector<Figure> measureAll(const Spec& spec, const char* only, int rounds) {
 }
 
 void print(const Spec& s, const std::vector<Figure>& figures) {
-  std::printf("edits at %d x %d x %d (heads x tokens x dim), kernel %s, medians\n", s.heads, s.queryCount, s.headDim,
-              std::string(kernels::name(kernels::best())).c_str());
-  const bool isAsked = s.heads == 8 && s.queryCount == 1024 && s.headDim == 64;  // the targets apply to this board only
-  std::printf("%-14s %12s %12s %10s %10s %12s\n", "edit", "full, us", "edit, us", "ratio", "target", "difference");
+  std::printf("edits at %d x %d x %d (heads x tokens x dim), kernel %s, medians\n", s.heads, s.queryCount,
+              s.headDim, std::string(kernels::name(kernels::best())).c_str());
+  const bool isAsked =
+      s.heads == 8 && s.queryCount == 1024 && s.headDim == 64;  // the targets apply to this board only
+  std::printf("%-14s %12s %12s %10s %10s %12s\n", "edit", "full, us", "edit, us", "ratio", "target",
+              "difference");
   for (const Figure& f : figures) {
     std::printf("%-14s %12.1f %12.1f %9.1fx", f.name.c_str(), f.full, f.edit, f.ratio());
     if (f.target > 0 && isAsked) {
@@ -231,12 +245,14 @@ void print(const Spec& s, const std::vector<Figure>& figures) {
 bool writeJson(const char* path, const Spec& s, const std::vector<Figure>& figures) {
   std::FILE* file = std::fopen(path, "w");
   if (!file) return false;
-  std::fprintf(file, "{\"kernel\": \"%s\", \"shape\": [%d, %d, %d], \"edits\": [", 
+  std::fprintf(file, "{\"kernel\": \"%s\", \"shape\": [%d, %d, %d], \"edits\": [",
                std::string(kernels::name(kernels::best())).c_str(), s.heads, s.queryCount, s.headDim);
   const char* between = "";
   for (const Figure& f : figures) {
-    std::fprintf(file, "%s\n  {\"name\": \"%s\", \"full_us\": %.2f, \"edit_us\": %.2f, \"ratio\": %.2f, \"target\": %.1f}",
-                 between, f.name.c_str(), f.full, f.edit, f.ratio(), f.target);
+    std::fprintf(
+        file,
+        "%s\n  {\"name\": \"%s\", \"full_us\": %.2f, \"edit_us\": %.2f, \"ratio\": %.2f, \"target\": %.1f}",
+        between, f.name.c_str(), f.full, f.edit, f.ratio(), f.target);
     between = ",";
   }
   std::fprintf(file, "\n]}\n");
@@ -265,7 +281,8 @@ int main(int argc, char** argv) {
   print(spec, figures);
   if (isDefault) {
     Spec small = spec;
-    small.heads = small.kvHeads = 2, small.queryCount = small.keyCount = 8, small.headDim = small.valueDim = 4;
+    small.heads = small.kvHeads = 2, small.queryCount = small.keyCount = 8,
+    small.headDim = small.valueDim = 4;
     print(small, measureAll(small, only, 20 * rounds));
   }
   if (json && !writeJson(json, spec, figures)) {

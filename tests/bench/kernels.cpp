@@ -1,7 +1,8 @@
-// The native contenders of native.bench.mjs. Reads lines "what heads tokens dim causal weights threads", where `what` is the
-// name of a kernel, optionally preceded by "backward:", or "eigen", or "peak". Answers each line with the seconds of one call, by
-// the clock and as processor time of all threads; for "peak" with floating-point operations per second, by the clock and by
-// processor time. The line "kernels" lists the kernels.
+// The native contenders of native.bench.mjs. Reads lines "what heads tokens dim causal weights threads",
+// where `what` is the name of a kernel, optionally preceded by "backward:", or "eigen", or "peak". Answers
+// each line with the seconds of one call, by the clock and as processor time of all threads; for "peak" with
+// floating-point operations per second, by the clock and by processor time. The line "kernels" lists the
+// kernels.
 #include <Eigen/Core>
 
 #include <chrono>
@@ -20,8 +21,12 @@
 using namespace attention::kernels;
 
 namespace attention::kernels {
-namespace avx2 { double peak(int rounds, float seed, float* result); }
-namespace avx512 { double peak(int rounds, float seed, float* result); }
+namespace avx2 {
+double peak(int rounds, float seed, float* result);
+}
+namespace avx512 {
+double peak(int rounds, float seed, float* result);
+}
 }  // namespace attention::kernels
 
 namespace {
@@ -29,7 +34,9 @@ namespace {
 struct Clock {
   std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
   std::clock_t cpu = std::clock();
-  double wallSeconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count(); }
+  double wallSeconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
+  }
   double cpuSeconds() const { return static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC; }
 };
 
@@ -41,11 +48,13 @@ struct Shape {
 struct Numbers {
   std::vector<float> q, k, v, output, weights, dOutput, dQ, dK, dV;
   explicit Numbers(const Shape& s) {
-    const std::size_t count = static_cast<std::size_t>(s.heads) * static_cast<std::size_t>(s.tokens) * static_cast<std::size_t>(s.dim);
+    const std::size_t count = static_cast<std::size_t>(s.heads) * static_cast<std::size_t>(s.tokens) *
+                              static_cast<std::size_t>(s.dim);
     std::uint32_t state = 1;
     const auto normal = [&] {
       float sum = 0.0f;
-      for (int i = 0; i < 12; ++i) sum += static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
+      for (int i = 0; i < 12; ++i)
+        sum += static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
       return sum - 6.0f;
     };
     for (std::vector<float>* numbers : {&q, &k, &v}) {
@@ -62,7 +71,8 @@ void withEigen(const Shape& s, Numbers& n, bool causal) {
   const float scale = 1.0f / std::sqrt(static_cast<float>(s.dim));
   for (int h = 0; h < s.heads; ++h) {
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(h) * s.tokens * s.dim;
-    const Eigen::Map<const Matrix> q(n.q.data() + at, s.tokens, s.dim), k(n.k.data() + at, s.tokens, s.dim), v(n.v.data() + at, s.tokens, s.dim);
+    const Eigen::Map<const Matrix> q(n.q.data() + at, s.tokens, s.dim), k(n.k.data() + at, s.tokens, s.dim),
+        v(n.v.data() + at, s.tokens, s.dim);
     Matrix scores = q * k.transpose() * scale;
     if (causal)
       for (int i = 0; i < s.tokens; ++i) scores.row(i).tail(s.tokens - 1 - i).setConstant(-1e30f);
@@ -95,7 +105,8 @@ int main() {
       float result = 0.0f;
       const Clock clock;
       const double operations = best() == Kernel::avx512 ? avx512::peak(4'000'000, 1.0f, &result)
-                                : best() == Kernel::avx2 ? avx2::peak(4'000'000, 1.0f, &result) : 0.0;
+                                : best() == Kernel::avx2 ? avx2::peak(4'000'000, 1.0f, &result)
+                                                         : 0.0;
       std::printf("%.9g %.9g\n", operations / clock.wallSeconds(), operations / clock.cpuSeconds());
       std::fflush(stdout);
       continue;
@@ -111,7 +122,8 @@ int main() {
     f.scale = 1.0f / std::sqrt(static_cast<float>(shape.dim));
     f.causal = causal != 0;
     const std::ptrdiff_t head = static_cast<std::ptrdiff_t>(shape.tokens) * shape.dim;
-    f.q = {numbers->q.data(), head, shape.dim}, f.k = {numbers->k.data(), head, shape.dim}, f.v = {numbers->v.data(), head, shape.dim};
+    f.q = {numbers->q.data(), head, shape.dim}, f.k = {numbers->k.data(), head, shape.dim},
+    f.v = {numbers->v.data(), head, shape.dim};
     f.output = {numbers->output.data(), head, shape.dim};
     if (weights) {
       const std::ptrdiff_t each = static_cast<std::ptrdiff_t>(shape.tokens) * shape.tokens;
@@ -119,8 +131,12 @@ int main() {
       f.weights = {numbers->weights.data(), each, shape.tokens};
     }
     const bool isBackward = what.starts_with("backward:");
-    const Backward b{f, {numbers->dOutput.data(), head, shape.dim}, {}, {numbers->dQ.data(), head, shape.dim},
-                     {numbers->dK.data(), head, shape.dim}, {numbers->dV.data(), head, shape.dim}};
+    const Backward b{f,
+                     {numbers->dOutput.data(), head, shape.dim},
+                     {},
+                     {numbers->dQ.data(), head, shape.dim},
+                     {numbers->dK.data(), head, shape.dim},
+                     {numbers->dV.data(), head, shape.dim}};
     if (isBackward) what = what.substr(what.find(':') + 1);
     // A call that is too short for the resolution of the clock is repeated.
     const double work = 4.0 * shape.heads * shape.tokens * static_cast<double>(shape.tokens) * shape.dim;
@@ -128,7 +144,8 @@ int main() {
     const Clock clock;
     for (int i = 0; i < repeats; ++i) {
       if (what == "eigen") withEigen(shape, *numbers, causal != 0);
-      else if (const auto kernel = kernelNamed(what)) isBackward ? void(backward(*kernel, b, *workspace)) : void(forward(*kernel, f, *workspace));
+      else if (const auto kernel = kernelNamed(what))
+        isBackward ? void(backward(*kernel, b, *workspace)) : void(forward(*kernel, f, *workspace));
     }
     std::printf("%.9g %.9g\n", clock.wallSeconds() / repeats, clock.cpuSeconds() / repeats);
     std::fflush(stdout);

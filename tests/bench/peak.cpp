@@ -1,13 +1,13 @@
-// The peak rate of an instruction set: multiplications and additions on registers only, in twelve independent chains, so
-// that neither memory nor latency limits the rate. With fused multiply-add every chain does both. Without it half of the
-// chains multiply and half add, because a chain that does both would have twice the latency.
-// Compiled like the kernels, once per instruction set (KERNEL_LANES, KERNEL_NAMESPACE).
+// The peak rate of an instruction set: multiplications and additions on registers only, in twelve independent
+// chains, so that neither memory nor latency limits the rate. With fused multiply-add every chain does both.
+// Without it half of the chains multiply and half add, because a chain that does both would have twice the
+// latency. Compiled like the kernels, once per instruction set (KERNEL_LANES, KERNEL_NAMESPACE).
 #include "attention/kernels/kernels_vector.h"
 
 namespace attention::kernels::KERNEL_NAMESPACE {
 
-/// Returns the number of floating-point operations done in `rounds` rounds. `seed` must be 1; it is an argument so that the
-/// compiler cannot compute the result in advance.
+/// Returns the number of floating-point operations done in `rounds` rounds. `seed` must be 1; it is an
+/// argument so that the compiler cannot compute the result in advance.
 double peak(int rounds, float seed, float* result) {
   constexpr int kChains = 12;
   V chains[kChains];
@@ -17,7 +17,8 @@ double peak(int rounds, float seed, float* result) {
 #if defined(__FMA__) || defined(__wasm_relaxed_simd__)
     for (int i = 0; i < kChains; ++i) chains[i] = mulAdd(chains[i], factor, addend);
 #else
-    for (int i = 0; i < kChains; i += 2) chains[i] = chains[i] * factor, chains[i + 1] = chains[i + 1] + addend;
+    for (int i = 0; i < kChains; i += 2)
+      chains[i] = chains[i] * factor, chains[i + 1] = chains[i + 1] + addend;
 #endif
   }
   V sum{};

@@ -1,7 +1,8 @@
-// Training of the task `induction` as in the product, for training.bench.mjs. The native program answers lines: "run STEPS" trains
-// for so many steps and answers with the seconds by the clock and of processor time, and the loss; "steps" answers with what another
-// framework needs to repeat the training, as JSON: the model's initial parameters, some batches, and the loss of each step that learns
-// from them. In the page the same is available as exported functions.
+// Training of the task `induction` as in the product, for training.bench.mjs. The native program answers
+// lines: "run STEPS" trains for so many steps and answers with the seconds by the clock and of processor
+// time, and the loss; "steps" answers with what another framework needs to repeat the training, as JSON: the
+// model's initial parameters, some batches, and the loss of each step that learns from them. In the page the
+// same is available as exported functions.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -46,12 +47,21 @@ Bench& bench() {
 #ifdef __EMSCRIPTEN__
 #define EXPORTED(name) extern "C" __attribute__((export_name(#name)))
 EXPORTED(run) float exportedRun(int steps) { return bench().run(steps); }
-EXPORTED(parameters) int exportedParameters() { return static_cast<int>(bench().trainer->model().parameters().size()); }
-EXPORTED(rows) int exportedRows(int i) { return bench().trainer->model().parameters()[static_cast<std::size_t>(i)].rows; }
-EXPORTED(columns) int exportedColumns(int i) { return bench().trainer->model().parameters()[static_cast<std::size_t>(i)].columns; }
-EXPORTED(name) const char* exportedName(int i) { return bench().trainer->model().parameters()[static_cast<std::size_t>(i)].name.c_str(); }
+EXPORTED(parameters) int exportedParameters() {
+  return static_cast<int>(bench().trainer->model().parameters().size());
+}
+EXPORTED(rows) int exportedRows(int i) {
+  return bench().trainer->model().parameters()[static_cast<std::size_t>(i)].rows;
+}
+EXPORTED(columns) int exportedColumns(int i) {
+  return bench().trainer->model().parameters()[static_cast<std::size_t>(i)].columns;
+}
+EXPORTED(name) const char* exportedName(int i) {
+  return bench().trainer->model().parameters()[static_cast<std::size_t>(i)].name.c_str();
+}
 EXPORTED(numbers) const float* exportedNumbers(int i) {
-  return bench().trainer->numbers().data() + bench().trainer->model().parameters()[static_cast<std::size_t>(i)].offset;
+  return bench().trainer->numbers().data() +
+         bench().trainer->model().parameters()[static_cast<std::size_t>(i)].offset;
 }
 EXPORTED(batches) int exportedBatches() { return kBatches; }
 EXPORTED(tokens) const int* exportedTokens(int batch) { return bench().tokens[batch].data(); }
@@ -71,13 +81,15 @@ void write(const char* name, const std::vector<int>& list, const char* after) {
 
 void describe() {
   const Trainer& t = *bench().trainer;
-  std::printf("{\"batch\":%d,\"heads\":%d,\"d_model\":%d,\"layers\":%d,\"rate\":%g,\"parameters\":{", t.setup().batch, t.setup().heads,
-              t.setup().modelDim, t.setup().layers, t.setup().rate);
+  std::printf("{\"batch\":%d,\"heads\":%d,\"d_model\":%d,\"layers\":%d,\"rate\":%g,\"parameters\":{",
+              t.setup().batch, t.setup().heads, t.setup().modelDim, t.setup().layers, t.setup().rate);
   bool isFirst = true;
   for (const Parameter& p : t.model().parameters()) {
-    std::printf("%s\"%s\":{\"shape\":[%d,%d],\"data\":[", isFirst ? "" : ",", p.name.c_str(), p.rows, p.columns);
+    std::printf("%s\"%s\":{\"shape\":[%d,%d],\"data\":[", isFirst ? "" : ",", p.name.c_str(), p.rows,
+                p.columns);
     isFirst = false;
-    for (std::size_t i = 0; i < p.size(); ++i) std::printf("%s%.9g", i > 0 ? "," : "", double{t.numbers()[p.offset + i]});
+    for (std::size_t i = 0; i < p.size(); ++i)
+      std::printf("%s%.9g", i > 0 ? "," : "", double{t.numbers()[p.offset + i]});
     std::printf("]}");
   }
   std::printf("},\"batches\":[");
@@ -100,7 +112,8 @@ int main() {
       const auto began = std::chrono::steady_clock::now();
       const std::clock_t cpu = std::clock();
       const float loss = bench().run(steps);
-      std::printf("%.9f %.9f %.9g\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(),
+      std::printf("%.9f %.9f %.9g\n",
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(),
                   static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC, double{loss});
     }
     std::fflush(stdout);

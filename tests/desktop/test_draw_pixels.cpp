@@ -1,5 +1,5 @@
-// The pixels that the heatmap shader draws, read back from a real OpenGL context without a visible window, and the number of
-// cells that an edit uploads. Needs a display, which the desktop suite starts.
+// The pixels that the heatmap shader draws, read back from a real OpenGL context without a visible window,
+// and the number of cells that an edit uploads. Needs a display, which the desktop suite starts.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 // After draw/gl.h, which declares OpenGL: GLFW then includes no OpenGL headers of its own.
@@ -26,7 +26,8 @@ draw::ColorMap diverging() {
   draw::ColorMap map;
   for (int i = 0; i < draw::ColorMap::kStops; ++i) {
     const float t = static_cast<float>(i) / 8.0f;
-    map.stops[static_cast<std::size_t>(i)] = {0.9f - 0.6f * t, 0.5f + 0.4f * std::sin(3.0f * t), 0.2f + 0.7f * t, 1.0f};
+    map.stops[static_cast<std::size_t>(i)] = {0.9f - 0.6f * t, 0.5f + 0.4f * std::sin(3.0f * t),
+                                              0.2f + 0.7f * t, 1.0f};
   }
   return map;
 }
@@ -38,7 +39,10 @@ struct Pixel {
 /// An offscreen framebuffer, so that the results do not depend on the size of a window.
 class Canvas {
  public:
-  Canvas(int width, int height) : width_(width), height_(height), pixels_(static_cast<std::size_t>(width * height) * 4) {
+  Canvas(int width, int height)
+      : width_(width),
+        height_(height),
+        pixels_(static_cast<std::size_t>(width * height) * 4) {
     glGenTextures(1, &texture_);
     glBindTexture(GL_TEXTURE_2D, texture_);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
@@ -140,11 +144,13 @@ TEST_CASE("the middle of every cell has the colour of draw::at, at any pixel rat
       Canvas canvas(static_cast<int>(300 * scale), static_cast<int>(300 * scale));
       draw::Heatmap map = plain(11, 7, 46);
       map.transposed = transposed;
-      drawFrame(f.heatmaps, static_cast<int>(300 * scale), static_cast<int>(300 * scale), scale, f.values, map);
+      drawFrame(f.heatmaps, static_cast<int>(300 * scale), static_cast<int>(300 * scale), scale, f.values,
+                map);
       canvas.read();
       for (int row = 0; row < 3; ++row) {
         for (int col = 0; col < 5; ++col) {
-          const float across = static_cast<float>(transposed ? row : col), down = static_cast<float>(transposed ? col : row);
+          const float across = static_cast<float>(transposed ? row : col),
+                      down = static_cast<float>(transposed ? col : row);
           const Pixel p = canvas.at(static_cast<int>((11 + (across + 0.5f) * 46) * scale),
                                     static_cast<int>((7 + (down + 0.5f) * 46) * scale));
           CHECK(near(p, draw::at(map.map, (f.at(row, col) + 1) / 2)));
@@ -165,7 +171,8 @@ TEST_CASE("edges of cells are sharp: no pixel along a side is between the cell's
     drawFrame(f.heatmaps, size, size, scale, f.values, map);
     canvas.read();
     const int y = static_cast<int>((10 + 18) * scale);
-    const draw::Color left = draw::at(map.map, (f.at(0, 0) + 1) / 2), right = draw::at(map.map, (f.at(0, 1) + 1) / 2);
+    const draw::Color left = draw::at(map.map, (f.at(0, 0) + 1) / 2),
+                      right = draw::at(map.map, (f.at(0, 1) + 1) / 2);
     int background = 0;
     for (int x = 0; x < static_cast<int>(80 * scale); ++x) {
       const Pixel p = canvas.at(x, y);
@@ -173,7 +180,8 @@ TEST_CASE("edges of cells are sharp: no pixel along a side is between the cell's
       background += white;
       CHECK((white || near(p, left) || near(p, right)));
     }
-    const float gap = std::round(2 * scale);  // half a gap lies before the first cell, a whole one before the second
+    const float gap =
+        std::round(2 * scale);  // half a gap lies before the first cell, a whole one before the second
     CHECK(background == static_cast<int>(std::round(10.3f * scale) + std::floor(gap / 2) + gap));
   }
 }
@@ -196,7 +204,9 @@ TEST_CASE("a masked cell has a dashed border on its fill") {
   CHECK(light >= 8);
 }
 
-TEST_CASE("small cells have no gap, and a pixel that covers many cells shows the one farthest from 0, or their mean") {
+TEST_CASE(
+    "small cells have no gap, and a pixel that covers many cells shows the one farthest from 0, or their "
+    "mean") {
   Fixture f(64, 64);
   Canvas canvas(100, 100);
   draw::Heatmap map = plain(0, 0, 3);
@@ -275,7 +285,8 @@ TEST_CASE("where it is told which rows and columns were written, no others are l
   f.at(9, 3) += 1, f.at(20, 3) += 1, f.at(21, 3) += 1;
   cols[3] = 4;
   CHECK(upload(f) == 3);
-  f.values.written.whole = 5;  // the whole matrix counts as written: the change that was not reported is found
+  f.values.written.whole =
+      5;  // the whole matrix counts as written: the change that was not reported is found
   CHECK(upload(f) == 1);
   f.at(0, 0) += 1;
   const std::vector<float> other = f.numbers;  // another matrix in the same texture
@@ -310,7 +321,8 @@ TEST_CASE("the scales of colour are those of draw::fraction") {
         for (int col = 0; col < 5; ++col) {
           const float t = draw::fraction(map, f.at(row, col), peaks[static_cast<std::size_t>(row)]);
           CHECK(near(canvas.at(col * 40 + 20, row * 40 + 20), draw::at(map.map, t)));
-          if (scale == draw::Scale::row && std::fabs(f.at(row, col)) == peaks[static_cast<std::size_t>(row)]) CHECK(std::fabs(t - 0.5f) == doctest::Approx(0.5));
+          if (scale == draw::Scale::row && std::fabs(f.at(row, col)) == peaks[static_cast<std::size_t>(row)])
+            CHECK(std::fabs(t - 0.5f) == doctest::Approx(0.5));
         }
       }
     }

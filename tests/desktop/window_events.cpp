@@ -15,7 +15,10 @@ namespace {
 class Source {
  public:
   Source(Display* display, Window target, std::string list)
-      : display_(display), target_(target), list_(std::move(list)), self_(makeWindow()) {
+      : display_(display),
+        target_(target),
+        list_(std::move(list)),
+        self_(makeWindow()) {
     XSetSelectionOwner(display_, atom("XdndSelection"), self_, CurrentTime);
   }
 
@@ -41,7 +44,8 @@ class Source {
     event.xclient.message_type = atom(type);
     event.xclient.format = 32;
     event.xclient.data.l[0] = static_cast<long>(self_);
-    event.xclient.data.l[1] = a, event.xclient.data.l[2] = b, event.xclient.data.l[3] = c, event.xclient.data.l[4] = d;
+    event.xclient.data.l[1] = a, event.xclient.data.l[2] = b, event.xclient.data.l[3] = c,
+    event.xclient.data.l[4] = d;
     XSendEvent(display_, target_, False, NoEventMask, &event);
     XFlush(display_);
   }
@@ -97,7 +101,8 @@ int main(int argc, char** argv) {
   const std::string what = argc > 2 ? argv[1] : "";
   Display* display = XOpenDisplay(nullptr);
   if (display == nullptr || !((what == "drop" && argc == 4) || (what == "close" && argc == 3)))
-    return std::fprintf(stderr, "usage: window_events close WINDOW-ID | drop WINDOW-ID FILE, on a display\n"), 2;
+    return std::fprintf(stderr, "usage: window_events close WINDOW-ID | drop WINDOW-ID FILE, on a display\n"),
+           2;
   const Window window = std::strtoul(argv[2], nullptr, 0);
   bool done = true;
   if (what == "close") askToClose(display, window);

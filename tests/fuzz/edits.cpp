@@ -1,4 +1,5 @@
-// Edits, undo and redo in any order: the engine agrees with the reference, and undo and redo restore every state bit for bit.
+// Edits, undo and redo in any order: the engine agrees with the reference, and undo and redo restore every
+// state bit for bit.
 #include <cmath>
 #include <vector>
 
@@ -23,7 +24,8 @@ Edit cells(fuzz::Bytes& bytes, const State& s) {
   SetCells edit;
   edit.tensor = ids[static_cast<std::size_t>(bytes.below(static_cast<int>(ids.size())))];
   const Tensor& tensor = *input(s, edit.tensor);
-  edit.head = bytes.below(tensor.heads()), edit.row = bytes.below(tensor.rows()), edit.col = bytes.below(tensor.cols());
+  edit.head = bytes.below(tensor.heads()), edit.row = bytes.below(tensor.rows()),
+  edit.col = bytes.below(tensor.cols());
   edit.rows = 1 + bytes.below(3), edit.cols = 1 + bytes.below(3);
   for (int i = 0; i < edit.rows * edit.cols; ++i) edit.values.push_back(numberFrom(bytes));
   return edit;
@@ -48,7 +50,9 @@ Edit anyOption(fuzz::Bytes& bytes) {
   const auto all = options();
   const Option& option = all[static_cast<std::size_t>(bytes.below(static_cast<int>(all.size())))];
   const int value = bytes.byte();
-  if (!option.choices.empty()) return SetOption{option.id, std::string(option.choices[static_cast<std::size_t>(value) % option.choices.size()])};
+  if (!option.choices.empty())
+    return SetOption{option.id,
+                     std::string(option.choices[static_cast<std::size_t>(value) % option.choices.size()])};
   if (value < 2) return SetOption{option.id, value == 1};
   return SetOption{option.id, value % 16 == 15 ? 0.25 * value : static_cast<double>(value % 16 - 2)};
 }
@@ -62,7 +66,8 @@ Edit structural(fuzz::Bytes& bytes, const State& s) {
     case 3: return SetLabels{bytes.below(s.tokens), {"w" + std::to_string(bytes.byte())}, side};
     default: {
       const auto all = presets();
-      return Load{std::make_shared<State>(*preset(all[static_cast<std::size_t>(bytes.below(static_cast<int>(all.size())))].name))};
+      return Load{std::make_shared<State>(
+          *preset(all[static_cast<std::size_t>(bytes.below(static_cast<int>(all.size())))].name))};
     }
   }
 }

@@ -1,4 +1,5 @@
-// Shared by the fuzz targets: a violated invariant aborts the program, which libFuzzer reports together with the input.
+// Shared by the fuzz targets: a violated invariant aborts the program, which libFuzzer reports together with
+// the input.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 #include "base/result.h"
 #include "base/sentence.h"
 
-#define HOLDS(condition) \
-  do {                   \
+#define HOLDS(condition)                                            \
+  do {                                                              \
     if (!(condition)) fuzz::broken(#condition, __FILE__, __LINE__); \
   } while (false)
 
@@ -27,7 +28,8 @@ inline std::string_view text(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Checks that the error names its field, that its sentence does not repeat the field, and that both are valid UTF-8.
+/// Checks that the error names its field, that its sentence does not repeat the field, and that both are
+/// valid UTF-8.
 inline void checkSentence(const base::Error& error) {
   HOLDS(!error.field.empty());
   HOLDS(!error.sentence.empty() && !error.sentence.starts_with(error.field + ": "));

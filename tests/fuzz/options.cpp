@@ -1,10 +1,10 @@
-// Any JSON for any option, as scripts and `--set` pass it: either refused with a sentence without any change, or applied,
-// read back as the same value, and undone bit for bit.
+// Any JSON for any option, as scripts and `--set` pass it: either refused with a sentence without any change,
+// or applied, read back as the same value, and undone bit for bit.
 #include "document/document.h"
 #include "document/preset.h"
 #include "document/text.h"
-#include "fuzz.h"
 #include "files/tensors_json.h"
+#include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace document;

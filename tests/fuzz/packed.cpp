@@ -1,7 +1,8 @@
-// Packed states, as the page's file reader passes them on: either refused, or valid and packed again to the same bytes.
+// Packed states, as the page's file reader passes them on: either refused, or valid and packed again to the
+// same bytes.
+#include "files/packed.h"
 #include "document/preset.h"
 #include "document/text.h"
-#include "files/packed.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,5 @@
-// Kept sessions (what a window or tab stores) of arbitrary bytes: either refused, or a valid board whose history can be undone and redone.
+// Kept sessions (what a window or tab stores) of arbitrary bytes: either refused, or a valid board whose
+// history can be undone and redone.
 #include "document/preset.h"
 #include "files/session_store.h"
 #include "fuzz.h"

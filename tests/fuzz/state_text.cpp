@@ -1,4 +1,5 @@
-// State text and tensors files as the board reads them: either refused with a sentence, or valid and unchanged after a round trip.
+// State text and tensors files as the board reads them: either refused with a sentence, or valid and
+// unchanged after a round trip.
 #include "document/preset.h"
 #include "document/text.h"
 #include "files/read.h"

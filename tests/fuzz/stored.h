@@ -1,5 +1,5 @@
-// Required of every reader of tensors: an error is a sentence; a tensor has as many bytes as its shape says, can be written, and reads
-// back the same.
+// Required of every reader of tensors: an error is a sentence; a tensor has as many bytes as its shape says,
+// can be written, and reads back the same.
 #pragma once
 
 #include <string>
@@ -28,7 +28,9 @@ inline int checkReader(const std::uint8_t* data, std::size_t size, files::Format
     const auto count = files::checkedCount(tensor.shape);
     HOLDS(count.has_value());
     const bool isText = tensor.type == files::Type::text;
-    HOLDS(isText ? tensor.texts.size() == static_cast<std::size_t>(*count) : tensor.bytes.size() == static_cast<std::size_t>(*count) * static_cast<std::size_t>(files::bytesOf(tensor.type)));
+    HOLDS(isText ? tensor.texts.size() == static_cast<std::size_t>(*count)
+                 : tensor.bytes.size() == static_cast<std::size_t>(*count) *
+                                              static_cast<std::size_t>(files::bytesOf(tensor.type)));
     total += tensor.bytes.size();
     files::Result<files::Stored> plain = files::plain(tensor);
     HOLDS(plain);
@@ -48,7 +50,8 @@ inline int checkReader(const std::uint8_t* data, std::size_t size, files::Format
     } else if (!back) {
       checkSentence(back.error());  // two names that are equal when printed, or an empty table
     }
-    if (back && format == files::Format::npy && file->tensors[0].type != files::Type::bfloat16 && file->tensors[0].type != files::Type::text) {
+    if (back && format == files::Format::npy && file->tensors[0].type != files::Type::bfloat16 &&
+        file->tensors[0].type != files::Type::text) {
       checkSame(back->tensors[0], file->tensors[0]);
     }
   }

@@ -1,15 +1,17 @@
-// Tensors files as `attn` reads and computes them: either refused with a sentence, or computed into a file that reads back.
+// Tensors files as `attn` reads and computes them: either refused with a sentence, or computed into a file
+// that reads back.
 #include <cmath>
 
-#include "fuzz.h"
 #include "files/attention_file.h"
 #include "files/tensors_json.h"
+#include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto file = files::readTensorsFile(fuzz::text(data, size));
   if (!file) fuzz::checkSentence(file.error());
   files::RunRequest request;
-  request.outputs = {files::OutputId::output, files::OutputId::weights, files::OutputId::masked, files::OutputId::present_k};
+  request.outputs = {files::OutputId::output, files::OutputId::weights, files::OutputId::masked,
+                     files::OutputId::present_k};
   request.threads = 1;
   request.freeMemory = [] { return std::int64_t{1} << 24; };
   auto results = files::run(std::string(fuzz::text(data, size)), request);

@@ -1,4 +1,5 @@
-// Pasted cells: either refused with a sentence, or a block that is bit for bit the same after copying and pasting.
+// Pasted cells: either refused with a sentence, or a block that is bit for bit the same after copying and
+// pasting.
 #include <cmath>
 #include <cstring>
 
@@ -14,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   HOLDS(block->rows >= 1 && block->cols >= 1);
-  HOLDS(block->values.size() == static_cast<std::size_t>(block->rows) * static_cast<std::size_t>(block->cols));
+  HOLDS(block->values.size() ==
+        static_cast<std::size_t>(block->rows) * static_cast<std::size_t>(block->cols));
   for (const float value : block->values) HOLDS(std::isfinite(value));
   Tensor tensor(1, block->rows, block->cols);
   std::memcpy(tensor.data(), block->values.data(), block->values.size() * sizeof(float));

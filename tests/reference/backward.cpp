@@ -22,15 +22,16 @@ double sparsemaxEdge(std::vector<double> z) {
   return threshold;
 }
 
-/// The roots of the weights of entmax 1.5: max(z/2 − τ, 0), with τ from bisection, for their squares sum to 1 (Peters, Niculae and Martins
-/// 2019, algorithm 1).
+/// The roots of the weights of entmax 1.5: max(z/2 − τ, 0), with τ from bisection, for their squares sum to 1
+/// (Peters, Niculae and Martins 2019, algorithm 1).
 std::vector<double> entmax15Roots(const std::vector<double>& z) {
   std::vector<double> roots(z.size());
   if (z.empty()) return roots;
   double high = *std::max_element(z.begin(), z.end()) / 2.0, low = high - 1.0;
   const auto squares = [&](double tau) {
     double total = 0.0;
-    for (std::size_t i = 0; i < z.size(); ++i) roots[i] = std::max(z[i] / 2.0 - tau, 0.0), total += roots[i] * roots[i];
+    for (std::size_t i = 0; i < z.size(); ++i)
+      roots[i] = std::max(z[i] / 2.0 - tau, 0.0), total += roots[i] * roots[i];
     return total;
   };
   for (int round = 0; round < 100; ++round) {
@@ -45,7 +46,11 @@ std::vector<double> entmax15Roots(const std::vector<double>& z) {
 class Pass {
  public:
   Pass(const Spec& spec, const Inputs& in, const ReferenceTrace& trace, ReferenceGradients& g)
-      : spec_(spec), in_(in), t_(trace), g_(g), group_(spec.heads / spec.kvHeads) {}
+      : spec_(spec),
+        in_(in),
+        t_(trace),
+        g_(g),
+        group_(spec.heads / spec.kvHeads) {}
 
   void run() {
     shape();
@@ -83,8 +88,8 @@ class Pass {
   }
 
   /// y[i,c] = Σ_m x[i,m]·w[m,c], so ∂x[i,m] = Σ_c ∂y[i,c]·w[m,c] and ∂w[m,c] = Σ_i x[i,m]·∂y[i,c].
-  static void throughProduct(const ReferenceTensor& x, const Tensor& w, const ReferenceTensor& dY, ReferenceTensor& dX,
-                             ReferenceTensor& dW) {
+  static void throughProduct(const ReferenceTensor& x, const Tensor& w, const ReferenceTensor& dY,
+                             ReferenceTensor& dX, ReferenceTensor& dW) {
     for (int i = 0; i < x.rows; ++i) {
       for (int m = 0; m < x.cols; ++m) {
         for (int c = 0; c < dY.cols; ++c) {
@@ -113,7 +118,8 @@ class Pass {
     for (int h = 0; h < dHeads.heads; ++h) {
       if (isHidden(spec_, h)) continue;
       for (int i = 0; i < dHeads.rows; ++i) {
-        for (int c = 0; c < dHeads.cols; ++c) dHeads.at(h, i, c) += g_[Id::concat].at(0, i, h * dHeads.cols + c);
+        for (int c = 0; c < dHeads.cols; ++c)
+          dHeads.at(h, i, c) += g_[Id::concat].at(0, i, h * dHeads.cols + c);
       }
     }
   }
@@ -267,8 +273,10 @@ class Pass {
 
   void throughScale() {
     double factor = 1.0;
-    if (spec_.score == Score::scaled) factor = spec_.scale != 0.0f ? double{spec_.scale} : 1.0 / std::sqrt(spec_.headDim);
-    for (std::size_t i = 0; i < g_[Id::raw].values.size(); ++i) g_[Id::raw].values[i] += g_[Id::scores].values[i] * factor;
+    if (spec_.score == Score::scaled)
+      factor = spec_.scale != 0.0f ? double{spec_.scale} : 1.0 / std::sqrt(spec_.headDim);
+    for (std::size_t i = 0; i < g_[Id::raw].values.size(); ++i)
+      g_[Id::raw].values[i] += g_[Id::scores].values[i] * factor;
   }
 
   /// Adds what each pair of query and key contributes.
@@ -392,8 +400,10 @@ class Pass {
     ReferenceTensor& dXKv = !in_.xKv ? dX : g_[isPositioned ? Id::x_kv_positioned : Id::x_kv];
     throughProduct(x, *in_.wQ, packed(g_[Id::q]), dX, g_[Id::w_q]);
     throughProduct(xKv, *in_.wK, packed(g_[Id::k]), dXKv, g_[Id::w_k]);
-    throughProduct(in_.xV ? copied(*in_.xV) : xKv, *in_.wV, packed(g_[Id::v]), in_.xV ? g_[Id::x_v] : dXKv, g_[Id::w_v]);
-    throughBias(packed(g_[Id::q]), g_[Id::b_q]), throughBias(packed(g_[Id::k]), g_[Id::b_k]), throughBias(packed(g_[Id::v]), g_[Id::b_v]);
+    throughProduct(in_.xV ? copied(*in_.xV) : xKv, *in_.wV, packed(g_[Id::v]), in_.xV ? g_[Id::x_v] : dXKv,
+                   g_[Id::w_v]);
+    throughBias(packed(g_[Id::q]), g_[Id::b_q]), throughBias(packed(g_[Id::k]), g_[Id::b_k]),
+        throughBias(packed(g_[Id::v]), g_[Id::b_v]);
     if (!isPositioned) return;
     add(g_[Id::x], g_[Id::x_positioned]);  // positions are constants
     if (in_.xKv) add(g_[Id::x_kv], g_[Id::x_kv_positioned]);
@@ -414,14 +424,24 @@ namespace {
 struct Size {
   double most = 0.0, off = 0.0;
 };
-Size operator+(Size a, Size b) { return {a.most + b.most, a.off + b.off + kFloatEpsilon * (a.most + b.most)}; }
-Size operator*(Size a, Size b) { return {a.most * b.most, a.off * b.most + a.most * b.off + a.off * b.off + 4.0 * kFloatEpsilon * a.most * b.most}; }
+Size operator+(Size a, Size b) {
+  return {a.most + b.most, a.off + b.off + kFloatEpsilon * (a.most + b.most)};
+}
+Size operator*(Size a, Size b) {
+  return {a.most * b.most,
+          a.off * b.most + a.most * b.off + a.off * b.off + 4.0 * kFloatEpsilon * a.most * b.most};
+}
 Size operator*(double n, Size a) { return {n * a.most, n * a.off}; }
 
 class BackwardBounds {
  public:
   BackwardBounds(const Spec& spec, const Inputs& in, const ReferenceTrace& t, const ReferenceGradients& up)
-      : spec_(spec), in_(in), t_(t), up_(up), queries_(spec.queryCount), keys_(spec.keyCount) {}
+      : spec_(spec),
+        in_(in),
+        t_(t),
+        up_(up),
+        queries_(spec.queryCount),
+        keys_(spec.keyCount) {}
 
   double of(Id id) {
     if (isNearKink()) return kRealInfinity;
@@ -436,10 +456,15 @@ class BackwardBounds {
     const Size biased = throughNormalizer(weights) + given(Id::masked) + given(Id::biased);
     if (id == Id::bias) return (double(spec_.heads) * biased).off + given(Id::bias).off;
     Size scores = biased + given(Id::softcapped);
-    if (isSoftcapped(spec_)) scores = scores * Size{1.0, 2.0 * made(Id::softcapped).off / double{spec_.softcap} + 8.0 * kFloatEpsilon};
-    const Size raw = (scores + given(Id::scores)) * Size{std::abs(double{scaleFactor(spec_)}), 0.0} + given(Id::raw);
+    if (isSoftcapped(spec_))
+      scores =
+          scores * Size{1.0, 2.0 * made(Id::softcapped).off / double{spec_.softcap} + 8.0 * kFloatEpsilon};
+    const Size raw =
+        (scores + given(Id::scores)) * Size{std::abs(double{scaleFactor(spec_)}), 0.0} + given(Id::raw);
     throughScore(raw);
-    if (isRotary(spec_)) dQ_ = 2.0 * (dQ_ * Size{1.0, 0.0}) + given(Id::q_rotated), dK_ = 2.0 * (dK_ * Size{1.0, 0.0}) + given(Id::k_rotated);
+    if (isRotary(spec_))
+      dQ_ = 2.0 * (dQ_ * Size{1.0, 0.0}) + given(Id::q_rotated),
+      dK_ = 2.0 * (dK_ * Size{1.0, 0.0}) + given(Id::k_rotated);
     dQ_ = dQ_ + given(Id::q), dK_ = dK_ + given(Id::k);
     switch (id) {
       case Id::q: return dQ_.off;
@@ -470,12 +495,14 @@ class BackwardBounds {
 
   bool isNearKink() const {
     if (spec_.normalizer != Normalizer::sparsemax && spec_.normalizer != Normalizer::relu) return false;
-    const double near = 4.0 * errorBound(spec_, in_, t_, Id::masked) / double{spec_.temperature} + 4.0 * kFloatEpsilon * t_.masked.largest() / double{spec_.temperature};
+    const double near = 4.0 * errorBound(spec_, in_, t_, Id::masked) / double{spec_.temperature} +
+                        4.0 * kFloatEpsilon * t_.masked.largest() / double{spec_.temperature};
     for (int h = 0; h < spec_.heads; ++h) {
       for (int i = 0; i < spec_.queryCount; ++i) {
         std::vector<double> z;
         for (int j = 0; j < spec_.keyCount; ++j) {
-          if (t_.masked.at(h, i, j) != -kRealInfinity) z.push_back(t_.masked.at(h, i, j) / double{spec_.temperature});
+          if (t_.masked.at(h, i, j) != -kRealInfinity)
+            z.push_back(t_.masked.at(h, i, j) / double{spec_.temperature});
         }
         const double edge = spec_.normalizer == Normalizer::relu ? 0.0 : sparsemaxEdge(z);
         for (double s : z) {
@@ -503,7 +530,8 @@ class BackwardBounds {
       case Normalizer::none: break;
     }
     // Exponentials are at most 1, and the gradient of the maximum is the sum of all of theirs.
-    const Size e = 2.0 * keys_ * ((given(Id::exponentials) + given(Id::row_sum)) * made(Id::exponentials)) + given(Id::row_max);
+    const Size e = 2.0 * keys_ * ((given(Id::exponentials) + given(Id::row_sum)) * made(Id::exponentials)) +
+                   given(Id::row_max);
     return (z + e) * temperature;
   }
 
@@ -520,10 +548,12 @@ class BackwardBounds {
       const Size slope{1.0, 2.0 * argument.off + 8.0 * kFloatEpsilon}, dSum = d * (v * slope);
       const double units = in_.wA->rows();
       dQ_ = keys_ * units * (w * dSum), dK_ = readers * units * (u * dSum);
-      dWA_ = queries_ * keys_ * (q * dSum), dUA_ = queries_ * keys_ * (k * dSum), dVA_ = queries_ * keys_ * (d * slope);
+      dWA_ = queries_ * keys_ * (q * dSum), dUA_ = queries_ * keys_ * (k * dSum),
+      dVA_ = queries_ * keys_ * (d * slope);
     } else if (spec_.score == Score::cosine) {
       const double shortQ = shortest(queriesOf(t_)), shortK = shortest(keysOf(t_));
-      const Size unitQ{1.0, 2.0 * std::sqrt(dim) * q.off / shortQ + 4.0 * kFloatEpsilon}, unitK{1.0, 2.0 * std::sqrt(dim) * k.off / shortK + 4.0 * kFloatEpsilon};
+      const Size unitQ{1.0, 2.0 * std::sqrt(dim) * q.off / shortQ + 4.0 * kFloatEpsilon},
+          unitK{1.0, 2.0 * std::sqrt(dim) * k.off / shortK + 4.0 * kFloatEpsilon};
       const Size along = d * made(Id::raw);
       dQ_ = 1.0 / shortQ * (keys_ * (d * unitK + along * unitQ) * Size{1.0, unitQ.off});
       dK_ = 1.0 / shortK * (readers * (d * unitQ + along * unitK) * Size{1.0, unitK.off});
@@ -546,10 +576,13 @@ class BackwardBounds {
   }
 
   double projected(Id id, Size v) const {
-    const auto rows = [&](const Tensor* plain, Id positioned) { return intermediate(t_, positioned) ? made(positioned) : exact(plain); };
+    const auto rows = [&](const Tensor* plain, Id positioned) {
+      return intermediate(t_, positioned) ? made(positioned) : exact(plain);
+    };
     const Size x = rows(in_.x, Id::x_positioned), xKv = in_.xKv ? rows(in_.xKv, Id::x_kv_positioned) : x;
     const Size ofQ = in_.wQ->cols() * (dQ_ * exact(in_.wQ));
-    const Size ofV = in_.wV->cols() * (v * exact(in_.wV)), ofK = in_.wK->cols() * (dK_ * exact(in_.wK)), ofKv = in_.xV ? ofK : ofK + ofV;
+    const Size ofV = in_.wV->cols() * (v * exact(in_.wV)), ofK = in_.wK->cols() * (dK_ * exact(in_.wK)),
+               ofKv = in_.xV ? ofK : ofK + ofV;
     const Size values = in_.xV ? exact(in_.xV) : xKv;
     switch (id) {
       case Id::w_q: return (queries_ * (x * dQ_)).off;
@@ -574,8 +607,8 @@ class BackwardBounds {
 
 }  // namespace
 
-double backwardBound(const Spec& spec, const Inputs& inputs, const ReferenceTrace& trace, const ReferenceGradients& upstream,
-                     TensorId id) {
+double backwardBound(const Spec& spec, const Inputs& inputs, const ReferenceTrace& trace,
+                     const ReferenceGradients& upstream, TensorId id) {
   return BackwardBounds(spec, inputs, trace, upstream).of(id);
 }
 

@@ -1,6 +1,7 @@
-// The models around the layer, written to be read, in double, with their gradients by reverse-mode differentiation (Griewank and Walther
-// 2008, chapter 3): computations with Real are recorded, and Tape::gradients goes through the record backwards. Each model is a template of
-// the number type: with double it is the forward pass alone, used for central differences. Shares no code with the fast versions; only
+// The models around the layer, written to be read, in double, with their gradients by reverse-mode
+// differentiation (Griewank and Walther 2008, chapter 3): computations with Real are recorded, and
+// Tape::gradients goes through the record backwards. Each model is a template of the number type: with double
+// it is the forward pass alone, used for central differences. Shares no code with the fast versions; only
 // tests should use it.
 #pragma once
 
@@ -61,12 +62,20 @@ inline Real made(double value, const Real& a, double byA, const Real& b = {}, do
 }
 inline Real operator+(const Real& a, const Real& b) { return made(a.value + b.value, a, 1.0, b, 1.0); }
 inline Real operator-(const Real& a, const Real& b) { return made(a.value - b.value, a, 1.0, b, -1.0); }
-inline Real operator*(const Real& a, const Real& b) { return made(a.value * b.value, a, b.value, b, a.value); }
-inline Real operator/(const Real& a, const Real& b) { return made(a.value / b.value, a, 1.0 / b.value, b, -a.value / (b.value * b.value)); }
+inline Real operator*(const Real& a, const Real& b) {
+  return made(a.value * b.value, a, b.value, b, a.value);
+}
+inline Real operator/(const Real& a, const Real& b) {
+  return made(a.value / b.value, a, 1.0 / b.value, b, -a.value / (b.value * b.value));
+}
 inline Real sqrt(const Real& a) { return made(std::sqrt(a.value), a, 0.5 / std::sqrt(a.value)); }
 inline Real exp(const Real& a) { return made(std::exp(a.value), a, std::exp(a.value)); }
-inline Real tanh(const Real& a) { return made(std::tanh(a.value), a, 1.0 - std::tanh(a.value) * std::tanh(a.value)); }
-inline Real erf(const Real& a) { return made(std::erf(a.value), a, 2.0 / std::sqrt(M_PI) * std::exp(-a.value * a.value)); }
+inline Real tanh(const Real& a) {
+  return made(std::tanh(a.value), a, 1.0 - std::tanh(a.value) * std::tanh(a.value));
+}
+inline Real erf(const Real& a) {
+  return made(std::erf(a.value), a, 2.0 / std::sqrt(M_PI) * std::exp(-a.value * a.value));
+}
 inline Real relu(const Real& a) { return a.value > 0.0 ? a : made(0.0, a, 0.0); }
 inline double relu(double a) { return a > 0.0 ? a : 0.0; }
 
@@ -187,7 +196,8 @@ Row<N> attended(const Rows<N>& h, const Level<N>& level) {
 
 /// The final sum of hierarchical attention.
 template <class N>
-Row<N> hierarchyOutput(const Rows<N>& h, std::span<const int> starts, const Level<N>& tokens, const Level<N>& segments) {
+Row<N> hierarchyOutput(const Rows<N>& h, std::span<const int> starts, const Level<N>& tokens,
+                       const Level<N>& segments) {
   Rows<N> sums;
   for (std::size_t s = 0; s < starts.size(); ++s) {
     const auto end = s + 1 < starts.size() ? h.begin() + starts[s + 1] : h.end();
@@ -202,14 +212,17 @@ struct Recurrence {
 };
 
 template <class N>
-N sigmoid(const N& a) { return N(1.0) / (N(1.0) + exp(N(0.0) - a)); }
+N sigmoid(const N& a) {
+  return N(1.0) / (N(1.0) + exp(N(0.0) - a));
+}
 
 /// Every h_t of a recurrent cell.
 template <class N>
 Rows<N> recurrentStates(CellKind cell, const Recurrence<N>& in) {
   const std::size_t units = in.u.size();
   Rows<N> states;
-  Row<N> h = in.h0.empty() ? Row<N>(units, N(0.0)) : in.h0[0], c = in.c0.empty() ? Row<N>(units, N(0.0)) : in.c0[0];
+  Row<N> h = in.h0.empty() ? Row<N>(units, N(0.0)) : in.h0[0],
+         c = in.c0.empty() ? Row<N>(units, N(0.0)) : in.c0[0];
   for (const Row<N>& x : in.x) {
     const Row<N> z = sum(connected<N>({x}, in.w, in.b), connected<N>({h}, in.u, {}))[0];
     for (std::size_t n = 0; n < units; ++n) {
@@ -217,7 +230,8 @@ Rows<N> recurrentStates(CellKind cell, const Recurrence<N>& in) {
         h[n] = tanh(z[n]);
         continue;
       }
-      const N input = sigmoid(z[n]), forget = sigmoid(z[units + n]), candidate = tanh(z[2 * units + n]), output = sigmoid(z[3 * units + n]);
+      const N input = sigmoid(z[n]), forget = sigmoid(z[units + n]), candidate = tanh(z[2 * units + n]),
+              output = sigmoid(z[3 * units + n]);
       c[n] = forget * c[n] + input * candidate;
       h[n] = output * tanh(c[n]);
     }

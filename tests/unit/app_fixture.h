@@ -47,14 +47,16 @@ class FakeHost : public test::QuietHost {
   std::vector<app::TextField> texts;
   std::vector<app::Event> events;
   std::string saved, clipboard, lesson;  ///< `lesson`: the last one that was requested
-  std::function<void()> duringFrame;  ///< called once, while a frame is drawn: the events of a text field in it
+  /// Called once, while a frame is drawn: the events of a text field in it.
+  std::function<void()> duringFrame;
 };
 
 // An App in a window of its own.
 class Fixture {
  public:
   explicit Fixture(float width = 1440, float height = 900, bool isFirst = false)
-      : screen_(width, height), app_(std::make_unique<app::App>(host, heatmaps_, isFirst)) {
+      : screen_(width, height),
+        app_(std::make_unique<app::App>(host, heatmaps_, isFirst)) {
     settle();
   }
 
@@ -78,7 +80,8 @@ class Fixture {
   /// Is a mouse button or an arrow key held down? While one is, the App keeps requesting frames.
   static bool isHeld() {
     bool held = ImGui::IsMouseDown(0);
-    for (const ImGuiKey key : {ImGuiKey_LeftArrow, ImGuiKey_RightArrow, ImGuiKey_UpArrow, ImGuiKey_DownArrow}) held |= ImGui::IsKeyDown(key);
+    for (const ImGuiKey key : {ImGuiKey_LeftArrow, ImGuiKey_RightArrow, ImGuiKey_UpArrow, ImGuiKey_DownArrow})
+      held |= ImGui::IsKeyDown(key);
     return held;
   }
 
@@ -106,7 +109,8 @@ class Fixture {
     moveTo(r);
     button(true);
     const ImVec2 from = io().MousePos;
-    for (int i = 1; i <= 4; ++i) moveTo(from.x + dx * static_cast<float>(i) / 4, from.y + dy * static_cast<float>(i) / 4);
+    for (int i = 1; i <= 4; ++i)
+      moveTo(from.x + dx * static_cast<float>(i) / 4, from.y + dy * static_cast<float>(i) / 4);
     button(false);
     moveTo(-1000, -1000);
   }
@@ -115,7 +119,8 @@ class Fixture {
     host.touch = true;
     app_->finger(true, x, y, age);
     std::tie(x, y) = app_->aimed(x, y);
-    io().AddMouseSourceEvent(ImGuiMouseSource_TouchScreen);  // which Dear ImGui presses in the frame after it came
+    io().AddMouseSourceEvent(
+        ImGuiMouseSource_TouchScreen);  // which Dear ImGui presses in the frame after it came
     io().AddMousePosEvent(x, y);
     button(true);
   }
@@ -183,12 +188,14 @@ class Fixture {
       double sum = 0;
       for (int j = 0; j < w.cols(); ++j) {
         double s = 0;
-        for (int c = 0; c < queries.cols(); ++c) s += static_cast<double>(queries.at(0, i, c)) * static_cast<double>(keys.at(0, j, c));
+        for (int c = 0; c < queries.cols(); ++c)
+          s += static_cast<double>(queries.at(0, i, c)) * static_cast<double>(keys.at(0, j, c));
         e[static_cast<std::size_t>(j)] = causal && j > i ? 0 : std::exp(s * scale);
         sum += e[static_cast<std::size_t>(j)];
       }
       for (int j = 0; j < w.cols(); ++j) {
-        CHECK(static_cast<double>(w.at(0, i, j)) == doctest::Approx(e[static_cast<std::size_t>(j)] / sum).epsilon(1e-5));
+        CHECK(static_cast<double>(w.at(0, i, j)) ==
+              doctest::Approx(e[static_cast<std::size_t>(j)] / sum).epsilon(1e-5));
       }
     }
   }

@@ -13,9 +13,12 @@
 
 namespace test {
 
-inline nlohmann::json derived() { return nlohmann::json::parse(golden::derived.begin(), golden::derived.end()); }
+inline nlohmann::json derived() {
+  return nlohmann::json::parse(golden::derived.begin(), golden::derived.end());
+}
 
-/// Checks that all numbers of `got` are within `bound` of those in `wanted`, a JSON list or a vector of double.
+/// Checks that all numbers of `got` are within `bound` of those in `wanted`, a JSON list or a vector of
+/// double.
 template <class Numbers>
 void compare(const Numbers& wanted, const attention::Tensor& got, double bound) {
   REQUIRE(wanted.size() == got.size());

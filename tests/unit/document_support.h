@@ -6,9 +6,9 @@
 #include <random>
 #include <string>
 
+#include "base/sentence.h"
 #include "document/document.h"
 #include "document/preset.h"
-#include "base/sentence.h"
 #include "document/text.h"
 
 namespace test {
@@ -23,7 +23,8 @@ inline document::Edit setCell(attention::TensorId tensor, int head, int row, int
   return document::SetCells{tensor, head, row, col, 1, 1, {value}};
 }
 
-/// Checks that the error names its field, that its sentence ends with a full stop, and that both are valid UTF-8.
+/// Checks that the error names its field, that its sentence ends with a full stop, and that both are valid
+/// UTF-8.
 inline void checkSentence(const base::Error& error) {
   const std::string message = error.message();
   CAPTURE(message);
@@ -59,36 +60,25 @@ class RandomEdits {
     switch (below(view_ ? 26 : 21)) {
       case 0:
       case 1:
-      case 2:
-        return cells(s);
+      case 2: return cells(s);
       case 3:
-      case 4:
-        return paint(s);
-      case 5:
-        return set(OptionId::temperature, static_cast<double>(1 + below(400)) / 100.0);
+      case 4: return paint(s);
+      case 5: return set(OptionId::temperature, static_cast<double>(1 + below(400)) / 100.0);
       case 6:
         return below(2) != 0 ? set(OptionId::causal, below(2) != 0) : set(OptionId::scale, below(2) != 0);
-      case 7:
-        return set(OptionId::mode, std::string(below(2) != 0 ? "x" : "qkv"));
-      case 8:
-        return set(OptionId::heads, static_cast<double>(1 + below(6)));
+      case 7: return set(OptionId::mode, std::string(below(2) != 0 ? "x" : "qkv"));
+      case 8: return set(OptionId::heads, static_cast<double>(1 + below(6)));
       case 9:
         return set(below(2) != 0 ? OptionId::d_k : OptionId::model_dim, static_cast<double>(1 + below(5)));
       case 10:
         return set(below(3) != 0 ? OptionId::tokens : OptionId::key_tokens,
                    static_cast<double>(1 + below(8)));
-      case 11:
-        return labels(s);
-      case 12:
-        return document::InsertTokens{below(s.tokens + 1), 1 + below(2), side()};
-      case 13:
-        return document::RemoveTokens{below(s.tokens), 1 + below(2), side()};
-      case 14:
-        return random(s);
-      case 15:
-        return choice();
-      case 16:
-        return mask();
+      case 11: return labels(s);
+      case 12: return document::InsertTokens{below(s.tokens + 1), 1 + below(2), side()};
+      case 13: return document::RemoveTokens{below(s.tokens), 1 + below(2), side()};
+      case 14: return random(s);
+      case 15: return choice();
+      case 16: return mask();
       case 17:
         return below(2) != 0 ? set(OptionId::scale, static_cast<double>(1 + below(300)) / 100.0)
                              : set(OptionId::softcap, static_cast<double>(below(30)) / 2.0);
@@ -101,16 +91,11 @@ class RandomEdits {
       case 20:
         return below(3) != 0 ? set(OptionId::batch_item, static_cast<double>(below(s.batch)))
                              : set(OptionId::batch, static_cast<double>(1 + below(3)));
-      case 21:
-        return set(OptionId::decimals, static_cast<double>(below(7)));
-      case 22:
-        return set(OptionId::theme, std::string(below(2) != 0 ? "dark" : "light"));
-      case 23:
-        return set(OptionId::step, static_cast<double>(below(s.tokens + 1)));
-      case 24:
-        return set(OptionId::average_heads, below(2) != 0);
-      default:
-        return set(OptionId::focus_head, static_cast<double>(below(s.heads)));
+      case 21: return set(OptionId::decimals, static_cast<double>(below(7)));
+      case 22: return set(OptionId::theme, std::string(below(2) != 0 ? "dark" : "light"));
+      case 23: return set(OptionId::step, static_cast<double>(below(s.tokens + 1)));
+      case 24: return set(OptionId::average_heads, below(2) != 0);
+      default: return set(OptionId::focus_head, static_cast<double>(below(s.heads)));
     }
   }
 

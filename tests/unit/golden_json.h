@@ -53,7 +53,8 @@ double off(const Numbers& numbers, const nlohmann::json& wanted) {
   REQUIRE(numbers.size() == exact.size());
   double most = 1.0, worst = 0.0;
   for (double v : exact) most = std::max(most, std::abs(v));
-  for (std::size_t i = 0; i < exact.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(numbers[i]) - exact[i]) / most);
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(numbers[i]) - exact[i]) / most);
   return worst;
 }
 

@@ -8,12 +8,13 @@
 #include <limits>
 #include <string>
 
-#include "attention/steps/forward.h"
 #include "attention/reference/reference.h"
+#include "attention/steps/forward.h"
 
 namespace test {
 
-/// Random numbers that are the same on every platform, which the standard's distributions are not. xorshift64*, Vigna 2016.
+/// Random numbers that are the same on every platform, which the standard's distributions are not.
+/// xorshift64*, Vigna 2016.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 1) {}
@@ -41,7 +42,8 @@ inline void fill(attention::Tensor& tensor, Random& random, float size = 1.0f) {
 
 struct Layer {
   attention::Spec spec;
-  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA, bias, bQ, bK, bV, bO, xV;  // xKv and those from wA on may be empty
+  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA, bias, bQ, bK, bV, bO,
+      xV;  // xKv and those from wA on may be empty
   attention::PaintedMask painted;
   bool projected = false, withOutputWeights = false;
 
@@ -89,7 +91,8 @@ struct Layer {
   }
   void paintNothing() {
     painted.rows = spec.queryCount, painted.cols = spec.keyCount;
-    painted.blocked.assign(static_cast<std::size_t>(painted.rows) * static_cast<std::size_t>(painted.cols), 0);
+    painted.blocked.assign(static_cast<std::size_t>(painted.rows) * static_cast<std::size_t>(painted.cols),
+                           0);
   }
   std::uint8_t& paint(int row, int col) {
     return painted.blocked[static_cast<std::size_t>(row) * static_cast<std::size_t>(painted.cols) +
@@ -97,15 +100,18 @@ struct Layer {
   }
 };
 
-inline constexpr attention::Score kScores[] = {attention::Score::dot, attention::Score::scaled, attention::Score::general,
-                                               attention::Score::additive, attention::Score::cosine};
+inline constexpr attention::Score kScores[] = {attention::Score::dot, attention::Score::scaled,
+                                               attention::Score::general, attention::Score::additive,
+                                               attention::Score::cosine};
 /// All, in the order of the registry.
 inline constexpr auto kNormalizers = [] {
   std::array<attention::Normalizer, attention::kNormalizerCount> all{};
-  for (int i = 0; i < attention::kNormalizerCount; ++i) all[static_cast<std::size_t>(i)] = static_cast<attention::Normalizer>(i);
+  for (int i = 0; i < attention::kNormalizerCount; ++i)
+    all[static_cast<std::size_t>(i)] = static_cast<attention::Normalizer>(i);
   return all;
 }();
-inline constexpr attention::Position kPositions[] = {attention::Position::none, attention::Position::sinusoidal,
+inline constexpr attention::Position kPositions[] = {attention::Position::none,
+                                                     attention::Position::sinusoidal,
                                                      attention::Position::rotary, attention::Position::alibi};
 
 inline attention::Spec shape(int heads, int kvHeads, int queries, int keys, int dim, int valueDim) {
@@ -130,14 +136,16 @@ inline Layer withScore(Layer layer, attention::Score score, Random& random) {
   const int dim = layer.spec.headDim;
   const float size = 1.0f / std::sqrt(static_cast<float>(dim));
   layer.spec.score = score;
-  if (score == Score::general || score == Score::additive) fill(layer.wA = {layer.spec.heads, dim, dim}, random, size);
+  if (score == Score::general || score == Score::additive)
+    fill(layer.wA = {layer.spec.heads, dim, dim}, random, size);
   if (score != Score::additive) return layer;
   fill(layer.uA = {layer.spec.heads, dim, dim}, random, size);
   fill(layer.vA = {layer.spec.heads, 1, dim}, random);
   return layer;
 }
 
-/// Adds, at random, a bias that masks some pairs (one for all heads, or one per head), and paints the given share of the pairs.
+/// Adds, at random, a bias that masks some pairs (one for all heads, or one per head), and paints the given
+/// share of the pairs.
 inline void maybeMask(Layer& layer, double painted, Random& random) {
   const attention::Spec& s = layer.spec;
   if (random.chance(0.3)) {
@@ -151,8 +159,8 @@ inline void maybeMask(Layer& layer, double painted, Random& random) {
   for (std::uint8_t& cell : layer.painted.blocked) cell = random.chance(painted);
 }
 
-/// A layer with projections; cross-attention if keyCount differs from queryCount. The weights are scaled so that Q, K and V
-/// have variance about 1.
+/// A layer with projections; cross-attention if keyCount differs from queryCount. The weights are scaled so
+/// that Q, K and V have variance about 1.
 inline Layer projected(const attention::Spec& spec, int modelDim, int outputDim, Random& random) {
   Layer layer;
   layer.spec = spec;
@@ -169,7 +177,8 @@ inline Layer projected(const attention::Spec& spec, int modelDim, int outputDim,
 
 /// The layer with random biases of its projections.
 inline Layer withBiases(Layer layer, Random& random) {
-  fill(layer.bQ = {1, 1, layer.wQ.cols()}, random), fill(layer.bK = {1, 1, layer.wK.cols()}, random), fill(layer.bV = {1, 1, layer.wV.cols()}, random);
+  fill(layer.bQ = {1, 1, layer.wQ.cols()}, random), fill(layer.bK = {1, 1, layer.wK.cols()}, random),
+      fill(layer.bV = {1, 1, layer.wV.cols()}, random);
   if (layer.withOutputWeights) fill(layer.bO = {1, 1, layer.wO.cols()}, random);
   return layer;
 }
@@ -187,14 +196,15 @@ void forEveryCell(const Layer& layer, const attention::Trace& trace, Use use) {
   }
 }
 
-/// The worst cell of one tensor: its error as a share of its bound, and a sentence if that share is more than 1.
+/// The worst cell of one tensor: its error as a share of its bound, and a sentence if that share is more
+/// than 1.
 struct Worst {
   double share = 0.0;
   std::string sentence;
 };
 
-inline Worst worstCell(const Layer& layer, const attention::Trace& trace, const attention::ReferenceTrace& exact,
-                       attention::TensorId id) {
+inline Worst worstCell(const Layer& layer, const attention::Trace& trace,
+                       const attention::ReferenceTrace& exact, attention::TensorId id) {
   const attention::Tensor* fast = attention::intermediate(trace, id);
   const attention::ReferenceTensor* slow = attention::intermediate(exact, id);
   Worst worst;
@@ -211,14 +221,14 @@ inline Worst worstCell(const Layer& layer, const attention::Trace& trace, const 
     if (off <= bound && bound > 0.0) worst.share = std::max(worst.share, off / bound);
     if (off <= bound || !worst.sentence.empty()) continue;  // the first comparison is false for NaN
     worst.share = 2.0;
-    worst.sentence = name + " number " + std::to_string(i) + " is " + std::to_string(a) + ", not " + std::to_string(b) +
-                     " (bound " + std::to_string(bound * 1e9) + "e-9)";
+    worst.sentence = name + " number " + std::to_string(i) + " is " + std::to_string(a) + ", not " +
+                     std::to_string(b) + " (bound " + std::to_string(bound * 1e9) + "e-9)";
   }
   return worst;
 }
 
-/// Compares the trace with the reference. Returns "" if all cells are within attention::errorBound, else a sentence with the
-/// tensor, the position and both values.
+/// Compares the trace with the reference. Returns "" if all cells are within attention::errorBound, else a
+/// sentence with the tensor, the position and both values.
 inline std::string difference(const Layer& layer, const attention::Trace& trace,
                               const attention::ReferenceTrace& exact) {
   for (int t = static_cast<int>(attention::TensorId::q); t < attention::kTensorCount; ++t) {

@@ -1,4 +1,5 @@
-// Reads back from the vertices of Dear ImGui what a frame shows: text with its position, and where a colour is painted.
+// Reads back from the vertices of Dear ImGui what a frame shows: text with its position, and where a colour
+// is painted.
 #pragma once
 
 #include <imgui.h>
@@ -68,11 +69,13 @@ class Painted {
 
   /// The first run that contains `part`, or null.
   const Words* find(std::string_view part) const {
-    const auto at = std::find_if(words_.begin(), words_.end(), [part](const Words& w) { return w.text.find(part) != std::string::npos; });
+    const auto at = std::find_if(words_.begin(), words_.end(),
+                                 [part](const Words& w) { return w.text.find(part) != std::string::npos; });
     return at == words_.end() ? nullptr : &*at;
   }
 
-  /// The background of the text, just left of its first letter or just right of its last: all that was painted there before it, blended.
+  /// The background of the text, just left of its first letter or just right of its last: all that was
+  /// painted there before it, blended.
   ImU32 ground(const Words& w, bool isRight = false) const {
     const float x = isRight ? w.right + 1.5f : w.left - 1.5f, y = w.midY();
     float under[3] = {0, 0, 0};
@@ -84,26 +87,32 @@ class Painted {
   }
   /// Does something that was painted later cover the middle of the text?
   bool isCovered(const Words& w) const {
-    return std::any_of(shapes_.begin() + std::min<std::ptrdiff_t>(w.order + 1, std::ssize(shapes_)), shapes_.end(), [x = w.midX(), y = w.midY()](const Shape& s) {
-      const bool isBroad = std::abs(s.v[2].pos.x - s.v[0].pos.x) > 6 && std::abs(s.v[2].pos.y - s.v[0].pos.y) > 6;  // neither a line nor a letter
-      return isBroad && s.isQuad && s.glyph == nullptr && s.v[0].col >> 24 == 255 && s.covers(x, y);
-    });
+    return std::any_of(
+        shapes_.begin() + std::min<std::ptrdiff_t>(w.order + 1, std::ssize(shapes_)), shapes_.end(),
+        [x = w.midX(), y = w.midY()](const Shape& s) {
+          const bool isBroad = std::abs(s.v[2].pos.x - s.v[0].pos.x) > 6 &&
+                               std::abs(s.v[2].pos.y - s.v[0].pos.y) > 6;  // neither a line nor a letter
+          return isBroad && s.isQuad && s.glyph == nullptr && s.v[0].col >> 24 == 255 && s.covers(x, y);
+        });
   }
   /// The colour of the text as it appears on this background.
   static ImU32 seen(ImU32 color, ImU32 ground) {
-    float under[3] = {static_cast<float>(ground & 255), static_cast<float>(ground >> 8 & 255), static_cast<float>(ground >> 16 & 255)};
+    float under[3] = {static_cast<float>(ground & 255), static_cast<float>(ground >> 8 & 255),
+                      static_cast<float>(ground >> 16 & 255)};
     blend(under, color);
     return IM_COL32(std::lround(under[0]), std::lround(under[1]), std::lround(under[2]), 255);
   }
 
-  /// The bounding rectangle of all that has exactly this colour in a part of the screen; empty (right < left) for none.
+  /// The bounding rectangle of all that has exactly this colour in a part of the screen; empty (right < left)
+  /// for none.
   Rectangle extent(ImU32 color, const Rectangle& within) const {
     Rectangle out{within.right, within.bottom, within.left - 1, within.top - 1};
     for (const Shape& s : shapes_) {
       const ImVec4& clip = s.clip;
       for (int i = 0; i < (s.isQuad ? 4 : 3); ++i) {
         const auto [x, y] = s.v[i].pos;
-        if (s.v[i].col != color || x < std::max(within.left, clip.x) || x > std::min(within.right, clip.z)) continue;
+        if (s.v[i].col != color || x < std::max(within.left, clip.x) || x > std::min(within.right, clip.z))
+          continue;
         if (y < std::max(within.top, clip.y) || y > std::min(within.bottom, clip.w)) continue;
         out = {std::min(out.left, x), std::min(out.top, y), std::max(out.right, x), std::max(out.bottom, y)};
       }
@@ -117,7 +126,8 @@ class Painted {
     bool operator==(const Uv&) const = default;
     std::size_t print() const {
       std::uint64_t sum = 0;
-      for (const float f : {u0, v0, u1, v1}) sum = (sum ^ std::bit_cast<std::uint32_t>(f)) * 0x9E3779B97F4A7C15u, sum ^= sum >> 29;
+      for (const float f : {u0, v0, u1, v1})
+        sum = (sum ^ std::bit_cast<std::uint32_t>(f)) * 0x9E3779B97F4A7C15u, sum ^= sum >> 29;
       return static_cast<std::size_t>(sum);
     }
   };
@@ -142,12 +152,15 @@ class Painted {
     }
   };
 
-  /// The letters by their place in the atlas: many thousands, which are collected again only if one of them has changed.
+  /// The letters by their place in the atlas: many thousands, which are collected again only if one of them
+  /// has changed.
   static const Glyphs& glyphsOf(const ImFontAtlas& atlas) {
     static Glyphs glyphs;
     static std::uint64_t known = 0;
     std::uint64_t print = 1;
-    const auto add = [&print](std::uint64_t n) { print = (print ^ n) * 0x9E3779B97F4A7C15u, print ^= print >> 29; };
+    const auto add = [&print](std::uint64_t n) {
+      print = (print ^ n) * 0x9E3779B97F4A7C15u, print ^= print >> 29;
+    };
     for (const ImFont* font : atlas.Fonts) {
       add(reinterpret_cast<std::uintptr_t>(font)), add(reinterpret_cast<std::uintptr_t>(font->Glyphs.Data));
       for (const ImFontGlyph& g : font->Glyphs) add(Uv{g.U0, g.V0, g.U1, g.V1}.print());
@@ -162,7 +175,9 @@ class Painted {
   }
 
   static bool isIn(ImVec2 a, ImVec2 b, ImVec2 c, float x, float y) {
-    const auto side = [x, y](ImVec2 p, ImVec2 q) { return (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x); };
+    const auto side = [x, y](ImVec2 p, ImVec2 q) {
+      return (q.x - p.x) * (y - p.y) - (q.y - p.y) * (x - p.x);
+    };
     const float ab = side(a, b), bc = side(b, c), ca = side(c, a);
     return (ab >= 0 && bc >= 0 && ca >= 0) || (ab <= 0 && bc <= 0 && ca <= 0);
   }
@@ -178,11 +193,17 @@ class Painted {
       for (const ImDrawCmd& command : list->CmdBuffer) {
         if (command.UserCallback != nullptr) continue;
         const ImDrawIdx* at = list->IdxBuffer.Data + command.IdxOffset;
-        const auto vertex = [&](ImDrawIdx i) { return list->VtxBuffer[static_cast<int>(command.VtxOffset + i)]; };
+        const auto vertex = [&](ImDrawIdx i) {
+          return list->VtxBuffer[static_cast<int>(command.VtxOffset + i)];
+        };
         for (unsigned i = 0; i + 2 < command.ElemCount;) {
           const ImDrawIdx a = at[i];
-          const bool isQuad = i + 5 < command.ElemCount && at[i + 1] == a + 1 && at[i + 2] == a + 2 && at[i + 3] == a && at[i + 4] == a + 2 && at[i + 5] == a + 3;
-          Shape s{{vertex(a), vertex(at[i + 1]), vertex(at[i + 2]), vertex(isQuad ? at[i + 5] : a)}, command.ClipRect, isQuad, nullptr};
+          const bool isQuad = i + 5 < command.ElemCount && at[i + 1] == a + 1 && at[i + 2] == a + 2 &&
+                              at[i + 3] == a && at[i + 4] == a + 2 && at[i + 5] == a + 3;
+          Shape s{{vertex(a), vertex(at[i + 1]), vertex(at[i + 2]), vertex(isQuad ? at[i + 5] : a)},
+                  command.ClipRect,
+                  isQuad,
+                  nullptr};
           if (isQuad) {
             const auto known = glyphs.find({s.v[0].uv.x, s.v[0].uv.y, s.v[2].uv.x, s.v[2].uv.y});
             if (known != glyphs.end()) s.glyph = &known->second;
@@ -199,10 +220,12 @@ class Painted {
     if (v[2].pos.x <= clip.x || v[0].pos.x >= clip.z || v[2].pos.y <= clip.y || v[0].pos.y >= clip.w) return;
     const auto [font, g] = *known;
     if (v[0].pos.y != v[1].pos.y) return rotated(v, font, g->Codepoint);
-    const float scale = (v[2].pos.y - v[0].pos.y) / (g->Y1 - g->Y0), pen = v[0].pos.x - g->X0 * scale, top = v[0].pos.y - g->Y0 * scale;
+    const float scale = (v[2].pos.y - v[0].pos.y) / (g->Y1 - g->Y0), pen = v[0].pos.x - g->X0 * scale,
+                top = v[0].pos.y - g->Y0 * scale;
     const float space = font->FindGlyph(' ')->AdvanceX * scale, gap = std::round((pen - pen_) / space);
-    const bool goesOn = font == font_ && v[0].col == line_.color && std::abs(top - line_.top) < 0.1f && gap >= 0 && gap <= 1 &&
-                        std::abs(pen - pen_ - gap * space) < 0.3f && !(gap == 1 && isNextNumber(g->Codepoint));
+    const bool goesOn = font == font_ && v[0].col == line_.color && std::abs(top - line_.top) < 0.1f &&
+                        gap >= 0 && gap <= 1 && std::abs(pen - pen_ - gap * space) < 0.3f &&
+                        !(gap == 1 && isNextNumber(g->Codepoint));
     if (!goesOn) {
       finish();
       line_ = {"", v[0].pos.x, v[2].pos.x, top, top + font->FontSize * scale, v[0].col, order_, false};
@@ -219,17 +242,20 @@ class Painted {
   // After a number, another one is of the next cell: where cells are a space wider than their numbers.
   bool isNextNumber(unsigned codepoint) const {
     const auto isDigit = [](unsigned c) { return c >= '0' && c <= '9'; };
-    return isDigit(static_cast<unsigned char>(line_.text.back())) && (isDigit(codepoint) || codepoint == '-' || codepoint == 0x2212);
+    return isDigit(static_cast<unsigned char>(line_.text.back())) &&
+           (isDigit(codepoint) || codepoint == '-' || codepoint == 0x2212);
   }
 
   void rotated(const ImDrawVert* v, ImFont* font, unsigned codepoint) {
     finish();
     const auto &from = v[3].pos, &to = v[1].pos;  // lower left, upper right corner
-    const bool goesOn = !slanted_.empty() && font == turnedFont_ && from.x > slanted_.back().left && from.y < slanted_.back().bottom &&
+    const bool goesOn = !slanted_.empty() && font == turnedFont_ && from.x > slanted_.back().left &&
+                        from.y < slanted_.back().bottom &&
                         std::abs((from.x - slanted_.back().left) - (slanted_.back().bottom - from.y)) < 3;
     if (!goesOn) slanted_.push_back({"", from.x, to.x, to.y, from.y, v[0].col});
     append(slanted_.back().text, codepoint);
-    slanted_.back().right = std::max(slanted_.back().right, to.x), slanted_.back().top = std::min(slanted_.back().top, to.y);
+    slanted_.back().right = std::max(slanted_.back().right, to.x),
+    slanted_.back().top = std::min(slanted_.back().top, to.y);
     turnedFont_ = font;
   }
 
@@ -244,7 +270,8 @@ class Painted {
     } else if (c < 0x800) {
       to += {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 0x3F))};
     } else {
-      to += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)), static_cast<char>(0x80 | (c & 0x3F))};
+      to += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)),
+             static_cast<char>(0x80 | (c & 0x3F))};
     }
   }
 

@@ -1,5 +1,5 @@
-// Shared by tests and benchmarks of the whole App: an invisible window with the fonts of the shells, and a host that accepts
-// everything and does nothing.
+// Shared by tests and benchmarks of the whole App: an invisible window with the fonts of the shells, and a
+// host that accepts everything and does nothing.
 #pragma once
 
 #include <imgui.h>
@@ -21,7 +21,9 @@ class QuietHost : public app::Host {
   void drawText() override {}
   void dropText() override {}
   bool pickFile() override { return false; }
-  base::Result<std::string> saveFile(std::string_view, std::string_view, bool) override { return std::string("Saved."); }
+  base::Result<std::string> saveFile(std::string_view, std::string_view, bool) override {
+    return std::string("Saved.");
+  }
   void toggleFullscreen() override {}
   void copyToClipboard(std::string_view) override {}
   bool prefersDark() const override { return false; }
@@ -29,22 +31,26 @@ class QuietHost : public app::Host {
   void emit(const app::Event&) override {}
 };
 
-/// Adds a font with the given line height in pixels. `advance` is the same advance for all of its characters; 0 keeps those
-/// of the font. The page's build of Dear ImGui has no font of its own.
-inline ImFont* addFace(ImFontAtlas& atlas, std::span<const unsigned char> bytes, float height, float advance = 0) {
+/// Adds a font with the given line height in pixels. `advance` is the same advance for all of its characters;
+/// 0 keeps those of the font. The page's build of Dear ImGui has no font of its own.
+inline ImFont* addFace(ImFontAtlas& atlas, std::span<const unsigned char> bytes, float height,
+                       float advance = 0) {
   static constexpr ImWchar kGlyphs[] = {0x20, 0x27ff, 0};
   ImFontConfig config;
   config.FontDataOwnedByAtlas = false;
   config.GlyphRanges = kGlyphs;
   config.OversampleH = config.OversampleV = 1;
   if (advance > 0) config.GlyphMinAdvanceX = config.GlyphMaxAdvanceX = advance;
-  return atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size()), height, &config);
+  return atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size()),
+                                    height, &config);
 }
 
 /// The fonts in the sizes that the shells use at a pixel ratio of 1. Made once for all windows of a process.
 struct Faces {
   Faces() {
-    const auto words = [this](std::span<const unsigned char> face, float em) { return addFace(atlas, face, std::round(em * 1.21f)); };
+    const auto words = [this](std::span<const unsigned char> face, float em) {
+      return addFace(atlas, face, std::round(em * 1.21f));
+    };
     const auto numbers = [this](float em) {
       return addFace(atlas, fonts::jetbrainsmono_regular, std::round(em * 1.32f), std::round(em * 0.6f));
     };
@@ -67,7 +73,8 @@ struct Faces {
 /// A Dear ImGui context with the size of a window, and no window.
 class Screen {
  public:
-  explicit Screen(float width = 1440, float height = 900, Faces& faces = Faces::shared()) : context_(ImGui::CreateContext(&faces.atlas)) {
+  explicit Screen(float width = 1440, float height = 900, Faces& faces = Faces::shared())
+      : context_(ImGui::CreateContext(&faces.atlas)) {
     ImGui::SetCurrentContext(context_);
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
@@ -82,7 +89,8 @@ class Screen {
   ImGuiContext* context_;
 };
 
-/// Builds one frame as the shells do (a second time if input changed what was built) and renders it into draw lists.
+/// Builds one frame as the shells do (a second time if input changed what was built) and renders it into draw
+/// lists.
 template <class App>
 void build(App& app, float seconds = 1.0f / 60) {
   ImGuiIO& io = ImGui::GetIO();

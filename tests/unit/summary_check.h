@@ -13,7 +13,8 @@
 namespace test {
 
 /// The range of a block, found by looking at every number.
-inline attention::Range scanned(const attention::Tensor& t, int head, attention::Span rows, attention::Span cols) {
+inline attention::Range scanned(const attention::Tensor& t, int head, attention::Span rows,
+                                attention::Span cols) {
   attention::Range range;
   for (int r = rows.begin; r < rows.end; ++r) {
     for (int c = cols.begin; c < cols.end; ++c) {
@@ -45,10 +46,16 @@ class SummaryCheck {
       if (s.reach(id, *t) != anew.reach(id, *t)) return name + ": the end of its colour scale";
     }
     for (TensorId id : {TensorId::weights, TensorId::head_output}) {
-      if (std::string bad = wrongMean(s.mean(id, engine.spec(), trace), *find(inputs, trace, id), engine.spec()); !bad.empty()) return bad;
+      if (std::string bad =
+              wrongMean(s.mean(id, engine.spec(), trace), *find(inputs, trace, id), engine.spec());
+          !bad.empty())
+        return bad;
     }
-    if (std::string bad = wrongWeights(s, TensorId::weights, trace.weights); !bad.empty()) return "weights: " + bad;
-    if (std::string bad = wrongWeights(s, kMeanWeights, s.mean(TensorId::weights, engine.spec(), trace)); !bad.empty()) return "mean: " + bad;
+    if (std::string bad = wrongWeights(s, TensorId::weights, trace.weights); !bad.empty())
+      return "weights: " + bad;
+    if (std::string bad = wrongWeights(s, kMeanWeights, s.mean(TensorId::weights, engine.spec(), trace));
+        !bad.empty())
+      return "mean: " + bad;
     seen_ = s.now();
     return wrongMask(s, engine.spec(), inputs);
   }
@@ -73,7 +80,8 @@ class SummaryCheck {
     return bad;
   }
 
-  static std::string wrongRanges(attention::Summaries& s, attention::TensorId id, const attention::Tensor& t, const attention::Spec& spec) {
+  static std::string wrongRanges(attention::Summaries& s, attention::TensorId id, const attention::Tensor& t,
+                                 const attention::Spec& spec) {
     using attention::TensorId;
     attention::Range all;
     for (int h = 0; h < t.heads(); ++h) {
@@ -81,17 +89,20 @@ class SummaryCheck {
       all = {std::min(all.low, head.low), std::max(all.high, head.high)};
       if (s.range(id, t, h, {0, t.rows()}, {0, t.cols()}) != head) return "the range of a head";
       const attention::Span middle{t.rows() / 3, t.rows() / 2 + 1};
-      if (s.range(id, t, h, middle, {0, t.cols()}) != scanned(t, h, middle, {0, t.cols()})) return "the range of some rows";
+      if (s.range(id, t, h, middle, {0, t.cols()}) != scanned(t, h, middle, {0, t.cols()}))
+        return "the range of some rows";
     }
     if (id == TensorId::w_q || id == TensorId::w_k) {
       const attention::Span last{t.cols() - spec.headDim, t.cols()};
-      if (s.range(id, t, 0, {0, t.rows()}, last) != scanned(t, 0, {0, t.rows()}, last)) return "the range of some columns";
+      if (s.range(id, t, 0, {0, t.rows()}, last) != scanned(t, 0, {0, t.rows()}, last))
+        return "the range of some columns";
     }
     return s.range(id, t) == all ? "" : "the range of all";
   }
 
   // The mean is over the heads that take part.
-  static std::string wrongMean(const attention::Tensor& mean, const attention::Tensor& all, const attention::Spec& spec) {
+  static std::string wrongMean(const attention::Tensor& mean, const attention::Tensor& all,
+                               const attention::Spec& spec) {
     if (mean.rows() != all.rows() || mean.cols() != all.cols()) return "the shape of a mean";
     for (int i = 0; i < all.rows(); ++i) {
       for (int j = 0; j < all.cols(); ++j) {
@@ -107,7 +118,8 @@ class SummaryCheck {
     return "";
   }
 
-  static std::string wrongWeights(attention::Summaries& s, attention::TensorId id, const attention::Tensor& t) {
+  static std::string wrongWeights(attention::Summaries& s, attention::TensorId id,
+                                  const attention::Tensor& t) {
     for (int h = 0; h < t.heads(); ++h) {
       int links = 0;
       for (int r = 0; r < t.rows(); ++r) {
@@ -118,21 +130,25 @@ class SummaryCheck {
         links += here;
         if (row.links != here) return "the links of a row";
         if (row.range != range || s.rowPeaks(id, t, h)[r] != range.size()) return "the range of a row";
-        if (range.high > 0 && t.at(h, r, row.highAt) != range.high) return "the place of the largest of a row";
+        if (range.high > 0 && t.at(h, r, row.highAt) != range.high)
+          return "the place of the largest of a row";
       }
       if (s.links(id, t, h) != links) return "the links of a head";
     }
     return "";
   }
 
-  static std::string wrongMask(attention::Summaries& s, const attention::Spec& spec, const attention::Inputs& inputs) {
+  static std::string wrongMask(attention::Summaries& s, const attention::Spec& spec,
+                               const attention::Inputs& inputs) {
     const attention::Tensor& visible = s.visible(spec, inputs);
     std::int64_t count = 0;
     for (int i = 0; i < spec.queryCount; ++i) {
       const attention::MaskRow row(spec, i);
       for (int j = 0; j < spec.keyCount; ++j) {
-        bool isSeen = inputs.bias == nullptr;  // with a bias, a key is seen if the bias of any head lets it through
-        for (int h = 0; !isSeen && h < inputs.bias->heads(); ++h) isSeen = std::isfinite(inputs.bias->at(h, i, j));
+        bool isSeen =
+            inputs.bias == nullptr;  // with a bias, a key is seen if the bias of any head lets it through
+        for (int h = 0; !isSeen && h < inputs.bias->heads(); ++h)
+          isSeen = std::isfinite(inputs.bias->at(h, i, j));
         isSeen = isSeen && row.sees(j) && !(inputs.painted && inputs.painted->isBlocked(i, j));
         count += isSeen;
         if (visible.at(0, i, j) != (isSeen ? 1.0f : 0.0f)) return "a cell of the mask";

@@ -23,7 +23,8 @@ TEST_CASE("app: the name of a narrow column leaves the sums of the rows their ro
   REQUIRE(f.app().set("labels", R"(["east", "EAST", "north", "NORTH", "north-north-east"])"));
   f.settle();
   const app::Rect name = f.at("label:above:4"), last = f.at("weights", 0, 0, 4);
-  CHECK((name.x + name.width < last.x + last.width + 14 || name.y + name.height <= last.y));  // written at an angle, it is above them
+  CHECK((name.x + name.width < last.x + last.width + 14 ||
+         name.y + name.height <= last.y));  // written at an angle, it is above them
 }
 
 TEST_CASE("app: an example of shared keys shows how many heads they have") {
@@ -224,7 +225,8 @@ TEST_CASE("app: a head count that does not divide the width is refused with thos
   REQUIRE_FALSE(done);
   CHECK(done.error().kind == Error::Kind::range);
   CHECK(done.error().field == "heads");
-  for (const char* allowed : {"1", "2", "3", "6"}) CHECK(done.error().message().find(allowed) != std::string::npos);
+  for (const char* allowed : {"1", "2", "3", "6"})
+    CHECK(done.error().message().find(allowed) != std::string::npos);
   CHECK(f.app().state() == before);
 }
 
@@ -262,24 +264,56 @@ TEST_CASE("app: letters switch options; a locked one stays") {
   CHECK(f.q(0, 0) == before);
 }
 
-TEST_CASE("options: every one in the side panel is reached and changed by keys, each key is one step of undo") {
+TEST_CASE(
+    "options: every one in the side panel is reached and changed by keys, each key is one step of undo") {
   for (const auto& size : {std::pair{1440.0f, 900.0f}, {390.0f, 844.0f}, {640.0f, 440.0f}}) {
     Fixture f(size.first, size.second);
-    for (const auto& [name, value] : {std::pair{"mode", "\"x\""}, {"heads", "2"}, {"pattern", "\"bigbird\""}}) {
+    for (const auto& [name, value] :
+         {std::pair{"mode", "\"x\""}, {"heads", "2"}, {"pattern", "\"bigbird\""}}) {
       REQUIRE(f.app().set(name, value));
     }
     // Options of the view are not part of the history.
-    const auto ofView = [](const std::string& name) { return name == "whole_projections" || name == "decimals" || name == "step"; };
+    const auto ofView = [](const std::string& name) {
+      return name == "whole_projections" || name == "decimals" || name == "step";
+    };
     f.type('O');
     for (const char* fold : {"more-sizes", "window", "more-masks"}) {
       REQUIRE(f.focusOn(fold));
       f.key(ImGuiKey_RightArrow);
     }
-    for (const std::string name :
-         {"mode", "tokens", "cross", "heads", "d_k", "model_dim", "whole_projections", "d_v", "kv_heads", "batch", "position",
-          "causal", "window_left", "window_right", "pattern", "pattern_local", "pattern_dilation", "pattern_stride",
-          "pattern_block", "pattern_global", "pattern_random", "pattern_seed", "causal_offset", "prefix", "key_length",
-          "mask_after_softmax", "score", "scale", "softcap", "temperature", "normalizer", "decimals", "step"}) {
+    for (const std::string name : {"mode",
+                                   "tokens",
+                                   "cross",
+                                   "heads",
+                                   "d_k",
+                                   "model_dim",
+                                   "whole_projections",
+                                   "d_v",
+                                   "kv_heads",
+                                   "batch",
+                                   "position",
+                                   "causal",
+                                   "window_left",
+                                   "window_right",
+                                   "pattern",
+                                   "pattern_local",
+                                   "pattern_dilation",
+                                   "pattern_stride",
+                                   "pattern_block",
+                                   "pattern_global",
+                                   "pattern_random",
+                                   "pattern_seed",
+                                   "causal_offset",
+                                   "prefix",
+                                   "key_length",
+                                   "mask_after_softmax",
+                                   "score",
+                                   "scale",
+                                   "softcap",
+                                   "temperature",
+                                   "normalizer",
+                                   "decimals",
+                                   "step"}) {
       CAPTURE(name);
       CAPTURE(size.first);
       REQUIRE(f.focusOn(name));
@@ -339,7 +373,9 @@ TEST_CASE("options: O takes the keys from the board, Escape and a press on the b
   CHECK(wide.focus().empty());
 }
 
-TEST_CASE("options: Enter activates, what is locked or can do nothing is passed over, what is gone gives its place") {
+TEST_CASE(
+    "options: Enter activates, what is locked or can do nothing is passed over, what is gone gives its "
+    "place") {
   Fixture f;
   f.app().setEmbed({"", "mode,causal,temperature,scale"});
   f.settle();
@@ -440,7 +476,8 @@ TEST_CASE("views: a tab each, and a page is in the place of the board while head
   Fixture f;
   const app::Rect tokens = f.at("tokens+");
   CHECK(f.at("matrix:q").width > 0);
-  for (const auto& [tab, view] : {std::pair{"view:block", "block"}, {"view:segments", "segments"}, {"lab:1", "spread"}}) {
+  for (const auto& [tab, view] :
+       {std::pair{"view:block", "block"}, {"view:segments", "segments"}, {"lab:1", "spread"}}) {
     if (tab != std::string_view("view:block")) f.click(f.at("views:more"));
     f.click(f.at(tab));
     CHECK(f.option("view") == '"' + std::string(view) + '"');
@@ -463,9 +500,13 @@ TEST_CASE("views: a tab each, and a page is in the place of the board while head
   CHECK(tabs.x + tabs.width / 2 == doctest::Approx(720).epsilon(0.01));
 }
 
-TEST_CASE("keys: a letter or sign does something where the board says that the key is its own, and nothing elsewhere") {
-  std::vector<std::pair<char, ImGuiKey>> all{{'[', ImGuiKey_LeftBracket}, {']', ImGuiKey_RightBracket}, {'-', ImGuiKey_Minus}, {'0', ImGuiKey_0}};
-  for (char letter = 'a'; letter <= 'z'; ++letter) all.emplace_back(letter, static_cast<ImGuiKey>(ImGuiKey_A + (letter - 'a')));
+TEST_CASE(
+    "keys: a letter or sign does something where the board says that the key is its own, and nothing "
+    "elsewhere") {
+  std::vector<std::pair<char, ImGuiKey>> all{
+      {'[', ImGuiKey_LeftBracket}, {']', ImGuiKey_RightBracket}, {'-', ImGuiKey_Minus}, {'0', ImGuiKey_0}};
+  for (char letter = 'a'; letter <= 'z'; ++letter)
+    all.emplace_back(letter, static_cast<ImGuiKey>(ImGuiKey_A + (letter - 'a')));
   int used = 0;
   for (const auto& [character, key] : all) {
     Fixture f;
@@ -551,7 +592,8 @@ TEST_CASE("views: drops are drawn again without new weights, and plain dropout l
   CHECK_FALSE(tensor("block:drop_mask_1") == before);
   for (const float factor : {2.0f, 1.0f}) {
     const Tensor z = tensor("block:drop_mask_1"), kept = tensor("block:dropout_1");
-    for (std::size_t i = 0; i < z.size(); ++i) CHECK(kept.data()[i] == whole.data()[i] * z.data()[i] * factor);
+    for (std::size_t i = 0; i < z.size(); ++i)
+      CHECK(kept.data()[i] == whole.data()[i] * z.data()[i] * factor);
     if (factor == 2.0f) f.click(f.at("block_dropout_kind:1"));
   }
   CHECK(f.option("block_dropout_kind") == "\"plain\"");
@@ -589,8 +631,11 @@ TEST_CASE("views: what the experiments are set to is in the state, undone, and t
 }
 
 TEST_CASE("experiments: the pages fit into the window at all widths, in both input modes") {
-  for (const auto& size :
-       {std::pair{1440.0f, 900.0f}, {1100.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}, {320.0f, 320.0f}}) {
+  for (const auto& size : {std::pair{1440.0f, 900.0f},
+                           {1100.0f, 700.0f},
+                           {640.0f, 440.0f},
+                           {390.0f, 844.0f},
+                           {320.0f, 320.0f}}) {
     Fixture f(size.first, size.second);
     f.type('m');
     f.type('e');
@@ -600,8 +645,10 @@ TEST_CASE("experiments: the pages fit into the window at all widths, in both inp
       CAPTURE(size.first);
       CAPTURE(page);
       int found = 0;
-      for (const char* name : {"lab-close", "lab:1", "lab:5", "lab:draw", "slider:d_k", "slider:amount", "slider:lead",
-                               "lab:moved:2", "block_norm:0", "block:norm_2", "stage:hidden", "segment_tokens+", "segment:1", "segment_seed", "slider:mean", "slider:steps", "block_seed"}) {
+      for (const char* name :
+           {"lab-close", "lab:1", "lab:5", "lab:draw", "slider:d_k", "slider:amount", "slider:lead",
+            "lab:moved:2", "block_norm:0", "block:norm_2", "stage:hidden", "segment_tokens+", "segment:1",
+            "segment_seed", "slider:mean", "slider:steps", "block_seed"}) {
         const auto r = f.app().locate(name, 0, 0, 0);
         if (!r) continue;
         ++found;
@@ -703,7 +750,8 @@ TEST_CASE("experiments: a drag of the dropout is one step of undo, each key is o
 
 TEST_CASE("experiments: what the host page locked stays, for the mouse and for keys") {
   Fixture f;
-  f.app().setEmbed({"", "block_residual,block_norm,block_activation,block_dropout,segment_by,segment_tokens"});
+  f.app().setEmbed(
+      {"", "block_residual,block_norm,block_activation,block_dropout,segment_by,segment_tokens"});
   const std::string before = f.app().state();
   f.type('e');
   f.type('4');
@@ -775,7 +823,11 @@ TEST_CASE("app: scripts read the stages of the block and both levels of the segm
   CHECK_FALSE(f.app().tensor("block:nonsense"));
   const std::vector<float> data{1};
   const std::vector<int> shape{1};
-  CHECK(f.app().setTensor("block:hidden", data, shape).error().message().starts_with("block:hidden: it is computed; set one of x,"));
+  CHECK(f.app()
+            .setTensor("block:hidden", data, shape)
+            .error()
+            .message()
+            .starts_with("block:hidden: it is computed; set one of x,"));
   const int tokens = tensor("weights").rows();
   CHECK(f.app().set("segment_tokens", std::to_string(tokens)));
   CHECK(tensor("segment_weights").values().size() == 1);
@@ -812,7 +864,9 @@ TEST_CASE("experiments: a cell of a parameter is typed and changed by keys") {
   Fixture f;
   f.type('e');
   f.type('4');
-  const auto gamma = [&](int col) { return static_cast<double>((*f.app().tensor("gamma_2"))->at(0, 0, col)); };
+  const auto gamma = [&](int col) {
+    return static_cast<double>((*f.app().tensor("gamma_2"))->at(0, 0, col));
+  };
   const app::Rect all = f.at("slider:gamma_2"), first{all.x, all.y, all.height, all.height};
   const app::Rect second{all.x + all.height, all.y, all.height, all.height};
   f.click(second);
@@ -948,10 +1002,21 @@ TEST_CASE("experiments: arrow keys choose a control and change it") {
 }
 
 TEST_CASE("experiments: every page opens over every mechanism") {
-  const std::pair<const char*, const char*> options[] = {
-      {"d_k", "4"},  {"causal", "false"}, {"score", "\"additive\""},        {"score", "\"scaled\""},   {"position", "\"sinusoidal\""},
-      {"softcap", "2"}, {"position", "\"rotary\""}, {"normalizer", "\"sparsemax\""}, {"position", "\"alibi\""}, {"kv_heads", "1"},
-      {"d_v", "2"},  {"hidden_heads", "[0]"}, {"cross", "true"},          {"key_tokens", "7"},      {"key_tokens", "2"}};
+  const std::pair<const char*, const char*> options[] = {{"d_k", "4"},
+                                                         {"causal", "false"},
+                                                         {"score", "\"additive\""},
+                                                         {"score", "\"scaled\""},
+                                                         {"position", "\"sinusoidal\""},
+                                                         {"softcap", "2"},
+                                                         {"position", "\"rotary\""},
+                                                         {"normalizer", "\"sparsemax\""},
+                                                         {"position", "\"alibi\""},
+                                                         {"kv_heads", "1"},
+                                                         {"d_v", "2"},
+                                                         {"hidden_heads", "[0]"},
+                                                         {"cross", "true"},
+                                                         {"key_tokens", "7"},
+                                                         {"key_tokens", "2"}};
   for (const char* mode : {"\"qkv\"", "\"x\""}) {
     Fixture f;
     CHECK(f.app().set("mode", mode));
@@ -961,7 +1026,10 @@ TEST_CASE("experiments: every page opens over every mechanism") {
       accepted += bool(f.app().set(name, value));
       for (const char page : {'2', '4', '5'}) {
         f.type(page);
-        REQUIRE(f.app().locate(page == '2' ? "lab:draw" : page == '4' ? "block_seed" : "segment_seed", 0, 0, 0));
+        REQUIRE(f.app().locate(page == '2'   ? "lab:draw"
+                               : page == '4' ? "block_seed"
+                                             : "segment_seed",
+                               0, 0, 0));
         if (page != '4') continue;
         f.click(f.at("block_norm:2"));
         f.click(f.at("block_norm:1"));
@@ -973,16 +1041,25 @@ TEST_CASE("experiments: every page opens over every mechanism") {
 
 TEST_CASE("app: a cell around the layer is found and explained where its page is open") {
   Fixture f;
-  const auto where = [&](const char* name, int row = 0, int col = 0) { return f.app().locate(name, 0, row, col); };
-  CHECK(where("block:norm_2").error().message() == "block:norm_2: it is not on the screen; open it in the experiments first.");
+  const auto where = [&](const char* name, int row = 0, int col = 0) {
+    return f.app().locate(name, 0, row, col);
+  };
+  CHECK(where("block:norm_2").error().message() ==
+        "block:norm_2: it is not on the screen; open it in the experiments first.");
   f.type('e');
   f.type('4');
   REQUIRE(where("block:norm_2", 1, 2));
-  CHECK(where("block:norm_2", 1, 2)->x == doctest::Approx(where("block:norm_2")->x + 2 * where("block:norm_2")->width));
-  CHECK(where("block:norm_2", 1, 2)->y == doctest::Approx(where("block:norm_2")->y + where("block:norm_2")->height));
-  CHECK(where("gamma_2", 0, 3)->x == doctest::Approx(where("slider:gamma_2")->x + 3 * where("gamma_2")->width));
+  CHECK(where("block:norm_2", 1, 2)->x ==
+        doctest::Approx(where("block:norm_2")->x + 2 * where("block:norm_2")->width));
+  CHECK(where("block:norm_2", 1, 2)->y ==
+        doctest::Approx(where("block:norm_2")->y + where("block:norm_2")->height));
+  CHECK(where("gamma_2", 0, 3)->x ==
+        doctest::Approx(where("slider:gamma_2")->x + 3 * where("gamma_2")->width));
   CHECK_FALSE(where("block:hidden"));
-  CHECK(where("block:norm_2", 99).error().message().starts_with("block:norm_2: there is no cell [0, 99, 0]; the shape is [1, "));
+  CHECK(where("block:norm_2", 99)
+            .error()
+            .message()
+            .starts_with("block:norm_2: there is no cell [0, 99, 0]; the shape is [1, "));
   CHECK_FALSE(where("segment_weights"));
   f.type('5');
   CHECK(where("segment_weights", 1)->y == where("segment:1")->y);
@@ -996,9 +1073,14 @@ TEST_CASE("app: a cell around the layer is found and explained where its page is
   CHECK(explained("block:hidden")->find("\"terms\":[{") != std::string::npos);
   CHECK(explained("token_weights")->find("exp") != std::string::npos);
   CHECK(explained("segment_weights"));
-  CHECK(f.app().explain("token_weights", 0, 0, 1).error().message().starts_with("token_weights: there is no cell [0, 0, 1]"));
+  CHECK(f.app()
+            .explain("token_weights", 0, 0, 1)
+            .error()
+            .message()
+            .starts_with("token_weights: there is no cell [0, 0, 1]"));
   CHECK(explained("x").error().message() == "x: it is not in use here; set mode to \"x\" to change it.");
-  CHECK(explained("w_a").error().message() == "w_a: it is not in use here; set score to \"general\" or \"additive\" to change it.");
+  CHECK(explained("w_a").error().message() ==
+        "w_a: it is not in use here; set score to \"general\" or \"additive\" to change it.");
   CHECK(explained("gamma_2").error().message().starts_with("tensor: there is no \"gamma_2\"; use one of "));
   CHECK(explained("block:norm2").error().message().find("perhaps block:norm_") != std::string::npos);
   CHECK(f.app().tensor("spread:curves").error().message().find("perhaps spread:curve") != std::string::npos);
@@ -1008,7 +1090,9 @@ TEST_CASE("app: a cell around the layer is found and explained where its page is
 
 TEST_CASE("app: scripts read the numbers of the experiments as they are on the screen") {
   Fixture f;
-  const auto at = [&](const char* name, int row, int col) { return (*f.app().tensor(name))->at(0, row, col); };
+  const auto at = [&](const char* name, int row, int col) {
+    return (*f.app().tensor(name))->at(0, row, col);
+  };
   f.type('e');
   CHECK(at("spread:table", 0, 0) == 64.0f);
   const app::Rect slider = f.at("slider:d_k");
@@ -1030,7 +1114,11 @@ TEST_CASE("app: scripts read the numbers of the experiments as they are on the s
   CHECK(at("reach:curve", 31, 3) == 1.0f / 32);
   const std::vector<float> data{1};
   const std::vector<int> shape{1};
-  CHECK(f.app().setTensor("reach:curve", data, shape).error().message().starts_with("reach:curve: it is computed; set one of x,"));
+  CHECK(f.app()
+            .setTensor("reach:curve", data, shape)
+            .error()
+            .message()
+            .starts_with("reach:curve: it is computed; set one of x,"));
 }
 
 TEST_CASE("app: locate brings a cell of another head, or one below the edge, into view") {
@@ -1103,8 +1191,11 @@ TEST_CASE("app: a refused state changes nothing, at whatever byte it was cut") {
 }
 
 TEST_CASE("app: every named thing on the screen lies inside of it, at all widths") {
-  for (const auto& size :
-       {std::pair{1440.0f, 900.0f}, {1100.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}, {320.0f, 320.0f}}) {
+  for (const auto& size : {std::pair{1440.0f, 900.0f},
+                           {1100.0f, 700.0f},
+                           {640.0f, 440.0f},
+                           {390.0f, 844.0f},
+                           {320.0f, 320.0f}}) {
     Fixture f(size.first, size.second);
     for (const char* name : {"causal", "heads+", "heads-", "reset"}) {
       const app::Rect r = f.at(name);

@@ -1,12 +1,13 @@
-// The backward pass of the layer: the double reference against central differences, and the float version against the reference.
+// The backward pass of the layer: the double reference against central differences, and the float version
+// against the reference.
 #include <doctest/doctest.h>
 
 #include <chrono>
 
 #include "attention/experiments/saliency.h"
-#include "reference/backward.h"
 #include "attention/steps/backward.h"
 #include "layer.h"
+#include "reference/backward.h"
 #include "thorough.h"
 
 using namespace attention;
@@ -18,8 +19,9 @@ using test::Random;
 
 namespace {
 
-/// Half of the distance between the two points of a central difference. All numbers are multiples of it and less than 16, so
-/// both points are exact as floats. The reference computes in double; the error of its differences is about 1e-9.
+/// Half of the distance between the two points of a central difference. All numbers are multiples of it and
+/// less than 16, so both points are exact as floats. The reference computes in double; the error of its
+/// differences is about 1e-9.
 constexpr double kStep = 0x1p-16;
 
 void roundTo(double step, Tensor& tensor) {
@@ -42,21 +44,26 @@ Tensor& inputOf(Layer& layer, TensorId id) { return id == TensorId::bias ? layer
 /// A layer with any combination of features, with numbers suitable for differences.
 Layer anyLayer(Random& random) {
   for (;;) {
-    const int kvHeads = 1 + random.below(2), heads = kvHeads * (1 + random.below(2)), dim = 2 * (1 + random.below(3));
+    const int kvHeads = 1 + random.below(2), heads = kvHeads * (1 + random.below(2)),
+              dim = 2 * (1 + random.below(3));
     const int queries = 1 + random.below(5), keys = random.chance(0.5) ? queries : 1 + random.below(6);
     const Spec spec = test::shape(heads, kvHeads, queries, keys, dim, 1 + random.below(4));
-    Layer layer = random.chance(0.5) ? test::projected(spec, 2 + random.below(4), random.below(5), random) : test::direct(spec, random);
+    Layer layer = random.chance(0.5) ? test::projected(spec, 2 + random.below(4), random.below(5), random)
+                                     : test::direct(spec, random);
     layer = test::withScore(layer, kScores[random.below(5)], random);
     if (layer.spec.score == Score::additive && random.chance(0.5)) {
       const int units = 1 + random.below(7);
-      test::fill(layer.wA = {heads, units, dim}, random), test::fill(layer.uA = {heads, units, dim}, random), test::fill(layer.vA = {heads, 1, units}, random);
+      test::fill(layer.wA = {heads, units, dim}, random), test::fill(layer.uA = {heads, units, dim}, random),
+          test::fill(layer.vA = {heads, 1, units}, random);
     }
     Spec& s = layer.spec;
-    s.normalizer = kNormalizers[static_cast<std::size_t>(random.below(kNormalizerCount))], s.position = kPositions[random.below(4)];
+    s.normalizer = kNormalizers[static_cast<std::size_t>(random.below(kNormalizerCount))],
+    s.position = kPositions[random.below(4)];
     if (layer.projected && random.chance(0.5)) layer = test::withBiases(layer, random);
     if (layer.projected && random.chance(0.3)) test::fill(layer.xV = {1, s.keyCount, layer.x.cols()}, random);
     if (random.chance(0.5)) {
-      s.rotary = {random.chance(0.5) ? RotaryPairs::half : RotaryPairs::adjacent, 20.0f, 2 * random.below(3), static_cast<RotaryScaling>(random.below(3)), 2.5f};
+      s.rotary = {random.chance(0.5) ? RotaryPairs::half : RotaryPairs::adjacent, 20.0f, 2 * random.below(3),
+                  static_cast<RotaryScaling>(random.below(3)), 2.5f};
       s.positionIds = {random.below(9), random.below(9)};
     }
     if (random.chance(0.3)) s.scale = random.normal();
@@ -67,7 +74,9 @@ Layer anyLayer(Random& random) {
     if (random.chance(0.2)) s.windowRight = random.below(3);
     if (random.chance(0.2)) s.prefix = random.below(keys + 1);
     if (random.chance(0.2)) s.keyLength = random.below(keys + 1);
-    if (random.chance(0.2)) s.pattern.local = 1 + random.below(3), s.pattern.random = random.below(3), s.pattern.global = random.below(2);
+    if (random.chance(0.2))
+      s.pattern.local = 1 + random.below(3), s.pattern.random = random.below(3),
+      s.pattern.global = random.below(2);
     s.maskAfterSoftmax = random.chance(0.2);
     if (random.chance(0.2)) s.hiddenHeads = 1;
     test::maybeMask(layer, 0.3, random);
@@ -107,9 +116,9 @@ struct Differences {
   int cells = 0, kinks = 0;
 };
 
-/// Compares the reference with central differences, for every cell of every input; under the sanitizers for one of seven, since the
-/// reference goes through the same memory for each. Where the one-sided differences are far
-/// apart, the function has a kink between them and no derivative.
+/// Compares the reference with central differences, for every cell of every input; under the sanitizers for
+/// one of seven, since the reference goes through the same memory for each. Where the one-sided differences
+/// are far apart, the function has a kink between them and no derivative.
 void compare(Layer layer, const ReferenceGradients& upstream, Differences& seen) {
   const ReferenceTrace trace = reference(layer.spec, layer.inputs());
   const ReferenceGradients gradients = referenceBackward(layer.spec, layer.inputs(), trace, upstream);
@@ -134,7 +143,8 @@ void compare(Layer layer, const ReferenceGradients& upstream, Differences& seen)
       }
       const double off = std::abs((above - below) / (2.0 * kStep) - gradients[id].values[n]) / most;
       seen.worst = std::max(seen.worst, off);
-      CHECK_MESSAGE(off <= 1e-6, name(id), " number ", n, " is ", gradients[id].values[n], ", and ", (above - below) / (2.0 * kStep));
+      CHECK_MESSAGE(off <= 1e-6, name(id), " number ", n, " is ", gradients[id].values[n], ", and ",
+                    (above - below) / (2.0 * kStep));
     }
   }
 }
@@ -145,7 +155,8 @@ Tensor inFloat(const ReferenceTensor& from) {
   return out;
 }
 
-/// The largest error of backward() as a share of its bound; 2 where the error exceeds the bound or the bound is not usable.
+/// The largest error of backward() as a share of its bound; 2 where the error exceeds the bound or the bound
+/// is not usable.
 double shareOfBound(const Layer& layer, Random& random, int& unbounded) {
   const Inputs in = layer.inputs();
   const ReferenceTrace exact = reference(layer.spec, in);
@@ -178,7 +189,8 @@ double shareOfBound(const Layer& layer, Random& random, int& unbounded) {
     for (std::size_t n = 0; n < gradients[id].size(); ++n) {
       const double off = std::abs(double{gradients[id].data()[n]} - wanted[id].values[n]);
       if (off > bound || std::isnan(off)) {
-        CHECK_MESSAGE(false, name(id), " number ", n, " is ", gradients[id].data()[n], ", not ", wanted[id].values[n], "; bound ", bound);
+        CHECK_MESSAGE(false, name(id), " number ", n, " is ", gradients[id].data()[n], ", not ",
+                      wanted[id].values[n], "; bound ", bound);
         return 2.0;
       }
       if (off > 0.0) worst = std::max(worst, off / bound);
@@ -248,7 +260,8 @@ TEST_CASE("backward: float against the reference where products are large enough
     Layer direct = test::direct(test::shape(4, 2, queries, queries + 5, dim, dim + 3), random);
     direct.spec.causal = true, direct.spec.causalOffset = 5;
     CHECK(shareOfBound(direct, random, unbounded) <= 1.0);
-    CHECK(shareOfBound(test::projected(test::shape(4, 2, queries, queries, 16, 16), 64, 64, random), random, unbounded) <= 1.0);
+    CHECK(shareOfBound(test::projected(test::shape(4, 2, queries, queries, 16, 16), 64, 64, random), random,
+                       unbounded) <= 1.0);
   }
   CHECK(unbounded == 0);
 }
@@ -328,7 +341,8 @@ TEST_CASE("backward: the gradient of one cell, and what has none") {
     const Result<Tensor> gradient = gradientOf(layer.spec, in, trace, cell, by, scratch);
     REQUIRE(gradient);
     REQUIRE(gradient->size() == wanted[by].values.size());
-    for (std::size_t i = 0; i < gradient->size(); ++i) CHECK(gradient->data()[i] == doctest::Approx(wanted[by].values[i]).epsilon(1e-4));
+    for (std::size_t i = 0; i < gradient->size(); ++i)
+      CHECK(gradient->data()[i] == doctest::Approx(wanted[by].values[i]).epsilon(1e-4));
   }
   const auto started = std::chrono::steady_clock::now();
   for (int i = 0; i < 100; ++i) REQUIRE(gradientOf(layer.spec, in, trace, cell, TensorId::x, scratch));
@@ -336,13 +350,17 @@ TEST_CASE("backward: the gradient of one cell, and what has none") {
   MESSAGE("x, 16 tokens, 4 heads: ", taken.count() / 100, " ms");
   WARN(taken.count() / 100 < 1.0);
 
-  const auto refused = [&](TargetCell target, TensorId by) { return gradientOf(layer.spec, in, trace, target, by, scratch).error().message(); };
-  CHECK(refused({TensorId::softcapped, 0, 0, 0}, TensorId::q) == "tensor: softcapped is not part of this layer; name a tensor that it has.");
+  const auto refused = [&](TargetCell target, TensorId by) {
+    return gradientOf(layer.spec, in, trace, target, by, scratch).error().message();
+  };
+  CHECK(refused({TensorId::softcapped, 0, 0, 0}, TensorId::q) ==
+        "tensor: softcapped is not part of this layer; name a tensor that it has.");
   CHECK(refused({TensorId::weights, 4, 0, 0}, TensorId::q) == "head: 4 is not in weights; use 0 to 3.");
   CHECK(refused({TensorId::weights, 0, -1, 0}, TensorId::q) == "row: -1 is not in weights; use 0 to 15.");
   CHECK(refused(cell, TensorId::w_a) == "wrt: w_a is not part of this layer; name an input that it has.");
   CHECK(refused(cell, TensorId::scores) ==
-        "wrt: scores is computed, and a gradient is taken by an input; use q, k, v, x, w_q or another input of the layer.");
+        "wrt: scores is computed, and a gradient is taken by an input; use q, k, v, x, w_q or another input "
+        "of the layer.");
 }
 
 TEST_CASE("raise: the row of one query gives the gradients, and the steps do what the whole layer says") {
@@ -379,7 +397,8 @@ TEST_CASE("raise: the row of one query gives the gradients, and the steps do wha
     };
     double squares = 0;
     for (TensorId by : inputsOf(layer)) {
-      const Result<Tensor> exact = gradientOf(layer.spec, layer.inputs(), trace, {id, cell.head, cell.row, cell.col}, by, scratch);
+      const Result<Tensor> exact =
+          gradientOf(layer.spec, layer.inputs(), trace, {id, cell.head, cell.row, cell.col}, by, scratch);
       REQUIRE(exact);
       REQUIRE(found.gradients[by].sameShape(*exact));
       for (std::size_t i = 0; i < exact->size(); ++i) {
@@ -404,7 +423,8 @@ TEST_CASE("raise: the row of one query gives the gradients, and the steps do wha
     if (found.reached == 0) continue;
     for (TensorId by : inputsOf(layer)) {
       Tensor& input = inputOf(layer, by);
-      for (std::size_t i = 0; i < input.size(); ++i) input.data()[i] = nudged(input.data()[i], found.gradients[by].data()[i], found.norm);
+      for (std::size_t i = 0; i < input.size(); ++i)
+        input.data()[i] = nudged(input.data()[i], found.gradients[by].data()[i], found.norm);
     }
     CHECK(std::abs(valueNow() - found.together) <= 1e-4 * std::max(1.0, std::abs(value)));
   }
@@ -421,16 +441,20 @@ TEST_CASE("raise: equal ones in a fixed order, the mean of heads, and the time i
   for (TensorId id : inputsOf(layer)) all |= inputSet(id);
   SaliencySolver raiser;
   layer.spec.hiddenHeads = 2;
-  const Saliency mean = raiser.of(layer.spec, layer.inputs(), trace, {TensorId::weights, kMeanHead, 9, 3}, all);
+  const Saliency mean =
+      raiser.of(layer.spec, layer.inputs(), trace, {TensorId::weights, kMeanHead, 9, 3}, all);
   Tensor sum(1, 32, 32);
   double value = 0;
   for (int h : {0, 2, 3}) {
-    const Saliency one = raiser.of(layer.spec, layer.inputs(), trace, {TensorId::weights, h, 9, 3}, inputSet(TensorId::w_q));
+    const Saliency one =
+        raiser.of(layer.spec, layer.inputs(), trace, {TensorId::weights, h, 9, 3}, inputSet(TensorId::w_q));
     value += one.value / 3;
     for (std::size_t i = 0; i < sum.size(); ++i) sum.data()[i] += one.gradients[TensorId::w_q].data()[i] / 3;
   }
   CHECK(mean.value == doctest::Approx(value));
-  for (std::size_t i = 0; i < sum.size(); ++i) CHECK(double{mean.gradients[TensorId::w_q].data()[i]} == doctest::Approx(double{sum.data()[i]}).epsilon(1e-4));
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    CHECK(double{mean.gradients[TensorId::w_q].data()[i]} ==
+          doctest::Approx(double{sum.data()[i]}).epsilon(1e-4));
   for (std::size_t i = 1; i < mean.strongest.size(); ++i) {
     CHECK(std::abs(mean.strongest[i - 1].gradient) >= std::abs(mean.strongest[i].gradient) * (1 - 2e-6));
   }
@@ -439,7 +463,8 @@ TEST_CASE("raise: equal ones in a fixed order, the mean of heads, and the time i
   for (Tensor* t : {&same.q, &same.k}) std::fill(t->values().begin(), t->values().end(), 0.5f);
   Trace flat;
   forward(same.spec, same.inputs(), flat);
-  const Saliency tied = raiser.of(same.spec, same.inputs(), flat, {TensorId::scores, 0, 1, 2}, all | inputSet(TensorId::q) | inputSet(TensorId::k));
+  const Saliency tied = raiser.of(same.spec, same.inputs(), flat, {TensorId::scores, 0, 1, 2},
+                                  all | inputSet(TensorId::q) | inputSet(TensorId::k));
   REQUIRE(tied.strongest.size() == 4);
   CHECK(tied.strongest[0].cell == CellRef{TensorId::q, 0, 1, 0});
   CHECK(tied.strongest[1].cell == CellRef{TensorId::q, 0, 1, 1});
@@ -450,7 +475,9 @@ TEST_CASE("raise: equal ones in a fixed order, the mean of heads, and the time i
   for (int i = 0; i < 200; ++i) {
     const auto started = std::chrono::steady_clock::now();
     REQUIRE(raiser.of(layer.spec, layer.inputs(), trace, {TensorId::weights, 2, 9, 3}, all).reached > 0);
-    fastest = std::min(fastest, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count());
+    fastest = std::min(
+        fastest,
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count());
   }
   MESSAGE("all inputs and six steps, 16 tokens, 4 heads: ", fastest, " ms");
   WARN(fastest < 1.0);
@@ -464,26 +491,30 @@ TEST_CASE("raise: why nothing reaches a value") {
     forward(layer.spec, layer.inputs(), trace);
     InputSet all = 0;
     for (TensorId id : inputsOf(layer)) all |= inputSet(id);
-    return whyUnreached(layer.spec, trace, cell, SaliencySolver().of(layer.spec, layer.inputs(), trace, cell, all));
+    return whyUnreached(layer.spec, trace, cell,
+                        SaliencySolver().of(layer.spec, layer.inputs(), trace, cell, all));
   };
   CHECK(why({TensorId::weights, 0, 3, 1}) == "");
   layer.spec.causal = true;
   CHECK(why({TensorId::weights, 0, 1, 3}) == "This weight is masked: it is 0 whatever the scores are.");
   CHECK(why({TensorId::masked, 0, 1, 3}) == "This score is masked: no input reaches it.");
-  CHECK(why({TensorId::weights, 0, 0, 0}) == "Only one key is seen in this row: its weight is 1 whatever its score is.");
+  CHECK(why({TensorId::weights, 0, 0, 0}) ==
+        "Only one key is seen in this row: its weight is 1 whatever its score is.");
   CHECK(why({TensorId::head_output, 0, 0, 0}) == "");
   layer.spec.maskAfterSoftmax = true;
   CHECK(why({TensorId::weights, 0, 1, 3}) == "This weight is masked: it is 0 whatever the scores are.");
   layer.spec.maskAfterSoftmax = false;
   layer.spec.normalizer = Normalizer::hardmax;
   CHECK(why({TensorId::weights, 0, 3, 1}) ==
-        "The hard maximum is a step: a small change of a score leaves every weight as it is, so the gradient is 0.");
+        "The hard maximum is a step: a small change of a score leaves every weight as it is, so the gradient "
+        "is 0.");
   CHECK(why({TensorId::head_output, 0, 3, 1}) ==
         "The hard maximum is a step: its gradient is 0, and nothing reaches this value through the scores.");
   CHECK(why({TensorId::scores, 0, 3, 1}) == "");
   layer.spec.normalizer = Normalizer::sparsemax;
   layer.k.at(0, 0, 0) = layer.q.at(0, 3, 0) = 9.0f;
-  CHECK(why({TensorId::weights, 0, 3, 2}) == "The normaliser cuts this weight off: it stays 0 for small changes of the scores.");
+  CHECK(why({TensorId::weights, 0, 3, 2}) ==
+        "The normaliser cuts this weight off: it stays 0 for small changes of the scores.");
   layer.spec.normalizer = Normalizer::softmax;
   layer.k.at(0, 0, 0) = layer.q.at(0, 3, 0) = 99.0f;
   CHECK(why({TensorId::weights, 0, 3, 0}) ==

@@ -1,19 +1,19 @@
-// Gradients against PyTorch's autograd in float64 (tests/golden/gradients.py): the reference, the float version, the block and
-// the recurrent cells.
+// Gradients against PyTorch's autograd in float64 (tests/golden/gradients.py): the reference, the float
+// version, the block and the recurrent cells.
 #include <doctest/doctest.h>
 
 #include <initializer_list>
 #include <map>
-#include <string>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "attention/models/block_backward.h"
 #include "attention/models/recurrent.h"
-#include "reference/backward.h"
 #include "attention/steps/backward.h"
 #include "golden.h"
 #include "golden_json.h"
 #include "layer.h"
+#include "reference/backward.h"
 
 using namespace attention;
 using nlohmann::json;
@@ -36,15 +36,18 @@ test::Layer layerOf(const json& from) {
   test::Layer layer;
   const json &inputs = from.at("inputs"), &o = from.at("options");
   layer.projected = inputs.contains("x"), layer.withOutputWeights = inputs.contains("w_o");
-  for (const auto& [key, value] : inputs.items()) (key == "bias" ? layer.bias : layer.input(*tensorNamed(key))) = tensorOf(value);
+  for (const auto& [key, value] : inputs.items())
+    (key == "bias" ? layer.bias : layer.input(*tensorNamed(key))) = tensorOf(value);
   Spec& s = layer.spec;
   s.heads = o.at("heads"), s.kvHeads = o.at("kvHeads");
   s.score = chosen<Score>(o.at("score"), {"dot", "scaled", "general", "additive", "cosine"});
   s.normalizer = chosen<Normalizer>(o.value("normalizer", "softmax"), kNormalizerNames);
   s.position = chosen<Position>(o.value("position", "none"), {"none", "sinusoidal", "rotary", "alibi"});
   s.scale = o.at("scale"), s.temperature = o.at("temperature"), s.softcap = o.value("softcap", 0.0f);
-  s.causal = o.at("causal"), s.causalOffset = o.at("causalOffset"), s.windowLeft = o.at("windowLeft"), s.windowRight = o.at("windowRight");
-  s.keyLength = o.value("keyLength", -1), s.maskAfterSoftmax = o.value("maskAfterSoftmax", false), s.hiddenHeads = o.value("hiddenHeads", std::uint64_t{0});
+  s.causal = o.at("causal"), s.causalOffset = o.at("causalOffset"), s.windowLeft = o.at("windowLeft"),
+  s.windowRight = o.at("windowRight");
+  s.keyLength = o.value("keyLength", -1), s.maskAfterSoftmax = o.value("maskAfterSoftmax", false),
+  s.hiddenHeads = o.value("hiddenHeads", std::uint64_t{0});
   s.queryCount = layer.projected ? layer.x.rows() : layer.q.rows();
   s.keyCount = !layer.projected ? layer.k.rows() : layer.xKv.empty() ? layer.x.rows() : layer.xKv.rows();
   s.headDim = layer.projected ? layer.wQ.cols() / s.heads : layer.q.cols();
@@ -94,16 +97,21 @@ TEST_CASE("backward golden: blocks against PyTorch") {
     spec.norm = chosen<NormPlace>(from.at("norm"), {"none", "post", "pre"});
     spec.activation = chosen<Activation>(from.at("activation"), {"relu", "gelu", "tanh"});
     spec.residual = from.at("residual");
-    const BlockInputs in{&t["x"], &t["attention"], &t["gamma1"], &t["delta1"], &t["w1"], &t["b1"], &t["w2"], &t["b2"], &t["gamma2"], &t["delta2"]};
+    const BlockInputs in{&t["x"],  &t["attention"], &t["gamma1"], &t["delta1"], &t["w1"],
+                         &t["b1"], &t["w2"],        &t["b2"],     &t["gamma2"], &t["delta2"]};
     REQUIRE(validate(spec, in));
     BlockTrace trace;
     forwardBlock(spec, in, trace);
     const Tensor d = tensorOf(from.at("d_output"));
-    const BlockUpstream upstream{spec.norm == NormPlace::post ? BlockStage::norm_2 : BlockStage::residual_2, &d};
+    const BlockUpstream upstream{spec.norm == NormPlace::post ? BlockStage::norm_2 : BlockStage::residual_2,
+                                 &d};
     BlockGradients g;
     backwardBlock(spec, in, trace, {&upstream, 1}, g, products);
-    const std::map<std::string, const Tensor*> found{{"x", &g.x}, {"attention", &g.attention}, {"gamma1", &g.gamma1}, {"delta1", &g.delta1}, {"w1", &g.w1}, {"b1", &g.b1},
-                                                     {"w2", &g.w2}, {"b2", &g.b2}, {"gamma2", &g.gamma2}, {"delta2", &g.delta2}};
+    const std::map<std::string, const Tensor*> found{{"x", &g.x},           {"attention", &g.attention},
+                                                     {"gamma1", &g.gamma1}, {"delta1", &g.delta1},
+                                                     {"w1", &g.w1},         {"b1", &g.b1},
+                                                     {"w2", &g.w2},         {"b2", &g.b2},
+                                                     {"gamma2", &g.gamma2}, {"delta2", &g.delta2}};
     for (const auto& [key, wanted] : from.at("gradients").items()) {
       CAPTURE(key);
       const double share = off(found.at(key)->values(), wanted);
@@ -120,14 +128,21 @@ TEST_CASE("backward golden: RNN and LSTM against PyTorch") {
     std::map<std::string, Tensor> t;
     for (const auto& [key, value] : from.at("inputs").items()) t[key] = tensorOf(value);
     const bool isLstm = from.at("cell") == "lstm";
-    const RecurrentInputs in{isLstm ? CellKind::lstm : CellKind::tanh, &t["x"], &t["w"], &t["u"], &t["b"], &t["h0"], isLstm ? &t["c0"] : nullptr};
+    const RecurrentInputs in{isLstm ? CellKind::lstm : CellKind::tanh,
+                             &t["x"],
+                             &t["w"],
+                             &t["u"],
+                             &t["b"],
+                             &t["h0"],
+                             isLstm ? &t["c0"] : nullptr};
     REQUIRE(validate(in));
     RecurrentTrace trace;
     forwardRecurrent(in, trace, products);
     CHECK(off(trace.states.values(), from.at("states")) <= 1e-6);
     RecurrentGradients g;
     backwardRecurrent(in, trace, tensorOf(from.at("d_states")), g, products);
-    const std::map<std::string, const Tensor*> found{{"x", &g.x}, {"w", &g.w}, {"u", &g.u}, {"b", &g.b}, {"h0", &g.h0}, {"c0", &g.c0}};
+    const std::map<std::string, const Tensor*> found{{"x", &g.x}, {"w", &g.w},   {"u", &g.u},
+                                                     {"b", &g.b}, {"h0", &g.h0}, {"c0", &g.c0}};
     for (const auto& [key, wanted] : from.at("gradients").items()) {
       CAPTURE(key);
       CHECK(off(found.at(key)->values(), wanted) <= kFloat);

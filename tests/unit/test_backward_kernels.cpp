@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "attention/kernels/kernels.h"
-#include "reference/backward.h"
 #include "layer.h"
+#include "reference/backward.h"
 #include "thorough.h"
 
 using namespace attention;
@@ -23,10 +23,14 @@ kernels::Backward callOf(const Layer& layer) {
   f.headDim = spec.headDim, f.valueDim = spec.valueDim;
   f.q = reading(layer.q), f.k = reading(layer.k), f.v = reading(layer.v);
   f.scale = scaleFactor(spec), f.softcap = spec.softcap, f.temperature = spec.temperature;
-  f.causal = spec.causal, f.causalOffset = spec.causalOffset, f.windowLeft = spec.windowLeft, f.windowRight = spec.windowRight;
+  f.causal = spec.causal, f.causalOffset = spec.causalOffset, f.windowLeft = spec.windowLeft,
+  f.windowRight = spec.windowRight;
   f.keyLength = spec.keyLength;
-  if (!layer.painted.empty()) f.blocked = layer.painted.blocked.data(), f.blockedRowStride = layer.painted.cols;
-  if (!layer.bias.empty()) f.bias = {layer.bias.data(), layer.bias.heads() == 1 ? 0 : std::ptrdiff_t{spec.queryCount} * spec.keyCount, spec.keyCount};
+  if (!layer.painted.empty())
+    f.blocked = layer.painted.blocked.data(), f.blockedRowStride = layer.painted.cols;
+  if (!layer.bias.empty())
+    f.bias = {layer.bias.data(),
+              layer.bias.heads() == 1 ? 0 : std::ptrdiff_t{spec.queryCount} * spec.keyCount, spec.keyCount};
   return call;
 }
 
@@ -63,11 +67,17 @@ struct Exact {
 
 Exact exactOf(const Layer& layer, bool ofOutput, bool ofWeights, Random& random) {
   const Spec& spec = layer.spec;
-  Exact exact{{spec.heads, spec.queryCount, spec.valueDim}, {spec.heads, spec.queryCount, spec.keyCount}, ofOutput, ofWeights, reference(spec, layer.inputs()), {}};
+  Exact exact{{spec.heads, spec.queryCount, spec.valueDim},
+              {spec.heads, spec.queryCount, spec.keyCount},
+              ofOutput,
+              ofWeights,
+              reference(spec, layer.inputs()),
+              {}};
   if (ofOutput) test::fill(exact.dOutput, random);
   if (ofWeights) test::fill(exact.dWeights, random);
   ReferenceGradients upstream;
-  upstream[TensorId::head_output] = inDouble(exact.dOutput), upstream[TensorId::weights] = inDouble(exact.dWeights);
+  upstream[TensorId::head_output] = inDouble(exact.dOutput),
+  upstream[TensorId::weights] = inDouble(exact.dWeights);
   exact.wanted = referenceBackward(spec, layer.inputs(), exact.trace, upstream);
   return exact;
 }
@@ -78,7 +88,8 @@ double shareOfBound(kernels::Kernel kernel, const Layer& layer, const Exact& exa
   kernels::Backward call = callOf(layer);
   if (exact.ofOutput) call.dOutput = reading(exact.dOutput);
   if (exact.ofWeights) call.dWeights = reading(exact.dWeights);
-  Tensor dQ(spec.heads, spec.queryCount, spec.headDim, 7.0f), dK(spec.kvHeads, spec.keyCount, spec.headDim, 7.0f);
+  Tensor dQ(spec.heads, spec.queryCount, spec.headDim, 7.0f),
+      dK(spec.kvHeads, spec.keyCount, spec.headDim, 7.0f);
   Tensor dV(spec.kvHeads, spec.keyCount, spec.valueDim, 7.0f);
   call.dQ = writing(dQ), call.dK = writing(dK), call.dV = writing(dV);
   kernels::Workspace workspace(threads);
@@ -87,13 +98,15 @@ double shareOfBound(kernels::Kernel kernel, const Layer& layer, const Exact& exa
   const double size = std::max(1.0, exact.trace.masked.largest() / double{spec.temperature});
   const double readers = std::sqrt(double(spec.queryCount) * (spec.heads / spec.kvHeads));
   const double most = 2e-7 * std::sqrt(spec.keyCount) * size;
-  const double gradient = exact.wanted[TensorId::weights].largest() * std::abs(double{scaleFactor(spec)}) / double{spec.temperature};
+  const double gradient = exact.wanted[TensorId::weights].largest() * std::abs(double{scaleFactor(spec)}) /
+                          double{spec.temperature};
   return std::max({share(dQ, exact.wanted[TensorId::q], most * gradient * largest(layer.k) * readers),
                    share(dK, exact.wanted[TensorId::k], most * gradient * largest(layer.q) * readers),
                    share(dV, exact.wanted[TensorId::v], most * largest(exact.dOutput) * readers)});
 }
 
-/// The worst share of the bound of every kernel, each against the same reference, which takes longer than all of them.
+/// The worst share of the bound of every kernel, each against the same reference, which takes longer than all
+/// of them.
 class Shares {
  public:
   void check(const Layer& layer, bool ofOutput, bool ofWeights, Random& random, int threads = 1) {
@@ -107,7 +120,8 @@ class Shares {
     }
   }
   void tell() const {
-    for (std::size_t i = 0; i < worst_.size(); ++i) MESSAGE(kernels::name(kernels::available()[i]), ": worst ", worst_[i], " of the bound");
+    for (std::size_t i = 0; i < worst_.size(); ++i)
+      MESSAGE(kernels::name(kernels::available()[i]), ": worst ", worst_[i], " of the bound");
   }
 
  private:
@@ -141,7 +155,9 @@ TEST_CASE("backward kernels: every option, and more than one block of keys and c
     const bool isLarge = i % 20 == 0;
     const int kvHeads = 1 + random.below(2), heads = kvHeads * (1 + random.below(3));
     const int queries = 1 + random.below(isLarge ? 150 : 70), keys = 1 + random.below(isLarge ? 700 : 90);
-    Layer layer = test::direct(test::shape(heads, kvHeads, queries, keys, 1 + random.below(isLarge ? 256 : 40), 1 + random.below(40)), random);
+    Layer layer = test::direct(test::shape(heads, kvHeads, queries, keys,
+                                           1 + random.below(isLarge ? 256 : 40), 1 + random.below(40)),
+                               random);
     Spec& s = layer.spec;
     s.causal = random.chance(0.5), s.causalOffset = random.below(20);
     if (random.chance(0.3)) s.scale = random.normal();
@@ -158,7 +174,8 @@ TEST_CASE("backward kernels: every option, and more than one block of keys and c
   shares.tell();
 }
 
-TEST_CASE("backward kernels: numbers too large for floats give no NaN, and those before them what they gave") {
+TEST_CASE(
+    "backward kernels: numbers too large for floats give no NaN, and those before them what they gave") {
   for (const kernels::Kernel kernel : kernels::available()) {
     CAPTURE(kernels::name(kernel));
     Random random(3);
@@ -183,7 +200,8 @@ TEST_CASE("backward kernels: numbers too large for floats give no NaN, and those
   }
 }
 
-TEST_CASE("backward kernels: the numbers do not depend on the threads, and unwanted gradients are not touched") {
+TEST_CASE(
+    "backward kernels: the numbers do not depend on the threads, and unwanted gradients are not touched") {
   Random random(4);
   const Layer layer = test::direct(test::shape(4, 4, 130, 130, 32, 32), random);
   Tensor dOutput(4, 130, 32);

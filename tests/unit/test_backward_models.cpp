@@ -1,11 +1,12 @@
-// The backward passes of what surrounds the layer: block, hierarchical attention and recurrent cells, compared with a double
-// version on a tape (reference/tape.h), which is itself checked with central differences.
+// The backward passes of what surrounds the layer: block, hierarchical attention and recurrent cells,
+// compared with a double version on a tape (reference/tape.h), which is itself checked with central
+// differences.
 #include <doctest/doctest.h>
 
 #include "attention/models/block_backward.h"
 #include "attention/models/hierarchy_backward.h"
-#include "reference/tape.h"
 #include "layer.h"
+#include "reference/tape.h"
 
 using namespace attention;
 using test::Random;
@@ -41,8 +42,8 @@ Numbers<tape::Real> onTape(const Tensor* t, tape::Tape& tape) {
   return out;
 }
 
-/// `loss` takes all parts as rows of numbers of any number type. Compares the given gradients with those of the tape, and those
-/// of the tape, at some cells, with central differences.
+/// `loss` takes all parts as rows of numbers of any number type. Compares the given gradients with those of
+/// the tape, and those of the tape, at some cells, with central differences.
 template <class Loss>
 double compare(const std::vector<Part>& parts, Random& random, Loss loss) {
   tape::Tape tape;
@@ -55,23 +56,29 @@ double compare(const std::vector<Part>& parts, Random& random, Loss loss) {
     REQUIRE(parts[p].gradient->sameShape(*parts[p].input));
     double most = 1.0;
     for (const auto& row : numbers[p]) {
-      for (const tape::Real& n : row) most = std::max(most, std::abs(gradients[static_cast<std::size_t>(n.place)]));
+      for (const tape::Real& n : row)
+        most = std::max(most, std::abs(gradients[static_cast<std::size_t>(n.place)]));
     }
     for (std::size_t r = 0; r < numbers[p].size(); ++r) {
       for (std::size_t c = 0; c < numbers[p][r].size(); ++c) {
         const double exact = gradients[static_cast<std::size_t>(numbers[p][r][c].place)];
-        const double off = std::abs(double{parts[p].gradient->at(0, static_cast<int>(r), static_cast<int>(c))} - exact) / most;
+        const double off =
+            std::abs(double{parts[p].gradient->at(0, static_cast<int>(r), static_cast<int>(c))} - exact) /
+            most;
         worst = std::max(worst, std::isnan(off) ? 1.0 : off);
       }
     }
     std::vector<Numbers<double>> plain;
     for (const Part& part : parts) plain.push_back(inDouble(part.input));
-    const auto r = static_cast<std::size_t>(random.below(parts[p].input->rows())), c = static_cast<std::size_t>(random.below(parts[p].input->cols()));
+    const auto r = static_cast<std::size_t>(random.below(parts[p].input->rows())),
+               c = static_cast<std::size_t>(random.below(parts[p].input->cols()));
     double& cell = plain[p][r][c];
     const double before = cell, here = loss(plain);
     const double above = (cell = before + kStep, loss(plain)), below = (cell = before - kStep, loss(plain));
-    if (std::abs(above - 2.0 * here + below) / kStep > 0.01 * most) continue;  // a kink of ReLU lies between them
-    CHECK(std::abs((above - below) / (2.0 * kStep) - gradients[static_cast<std::size_t>(numbers[p][r][c].place)]) <= 1e-6 * most);
+    if (std::abs(above - 2.0 * here + below) / kStep > 0.01 * most)
+      continue;  // a kink of ReLU lies between them
+    CHECK(std::abs((above - below) / (2.0 * kStep) -
+                   gradients[static_cast<std::size_t>(numbers[p][r][c].place)]) <= 1e-6 * most);
   }
   return worst;
 }
@@ -81,7 +88,8 @@ template <class N>
 N total(const Numbers<N>& numbers, const Tensor& gradient) {
   N sum = 0.0;
   for (std::size_t r = 0; r < numbers.size(); ++r) {
-    for (std::size_t c = 0; c < numbers[r].size(); ++c) sum = sum + numbers[r][c] * N(double{gradient.at(0, static_cast<int>(r), static_cast<int>(c))});
+    for (std::size_t c = 0; c < numbers[r].size(); ++c)
+      sum = sum + numbers[r][c] * N(double{gradient.at(0, static_cast<int>(r), static_cast<int>(c))});
   }
   return sum;
 }
@@ -105,29 +113,48 @@ TEST_CASE("backward models: the block, with every norm, activation, residual and
         CAPTURE(static_cast<int>(activation));
         CAPTURE(options);
         BlockSpec spec;
-        spec.rows = 1 + random.below(5), spec.width = 2 + random.below(options == 3 ? 63 : 7), spec.hidden = 1 + random.below(9);
+        spec.rows = 1 + random.below(5), spec.width = 2 + random.below(options == 3 ? 63 : 7),
+        spec.hidden = 1 + random.below(9);
         spec.norm = norm, spec.activation = activation, spec.residual = options & 1;
-        spec.training = options & 2, spec.dropRate = 0.3f, spec.dropout = options & 8 ? Dropout::plain : Dropout::inverted;
-        const Tensor x = filled(spec.rows, spec.width, random), attention = filled(spec.rows, spec.width, random);
-        const Tensor gamma1 = filled(1, spec.width, random), delta1 = filled(1, spec.width, random), gamma2 = filled(1, spec.width, random), delta2 = filled(1, spec.width, random);
-        const Tensor w1 = filled(spec.width, spec.hidden, random, 0.5f), b1 = filled(1, spec.hidden, random), w2 = filled(spec.hidden, spec.width, random, 0.5f), b2 = filled(1, spec.width, random);
+        spec.training = options & 2, spec.dropRate = 0.3f,
+        spec.dropout = options & 8 ? Dropout::plain : Dropout::inverted;
+        const Tensor x = filled(spec.rows, spec.width, random),
+                     attention = filled(spec.rows, spec.width, random);
+        const Tensor gamma1 = filled(1, spec.width, random), delta1 = filled(1, spec.width, random),
+                     gamma2 = filled(1, spec.width, random), delta2 = filled(1, spec.width, random);
+        const Tensor w1 = filled(spec.width, spec.hidden, random, 0.5f), b1 = filled(1, spec.hidden, random),
+                     w2 = filled(spec.hidden, spec.width, random, 0.5f), b2 = filled(1, spec.width, random);
         BlockInputs in;
         in.x = &x, in.attention = &attention, in.w1 = &w1, in.w2 = &w2;
         const bool isPlain = options & 4;  // without learned shifts and scales
-        if (!isPlain) in.gamma1 = &gamma1, in.delta1 = &delta1, in.b1 = &b1, in.b2 = &b2, in.gamma2 = &gamma2, in.delta2 = &delta2;
+        if (!isPlain)
+          in.gamma1 = &gamma1, in.delta1 = &delta1, in.b1 = &b1, in.b2 = &b2, in.gamma2 = &gamma2,
+          in.delta2 = &delta2;
         REQUIRE(validate(spec, in));
         BlockTrace trace;
         forwardBlock(spec, in, trace);
         const Tensor upstream = filled(spec.rows, spec.width, random);
-        const BlockUpstream given{norm == NormPlace::post ? BlockStage::norm_2 : BlockStage::residual_2, &upstream};
+        const BlockUpstream given{norm == NormPlace::post ? BlockStage::norm_2 : BlockStage::residual_2,
+                                  &upstream};
         BlockGradients g;
         backwardBlock(spec, in, trace, {&given, 1}, g, products);
         const auto loss = [&](const auto& p) {
           using N = std::decay_t<decltype(p[0][0][0])>;
-          return total(tape::blockOutput(spec, tape::Block<N>{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9]}), upstream);
+          return total(tape::blockOutput(
+                           spec, tape::Block<N>{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9]}),
+                       upstream);
         };
-        worst = std::max(worst, compare({{in.x, &g.x}, {in.attention, &g.attention}, {in.gamma1, &g.gamma1}, {in.delta1, &g.delta1}, {in.w1, &g.w1}, {in.b1, &g.b1},
-                                         {in.w2, &g.w2}, {in.b2, &g.b2}, {in.gamma2, &g.gamma2}, {in.delta2, &g.delta2}}, random, loss));
+        worst = std::max(worst, compare({{in.x, &g.x},
+                                         {in.attention, &g.attention},
+                                         {in.gamma1, &g.gamma1},
+                                         {in.delta1, &g.delta1},
+                                         {in.w1, &g.w1},
+                                         {in.b1, &g.b1},
+                                         {in.w2, &g.w2},
+                                         {in.b2, &g.b2},
+                                         {in.gamma2, &g.gamma2},
+                                         {in.delta2, &g.delta2}},
+                                        random, loss));
       }
     }
   }
@@ -139,7 +166,8 @@ TEST_CASE("backward models: pre-norm hands the gradient of norm_1 back to x") {
   Random random(2);
   BlockSpec spec;
   spec.rows = 3, spec.width = 6, spec.hidden = 4, spec.norm = NormPlace::pre;
-  const Tensor x = filled(3, 6, random), attention = filled(3, 6, random), w1 = filled(6, 4, random), w2 = filled(4, 6, random), gamma = filled(1, 6, random);
+  const Tensor x = filled(3, 6, random), attention = filled(3, 6, random), w1 = filled(6, 4, random),
+               w2 = filled(4, 6, random), gamma = filled(1, 6, random);
   BlockInputs in;
   in.x = &x, in.attention = &attention, in.w1 = &w1, in.w2 = &w2, in.gamma1 = &gamma;
   BlockTrace trace;
@@ -149,7 +177,9 @@ TEST_CASE("backward models: pre-norm hands the gradient of norm_1 back to x") {
   BlockGradients g;
   Products products;
   backwardBlock(spec, in, trace, {&given, 1}, g, products);
-  const auto loss = [&](const auto& p) { return total(tape::normalised(p[0], p[1], {}, double{spec.epsilon}), upstream); };
+  const auto loss = [&](const auto& p) {
+    return total(tape::normalised(p[0], p[1], {}, double{spec.epsilon}), upstream);
+  };
   CHECK(compare({{&x, &g.x}, {&gamma, &g.gamma1}}, random, loss) <= kWithin);
   CHECK(g.w1 == Tensor(1, 6, 4));
 }
@@ -160,13 +190,16 @@ TEST_CASE("backward models: hierarchical attention") {
   Products products;
   for (int i = 0; i < 40; ++i) {
     CAPTURE(i);
-    const int tokens = 1 + random.below(9), width = 1 + random.below(i == 7 ? 64 : 6), units = 1 + random.below(5), segmentUnits = 1 + random.below(5);
+    const int tokens = 1 + random.below(9), width = 1 + random.below(i == 7 ? 64 : 6),
+              units = 1 + random.below(5), segmentUnits = 1 + random.below(5);
     std::vector<int> starts{0};
     for (int t = 1; t < tokens; ++t) {
       if (random.chance(0.4)) starts.push_back(t);
     }
-    const Tensor h = filled(tokens, width, random), w = filled(width, units, random, 0.5f), b = filled(1, units, random), query = filled(1, units, random);
-    const Tensor w2 = filled(width, segmentUnits, random, 0.5f), b2 = filled(1, segmentUnits, random), query2 = filled(1, segmentUnits, random);
+    const Tensor h = filled(tokens, width, random), w = filled(width, units, random, 0.5f),
+                 b = filled(1, units, random), query = filled(1, units, random);
+    const Tensor w2 = filled(width, segmentUnits, random, 0.5f), b2 = filled(1, segmentUnits, random),
+                 query2 = filled(1, segmentUnits, random);
     HierarchyInputs in{&h, starts, {&w, random.chance(0.5) ? &b : nullptr, &query}, {&w2, &b2, &query2}};
     REQUIRE(validate(in));
     HierarchyTrace trace;
@@ -176,10 +209,17 @@ TEST_CASE("backward models: hierarchical attention") {
     backwardHierarchy(in, trace, upstream, g, products);
     const auto loss = [&](const auto& p) {
       using N = std::decay_t<decltype(p[0][0][0])>;
-      return total(Numbers<N>{tape::hierarchyOutput<N>(p[0], starts, {p[1], p[2], p[3]}, {p[4], p[5], p[6]})}, upstream);
+      return total(Numbers<N>{tape::hierarchyOutput<N>(p[0], starts, {p[1], p[2], p[3]}, {p[4], p[5], p[6]})},
+                   upstream);
     };
-    worst = std::max(worst, compare({{&h, &g.h}, {&w, &g.tokens.w}, {in.tokens.b, &g.tokens.b}, {&query, &g.tokens.query}, {&w2, &g.segments.w}, {&b2, &g.segments.b},
-                                     {&query2, &g.segments.query}}, random, loss));
+    worst = std::max(worst, compare({{&h, &g.h},
+                                     {&w, &g.tokens.w},
+                                     {in.tokens.b, &g.tokens.b},
+                                     {&query, &g.tokens.query},
+                                     {&w2, &g.segments.w},
+                                     {&b2, &g.segments.b},
+                                     {&query2, &g.segments.query}},
+                                    random, loss));
   }
   CHECK(worst <= kWithin);
   MESSAGE("worst ", worst);
@@ -193,8 +233,10 @@ TEST_CASE("backward models: recurrent cells, forward and through time") {
     for (int i = 0; i < 20; ++i) {
       CAPTURE(static_cast<int>(cell));
       CAPTURE(i);
-      const int tokens = 1 + random.below(i == 5 ? 40 : 8), width = 1 + random.below(6), units = 1 + random.below(6), columns = partsOf(cell) * units;
-      const Tensor x = filled(tokens, width, random), w = filled(width, columns, random, 0.5f), u = filled(units, columns, random, 0.4f), b = filled(1, columns, random);
+      const int tokens = 1 + random.below(i == 5 ? 40 : 8), width = 1 + random.below(6),
+                units = 1 + random.below(6), columns = partsOf(cell) * units;
+      const Tensor x = filled(tokens, width, random), w = filled(width, columns, random, 0.5f),
+                   u = filled(units, columns, random, 0.4f), b = filled(1, columns, random);
       const Tensor h0 = filled(1, units, random, 0.5f), c0 = filled(1, units, random, 0.5f);
       RecurrentInputs in{cell, &x, &w, &u, &b, nullptr, nullptr};
       if (i % 2) in.h0 = &h0;
@@ -203,19 +245,26 @@ TEST_CASE("backward models: recurrent cells, forward and through time") {
       REQUIRE(validate(in));
       RecurrentTrace trace;
       forwardRecurrent(in, trace, products);
-      const tape::Recurrence<double> exact{inDouble(&x), inDouble(&w), inDouble(&u), inDouble(in.b), inDouble(in.h0), inDouble(in.c0)};
+      const tape::Recurrence<double> exact{inDouble(&x),   inDouble(&w),    inDouble(&u),
+                                           inDouble(in.b), inDouble(in.h0), inDouble(in.c0)};
       const Numbers<double> states = tape::recurrentStates(cell, exact);
       for (int t = 0; t < tokens; ++t) {
-        for (int n = 0; n < units; ++n) worstState = std::max(worstState, std::abs(double{trace.states.at(0, t, n)} - states[static_cast<std::size_t>(t)][static_cast<std::size_t>(n)]));
+        for (int n = 0; n < units; ++n)
+          worstState = std::max(worstState,
+                                std::abs(double{trace.states.at(0, t, n)} -
+                                         states[static_cast<std::size_t>(t)][static_cast<std::size_t>(n)]));
       }
       const Tensor upstream = filled(tokens, units, random);
       RecurrentGradients g;
       backwardRecurrent(in, trace, upstream, g, products);
       const auto loss = [&](const auto& p) {
         using N = std::decay_t<decltype(p[0][0][0])>;
-        return total(tape::recurrentStates(cell, tape::Recurrence<N>{p[0], p[1], p[2], p[3], p[4], p[5]}), upstream);
+        return total(tape::recurrentStates(cell, tape::Recurrence<N>{p[0], p[1], p[2], p[3], p[4], p[5]}),
+                     upstream);
       };
-      worst = std::max(worst, compare({{&x, &g.x}, {&w, &g.w}, {&u, &g.u}, {in.b, &g.b}, {in.h0, &g.h0}, {in.c0, &g.c0}}, random, loss));
+      worst = std::max(
+          worst, compare({{&x, &g.x}, {&w, &g.w}, {&u, &g.u}, {in.b, &g.b}, {in.h0, &g.h0}, {in.c0, &g.c0}},
+                         random, loss));
     }
   }
   CHECK(worst <= kWithin);

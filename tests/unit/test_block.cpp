@@ -1,5 +1,5 @@
-// The block around the layer: against NumPy and PyTorch (tests/golden/derived.py), against a simple version in double, and
-// its properties and errors.
+// The block around the layer: against NumPy and PyTorch (tests/golden/derived.py), against a simple version
+// in double, and its properties and errors.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "derived.h"
 #include "attention/models/stages.h"
+#include "derived.h"
 #include "layer.h"
 
 using namespace attention;
@@ -24,7 +24,9 @@ struct Block {
   BlockSpec spec;
   Tensor x, attention, gamma1, delta1, w1, b1, w2, b2, gamma2, delta2;
 
-  BlockInputs inputs() const { return {&x, &attention, &gamma1, &delta1, &w1, &b1, &w2, &b2, &gamma2, &delta2}; }
+  BlockInputs inputs() const {
+    return {&x, &attention, &gamma1, &delta1, &w1, &b1, &w2, &b2, &gamma2, &delta2};
+  }
   BlockTrace run() const {
     const auto ok = validate(spec, inputs());
     REQUIRE_MESSAGE(ok, (ok ? "" : ok.error().message()));
@@ -185,7 +187,8 @@ TEST_CASE("block: every stored stage, from NumPy and PyTorch") {
 
 TEST_CASE("block: agrees with the readable version at every size and in every order") {
   Random random(3);
-  for (const auto& [rows, width, hidden] : {std::array{1, 1, 1}, {2, 3, 5}, {5, 8, 32}, {9, 17, 33}, {3, 64, 256}}) {
+  for (const auto& [rows, width, hidden] :
+       {std::array{1, 1, 1}, {2, 3, 5}, {5, 8, 32}, {9, 17, 33}, {3, 64, 256}}) {
     for (const NormPlace norm : {NormPlace::none, NormPlace::post, NormPlace::pre}) {
       for (const Activation activation : {Activation::relu, Activation::gelu, Activation::tanh}) {
         for (const bool residual : {false, true}) {
@@ -221,7 +224,8 @@ TEST_CASE("block: layer normalisation gives rows of mean 0 and variance 1, whate
   }
   for (float& v : x.values()) v = 4.0f * v + 7.0f;
   layerNorm(x, nullptr, nullptr, 1e-12f, moments, again);
-  for (std::size_t i = 0; i < out.size(); ++i) CHECK(std::abs(double{out.data()[i]} - double{again.data()[i]}) < 1e-5);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    CHECK(std::abs(double{out.data()[i]} - double{again.data()[i]}) < 1e-5);
   Tensor flatRow(1, 1, 8, 3.0f);
   layerNorm(flatRow, nullptr, nullptr, 1e-5f, moments, out);
   for (const float v : out.values()) CHECK(v == 0.0f);
@@ -299,7 +303,8 @@ TEST_CASE("block: plain dropout keeps numbers as they are, and inference multipl
   CHECK(std::abs(sum / 4096.0 - 0.75) < 0.03);
   b.spec.dropout = Dropout::inverted;
   const Tensor inverted = b.run()[Stage::dropout_1];
-  for (std::size_t i = 0; i < plain.size(); ++i) CHECK(inverted.data()[i] == doctest::Approx(plain.data()[i] / 0.75f));
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    CHECK(inverted.data()[i] == doctest::Approx(plain.data()[i] / 0.75f));
 }
 
 TEST_CASE("block: no NaN and no infinity from finite input, however large") {
@@ -343,7 +348,8 @@ TEST_CASE("block: the chain names what is done, in order") {
   };
   CHECK(words() == "attention residual_1 norm_1 hidden_raw hidden feed_forward residual_2 norm_2");
   spec.norm = NormPlace::pre, spec.training = true, spec.dropRate = 0.1f;
-  CHECK(words() == "norm_1 attention dropout_1 residual_1 norm_2 hidden_raw hidden feed_forward dropout_2 residual_2");
+  CHECK(words() ==
+        "norm_1 attention dropout_1 residual_1 norm_2 hidden_raw hidden feed_forward dropout_2 residual_2");
   spec.norm = NormPlace::none, spec.residual = false, spec.training = false;
   CHECK(words() == "attention hidden_raw hidden feed_forward");
 }
@@ -378,12 +384,14 @@ namespace {
 using Cells = std::set<std::tuple<TensorId, int, int>>;
 
 /// Adds the cell and, recursively, all cells that it is computed from according to the table.
-void addMadeFrom(const BlockSpec& spec, const BlockInputs& in, const BlockTrace& trace, TensorId id, int row, int col, Cells& cells) {
+void addMadeFrom(const BlockSpec& spec, const BlockInputs& in, const BlockTrace& trace, TensorId id, int row,
+                 int col, Cells& cells) {
   if (!cells.insert({id, row, col}).second || !kBlockTensors.contains(id)) return;
   const auto stage = static_cast<Stage>(static_cast<int>(id) - static_cast<int>(kBlockTensors.first));
   for (const StageSource& source : sourcesOf(spec, stage)) {
     const Tensor* from = find(in, trace, source.id);
-    if (!from || (stage == Stage::attention && source.id == TensorId::block_norm_1)) continue;  // dropout masks; what only the layer computes
+    if (!from || (stage == Stage::attention && source.id == TensorId::block_norm_1))
+      continue;  // dropout masks; what only the layer computes
     for (int r = 0; r < from->rows(); ++r) {
       for (int c = 0; c < from->cols(); ++c) {
         const bool isSource = source.cells == From::all || (source.cells == From::column && c == col) ||
@@ -396,7 +404,8 @@ void addMadeFrom(const BlockSpec& spec, const BlockInputs& in, const BlockTrace&
 
 }  // namespace
 
-TEST_CASE("block: a cell of a stage changes with those inputs that the table makes it from, and with no others") {
+TEST_CASE(
+    "block: a cell of a stage changes with those inputs that the table makes it from, and with no others") {
   Random random(11);
   for (const NormPlace norm : {NormPlace::none, NormPlace::post, NormPlace::pre}) {
     for (const bool residual : {false, true}) {
@@ -410,9 +419,16 @@ TEST_CASE("block: a cell of a stage changes with those inputs that the table mak
           for (int c = 0; c < before[link.stage].cols(); ++c)
             addMadeFrom(b.spec, b.inputs(), before, id, r, c, madeFrom[{id, r, c}]);
       }
-      const std::pair<TensorId, Tensor*> inputs[] = {
-          {TensorId::x, &b.x},         {TensorId::output, &b.attention}, {TensorId::gamma_1, &b.gamma1}, {TensorId::delta_1, &b.delta1}, {TensorId::w_1, &b.w1},
-          {TensorId::b_1, &b.b1},      {TensorId::w_2, &b.w2},           {TensorId::b_2, &b.b2},         {TensorId::gamma_2, &b.gamma2}, {TensorId::delta_2, &b.delta2}};
+      const std::pair<TensorId, Tensor*> inputs[] = {{TensorId::x, &b.x},
+                                                     {TensorId::output, &b.attention},
+                                                     {TensorId::gamma_1, &b.gamma1},
+                                                     {TensorId::delta_1, &b.delta1},
+                                                     {TensorId::w_1, &b.w1},
+                                                     {TensorId::b_1, &b.b1},
+                                                     {TensorId::w_2, &b.w2},
+                                                     {TensorId::b_2, &b.b2},
+                                                     {TensorId::gamma_2, &b.gamma2},
+                                                     {TensorId::delta_2, &b.delta2}};
       for (const auto& [id, tensor] : inputs) {
         for (int r = 0; r < tensor->rows(); ++r) {
           for (int c = 0; c < tensor->cols(); ++c) {
@@ -421,8 +437,10 @@ TEST_CASE("block: a cell of a stage changes with those inputs that the table mak
             tensor->at(0, r, c) = kept;
             for (const auto& [cell, from] : madeFrom) {
               const auto& [stageId, row, col] = cell;
-              const float was = find(b.inputs(), before, stageId)->at(0, row, col), is = find(b.inputs(), after, stageId)->at(0, row, col);
-              CHECK_MESSAGE((was != is) == (from.count({id, r, c}) == 1), attention::name(stageId), " by ", attention::name(id));
+              const float was = find(b.inputs(), before, stageId)->at(0, row, col),
+                          is = find(b.inputs(), after, stageId)->at(0, row, col);
+              CHECK_MESSAGE((was != is) == (from.count({id, r, c}) == 1), attention::name(stageId), " by ",
+                            attention::name(id));
             }
           }
         }
@@ -450,7 +468,8 @@ TEST_CASE("block: refusals") {
         "w2.shape: [1, 4, 6] does not fit the other sizes; use [1, 6, 4].");
   CHECK(with([](Block& b) { b.gamma2.at(0, 0, 1) = INFINITY; }) ==
         "gamma2[0,0,1] is infinity; every number must be finite.");
-  CHECK(with([](Block& b) { b.x = Tensor(); }) == "x.shape: [0, 0, 0] does not fit the other sizes; use [1, 3, 4].");
+  CHECK(with([](Block& b) { b.x = Tensor(); }) ==
+        "x.shape: [0, 0, 0] does not fit the other sizes; use [1, 3, 4].");
   BlockInputs in = good.inputs();
   in.w1 = nullptr;
   CHECK(validate(good.spec, in).error().message() == "w1: it is missing; give a tensor of shape [1, 4, 6].");

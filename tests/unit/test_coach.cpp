@@ -34,7 +34,8 @@ bool isApart(const app::Rect& a, const app::Rect& b) {
 
 }  // namespace
 
-TEST_CASE("first visit: one head of I saw a saw, nothing masked, the column closed, and the bar over the board") {
+TEST_CASE(
+    "first visit: one head of I saw a saw, nothing masked, the column closed, and the bar over the board") {
   Visitor f;
   CHECK(f.app().state() == document::toText(document::firstBoard()));
   CHECK(document::check(document::firstBoard()));
@@ -57,8 +58,15 @@ TEST_CASE("first visit: one head of I saw a saw, nothing masked, the column clos
   CHECK(!f.shows("guide-close"));
 }
 
-TEST_CASE("first visit: the three steps are done by doing them, with three mouse actions and no scrolling, from a phone to a desk") {
-  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {2560.0f, 1440.0f}, {1100.0f, 700.0f}, {1024.0f, 768.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
+TEST_CASE(
+    "first visit: the three steps are done by doing them, with three mouse actions and no scrolling, from a "
+    "phone to a desk") {
+  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f},
+                                      {2560.0f, 1440.0f},
+                                      {1100.0f, 700.0f},
+                                      {1024.0f, 768.0f},
+                                      {640.0f, 440.0f},
+                                      {390.0f, 844.0f}}) {
     CAPTURE(width);
     Visitor f(width, height);
     const auto stands = [&] {
@@ -125,7 +133,9 @@ TEST_CASE("first visit: at most 55 numbers in the matrices, until the reader goe
   CHECK(guided.numbersOf("v") == 12);
 }
 
-TEST_CASE("first visit: the steps may be done in any order, and are skipped by Skip, by Esc, or when something else changes the board") {
+TEST_CASE(
+    "first visit: the steps may be done in any order, and are skipped by Skip, by Esc, or when something "
+    "else changes the board") {
   Visitor any;
   any.click(any.at("heads+"));
   CHECK(any.says("Drag this number:"));
@@ -157,7 +167,8 @@ TEST_CASE("first visit: the steps may be done in any order, and are skipped by S
   CHECK(hidden.shows("coach:guide"));
 }
 
-TEST_CASE("heads: a board of the reader's own gains and loses heads that keep their columns, as one step of undo") {
+TEST_CASE(
+    "heads: a board of the reader's own gains and loses heads that keep their columns, as one step of undo") {
   Visitor f;
   const std::string before = f.app().state(), first = f.headOne();
   for (int heads = 2; heads <= 4; ++heads) {
@@ -175,7 +186,8 @@ TEST_CASE("heads: a board of the reader's own gains and loses heads that keep th
   CHECK(f.headOne() == first);
   for (int i = 0; i < 6; ++i) f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
   CHECK(f.app().state() == before);
-  for (const auto& [name, size, heads] : {std::tuple("tokens", "1024", "16"), {"d_k", "300", "1"}}) {  // one more is too many: nothing changes
+  for (const auto& [name, size, heads] :
+       {std::tuple("tokens", "1024", "16"), {"d_k", "300", "1"}}) {  // one more is too many: nothing changes
     CAPTURE(name);
     Visitor most;
     REQUIRE(most.app().set(name, size));

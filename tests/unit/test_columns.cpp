@@ -38,7 +38,8 @@ TEST_CASE("columns: what is no name is refused by its field, and nothing changes
     return done ? std::string("accepted") : done.error().message();
   };
   CHECK(sentence(3.0) == "column_names: 3 is not a list of texts; use one, or [] for none.");
-  CHECK(sentence(std::vector<int>{1, 2}) == "column_names: a list of numbers is not a list of texts; use one, or [] for none.");
+  CHECK(sentence(std::vector<int>{1, 2}) ==
+        "column_names: a list of numbers is not a list of texts; use one, or [] for none.");
   CHECK(sentence(Names(4097, "x")) == "column_names: there are 4097; use at most 4096.");
   CHECK(sentence(Names{"a", "b\nc"}).find("column_names[1]: ") == 0);
   CHECK(sentence(Names{std::string(65, 'x')}).find("is 65 bytes long") != std::string::npos);
@@ -84,18 +85,21 @@ TEST_CASE("columns: a heading is named by a double-click, above Q and beside K�
   }
 }
 
-TEST_CASE("columns: what makes Q and K has their names too, of one head or of all, and they are given there") {
+TEST_CASE(
+    "columns: what makes Q and K has their names too, of one head or of all, and they are given there") {
   Fixture f;
   REQUIRE(f.app().set("mode", "\"x\""));
   REQUIRE(f.app().set("kv_heads", "1"));
-  REQUIRE(f.app().set("column_names", "[\"\", \"noun\", \"\", \"verb\"]"));  // "verb" is a column of the second head
+  REQUIRE(f.app().set("column_names",
+                      "[\"\", \"noun\", \"\", \"verb\"]"));  // "verb" is a column of the second head
   const auto has = [&](const char* place) { return static_cast<bool>(f.app().locate(place, 0, 0, 0)); };
   for (const char* layout : {"false", "true"}) {
     CAPTURE(layout);
     REQUIRE(f.app().set("column_layout", layout));
     REQUIRE(f.app().set("whole_projections", "false"));
     f.settle();
-    for (const char* place : {"column:q:1", "column:k:1", "column:w_q:1", "column:w_k:1"}) CHECK(f.at(place).width > 0);
+    for (const char* place : {"column:q:1", "column:k:1", "column:w_q:1", "column:w_k:1"})
+      CHECK(f.at(place).width > 0);
     CHECK(!has("column:w_v:1"));
     CHECK(!has("column:w_q:0"));
     REQUIRE(f.app().set("whole_projections", "true"));
@@ -115,7 +119,8 @@ TEST_CASE("columns: what makes Q and K has their names too, of one head or of al
 }
 
 TEST_CASE("columns: names stand clear of titles and other matrices, in both layouts and at all sizes") {
-  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1100.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
+  for (const auto& [width, height] :
+       {std::pair{1440.0f, 900.0f}, {1100.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
     Fixture f(width, height);
     REQUIRE(f.app().set("mode", "\"x\""));
     REQUIRE(f.app().set("column_names", "[\"first person\", \"noun\", \"past participle\"]"));
@@ -124,7 +129,8 @@ TEST_CASE("columns: names stand clear of titles and other matrices, in both layo
       for (const char* whole : {"false", "true"}) {
         REQUIRE(f.app().set("whole_projections", whole));
         for (const char* tensor : {"w_q", "w_k"}) {
-          const app::Rect title = f.at(tensor, 0, 0, 0), above = f.at((std::string("title:") + tensor).c_str());  // scrolls it into view
+          const app::Rect title = f.at(tensor, 0, 0, 0),
+                          above = f.at((std::string("title:") + tensor).c_str());  // scrolls it into view
           CHECK(above.y >= 44);
           CHECK(above.y + above.height <= title.y);
           for (int i = 0; i < 3; ++i) {
@@ -133,12 +139,15 @@ TEST_CASE("columns: names stand clear of titles and other matrices, in both layo
             CAPTURE(width);
             CAPTURE(layout);
             const app::Rect name = f.at(place.c_str()), head = f.at((std::string("title:") + tensor).c_str());
-            const bool apart = name.y >= head.y + head.height - 2 || name.x + name.width <= head.x + 1 || name.x >= head.x + head.width - 1;
+            const bool apart = name.y >= head.y + head.height - 2 || name.x + name.width <= head.x + 1 ||
+                               name.x >= head.x + head.width - 1;
             CHECK(apart);
             for (const char* other : {"matrix:x", "matrix:w_q", "matrix:w_k", "matrix:k", "matrix:q"}) {
               const auto there = f.app().locate(other, 0, 0, 0);
               if (!there) continue;
-              const bool clear = name.x + name.width <= there->x + 1 || name.x >= there->x + there->width - 1 || name.y + name.height <= there->y + 1 || name.y >= there->y + there->height - 1;
+              const bool clear =
+                  name.x + name.width <= there->x + 1 || name.x >= there->x + there->width - 1 ||
+                  name.y + name.height <= there->y + 1 || name.y >= there->y + there->height - 1;
               CHECK_MESSAGE(clear, other);
             }
           }
@@ -150,7 +159,11 @@ TEST_CASE("columns: names stand clear of titles and other matrices, in both layo
 
 TEST_CASE("columns: biases have the names of what they are added to, of all heads; turned rows have none") {
   Fixture f;
-  for (const auto& [option, value] : {std::pair{"mode", "\"x\""}, {"d_k", "4"}, {"position", "\"rotary\""}, {"projection_bias", "true"}, {"column_names", "[\"\", \"noun\", \"\", \"\", \"\", \"verb\"]"}})
+  for (const auto& [option, value] : {std::pair{"mode", "\"x\""},
+                                      {"d_k", "4"},
+                                      {"position", "\"rotary\""},
+                                      {"projection_bias", "true"},
+                                      {"column_names", "[\"\", \"noun\", \"\", \"\", \"\", \"verb\"]"}})
     REQUIRE(f.app().set(option, value));
   for (const char* layout : {"false", "true"}) {
     REQUIRE(f.app().set("column_layout", layout));
@@ -158,7 +171,8 @@ TEST_CASE("columns: biases have the names of what they are added to, of all head
       f.at(std::string_view(place).substr(7, 3), 0, 0, place[11] - '0');  // scrolls it into view
       CHECK_MESSAGE(f.at(place).width > 0, place);
     }
-    for (const char* place : {"column:b_v:1", "column:b_q:0", "column:q_rotated:1"}) CHECK_MESSAGE(!f.app().locate(place, 0, 0, 0), place);
+    for (const char* place : {"column:b_v:1", "column:b_q:0", "column:q_rotated:1"})
+      CHECK_MESSAGE(!f.app().locate(place, 0, 0, 0), place);
   }
 }
 
@@ -166,7 +180,8 @@ TEST_CASE("columns: the matrices of a line begin at one height, whether their co
   int pairs = 0;
   for (const float width : {1440.0f, 800.0f}) {
     Fixture f(width, 900);
-    for (const auto& [option, value] : {std::pair{"mode", "\"x\""}, {"column_names", "[\"noun\"]"}}) REQUIRE(f.app().set(option, value));
+    for (const auto& [option, value] : {std::pair{"mode", "\"x\""}, {"column_names", "[\"noun\"]"}})
+      REQUIRE(f.app().set(option, value));
     for (const char* layout : {"false", "true"}) {
       REQUIRE(f.app().set("column_layout", layout));
       for (const char* other : {"w_k", "w_v"}) {
@@ -200,9 +215,9 @@ TEST_CASE("column layout: rows and columns meet where tokens are columns, and no
   REQUIRE(f.app().set("column_layout", "true"));
   f.settle();
   const auto at = [&](const char* tensor, int row, int col) { return f.at(tensor, 0, row, col); };
-  CHECK(at("q", 2, 1).x == at("scores", 2, 0).x);            // query 3 is a column
-  CHECK(at("k", 1, 0).y == at("scores", 0, 1).y);            // key 2 is a row of Kᵀ
-  CHECK(at("weights", 2, 0).x == at("head_output", 2, 0).x); // the weights are above the output
+  CHECK(at("q", 2, 1).x == at("scores", 2, 0).x);             // query 3 is a column
+  CHECK(at("k", 1, 0).y == at("scores", 0, 1).y);             // key 2 is a row of Kᵀ
+  CHECK(at("weights", 2, 0).x == at("head_output", 2, 0).x);  // the weights are above the output
   CHECK(at("v", 1, 2).y == at("head_output", 0, 2).y);
   CHECK(at("q", 0, 1).y > at("q", 0, 0).y);
   CHECK(at("v", 1, 0).x > at("v", 0, 0).x);
@@ -220,7 +235,8 @@ TEST_CASE("column layout: cells are dragged, typed, walked and painted where the
   f.checkWeights();
   f.click(f.at("q", 0, 3, 2));
   f.key(ImGuiKey_LeftArrow);
-  CHECK(f.app().explained().tensor != attention::TensorId::q);  // the selection moved to query 3, which is an input and has no explanation
+  CHECK(f.app().explained().tensor !=
+        attention::TensorId::q);  // the selection moved to query 3, which is an input and has no explanation
   f.type('5');
   REQUIRE(!f.host.texts.empty());
   f.app().endText(app::TextEnd::commit, "0.75");
@@ -232,7 +248,9 @@ TEST_CASE("column layout: cells are dragged, typed, walked and painted where the
   CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 2});
 }
 
-TEST_CASE("column layout: what was a row is called a column, in the arithmetic, beside its bars and below the matrices") {
+TEST_CASE(
+    "column layout: what was a row is called a column, in the arithmetic, beside its bars and below the "
+    "matrices") {
   Fixture f;
   f.click(f.at("weights", 0, 3, 2));
   f.moveTo(-1000, -1000);
@@ -263,11 +281,13 @@ TEST_CASE("column layout: the legend of weights is in the corner that the causal
     REQUIRE(f.app().set("tokens", "200"));
     REQUIRE(f.app().set("column_layout", columns ? "true" : "false"));
     f.settle();
-    const app::Rect first = f.at("weights", 0, 0, 0), last = f.at("weights", 0, 199, 199), legend = f.at("weight-legend");
+    const app::Rect first = f.at("weights", 0, 0, 0), last = f.at("weights", 0, 199, 199),
+                    legend = f.at("weight-legend");
     const float side = last.x + last.width - first.x;
     for (const bool right : {false, true}) {
       for (const bool below : {false, true}) {
-        const float x = legend.x + (right ? legend.width : 0) - first.x, y = legend.y + (below ? legend.height : 0) - first.y;
+        const float x = legend.x + (right ? legend.width : 0) - first.x,
+                    y = legend.y + (below ? legend.height : 0) - first.y;
         CHECK(x > 0);
         CHECK(y > 0);
         CHECK(std::max(x, y) < side);
@@ -285,7 +305,8 @@ TEST_CASE("column layout: undo leaves it alone, as all of how things are shown")
   CHECK(f.option("column_layout") == "true");
 }
 
-TEST_CASE("bars: one is chosen by a press and dragged by the next, as its weight is; undo takes it back at once") {
+TEST_CASE(
+    "bars: one is chosen by a press and dragged by the next, as its weight is; undo takes it back at once") {
   Fixture f;
   REQUIRE(f.app().set("card", "\"loops\""));
   f.click(f.at("weights", 0, 3, 2));
@@ -303,7 +324,9 @@ TEST_CASE("bars: one is chosen by a press and dragged by the next, as its weight
   CHECK(document::sameBits(q, **f.app().tensor("q")));
 }
 
-TEST_CASE("bars: those beside the matrices of a small board are dragged to the right, and by a finger after a tap") {
+TEST_CASE(
+    "bars: those beside the matrices of a small board are dragged to the right, and by a finger after a "
+    "tap") {
   for (const bool touch : {false, true}) {
     CAPTURE(touch);
     Fixture f(640, 440);
@@ -331,7 +354,8 @@ TEST_CASE("bars: those beside the matrices of a small board are dragged to the r
   }
 }
 
-TEST_CASE("bars: of many keys there is none to press, and a press on the name of the chosen one is harmless") {
+TEST_CASE(
+    "bars: of many keys there is none to press, and a press on the name of the chosen one is harmless") {
   Fixture f;
   REQUIRE(f.app().set("tokens", "60"));
   f.settle();

@@ -14,7 +14,8 @@ namespace {
 /// Computes a layer number by number, and counts the operations.
 Cost counted(const CostSpec& spec) {
   const Spec& s = spec.layer;
-  const int n = static_cast<int>(spec.tokens), m = spec.keys < 0 ? n : static_cast<int>(spec.keys), model = spec.modelDim;
+  const int n = static_cast<int>(spec.tokens), m = spec.keys < 0 ? n : static_cast<int>(spec.keys),
+            model = spec.modelDim;
   const int units = s.score == Score::additive && spec.scoreUnits > 0 ? spec.scoreUnits : s.headDim;
   Cost c;
   const auto product = [](double& count, int rows, int inner, int cols) {
@@ -27,14 +28,16 @@ Cost counted(const CostSpec& spec) {
     product(c.projections, m, model, s.kvHeads * s.headDim);
     product(c.projections, m, model, s.kvHeads * s.valueDim);
     product(c.projections, n, s.heads * s.valueDim, model);
-    for (const int cols : {s.heads * s.headDim, s.kvHeads * s.headDim, s.kvHeads * s.valueDim, s.heads * s.valueDim}) {
+    for (const int cols :
+         {s.heads * s.headDim, s.kvHeads * s.headDim, s.kvHeads * s.valueDim, s.heads * s.valueDim}) {
       for (int i = 0; i < model * cols; ++i) ++c.parameters;
     }
   }
   Spec layer = s;
   layer.queryCount = n, layer.keyCount = m, layer.causalOffset = static_cast<int>(spec.offset);
   for (int h = 0; h < s.heads; ++h) {
-    if (s.score == Score::general) product(c.scores, n, s.headDim, s.headDim), c.parameters += s.headDim * s.headDim;
+    if (s.score == Score::general)
+      product(c.scores, n, s.headDim, s.headDim), c.parameters += s.headDim * s.headDim;
     if (s.score == Score::additive) {
       product(c.scores, n, s.headDim, units), product(c.scores, m, s.headDim, units);
       c.parameters += 2 * s.headDim * units + units;
@@ -79,7 +82,8 @@ TEST_CASE("cost: formulas are what loops count, for every score, mask and size")
     CAPTURE(n);
     const int kvHeads = 1 + random.below(2);
     CostSpec spec;
-    spec.layer = test::shape(kvHeads * (1 + random.below(3)), kvHeads, 0, 0, 1 + random.below(4), 1 + random.below(4));
+    spec.layer =
+        test::shape(kvHeads * (1 + random.below(3)), kvHeads, 0, 0, 1 + random.below(4), 1 + random.below(4));
     spec.layer.score = static_cast<Score>(random.below(5));
     spec.layer.causal = random.chance(0.5);
     if (random.chance(0.5)) spec.layer.windowLeft = random.below(12);
@@ -138,12 +142,14 @@ TEST_CASE("cost: the layer of the document and what it is compared with") {
   CHECK(Experiments(s).costTokens() == s.tokens);
   s.experiments.costTokens = 77;
   CHECK(Experiments(s).costTokens() == 77);
-  const Cost here = costs(CostOf::score, false), additive = costs(CostOf::score, true), one = costs(CostOf::heads, true);
+  const Cost here = costs(CostOf::score, false), additive = costs(CostOf::score, true),
+             one = costs(CostOf::heads, true);
   CHECK(additive.tanhs == here.scores);
   CHECK(one.multiplyAdds() == here.multiplyAdds());  // the same width, not split into heads
   CHECK(one.scoreBytes() * s.heads == here.scoreBytes());
   CHECK(costs(CostOf::window, true).scoreNumbers < here.scoreNumbers);
   CHECK(costs(CostOf::recurrent, true).steps == 1000);
   CHECK(here.steps == 1);
-  CHECK(test::refusal(check(s, OptionId::cost_tokens, Value(1000001.0))) == "cost_tokens: 1000001 is too large; use 0 to 1000000.");
+  CHECK(test::refusal(check(s, OptionId::cost_tokens, Value(1000001.0))) ==
+        "cost_tokens: 1000001 is too large; use 0 to 1000000.");
 }

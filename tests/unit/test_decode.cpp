@@ -1,4 +1,5 @@
-// Decoding with a cache: what each step adds, reuses and evicts, and that all steps together give the whole layer.
+// Decoding with a cache: what each step adds, reuses and evicts, and that all steps together give the whole
+// layer.
 #include <doctest/doctest.h>
 
 #include "attention/engine/decode.h"
@@ -53,11 +54,14 @@ TEST_CASE("decode: past keys are there from the first step, a prefix comes with 
   CHECK(picture(spec) == "+0…2 =- x-; +- =0…2 x-; +- =0…2 x-; +3…3 =0…2 x-; ");
 }
 
-TEST_CASE("decode: the steps make the rows of the whole, with a window, a pattern, a prefix, padding and rotary positions") {
+TEST_CASE(
+    "decode: the steps make the rows of the whole, with a window, a pattern, a prefix, padding and rotary "
+    "positions") {
   test::Random random(1);
   test::Layer whole = test::direct(test::shape(4, 2, 9, 12, 4, 3), random);
   whole.spec.causal = true, whole.spec.causalOffset = 3, whole.spec.windowLeft = 6, whole.spec.prefix = 5;
-  whole.spec.keyLength = 11, whole.spec.pattern = {3, 1, 4, 0, 1, 2, 9}, whole.spec.position = Position::rotary;
+  whole.spec.keyLength = 11, whole.spec.pattern = {3, 1, 4, 0, 1, 2, 9},
+  whole.spec.position = Position::rotary;
   Trace all, one;
   REQUIRE(validate(whole.spec, whole.inputs()));
   forward(whole.spec, whole.inputs(), all);

@@ -29,7 +29,8 @@ struct Layer {
 TEST_CASE("derived tensors: every tensor has a name of its own, by which it is found") {
   std::set<std::string> names;
   Layer layer;
-  CHECK(layer.derived.tensor(TensorId::memory_gates).error().message() == "memory:gates: a tanh network has no gates; set memory_cell to \"lstm\".");
+  CHECK(layer.derived.tensor(TensorId::memory_gates).error().message() ==
+        "memory:gates: a tanh network has no gates; set memory_cell to \"lstm\".");
   layer.state.experiments.memory.cell = attention::CellKind::lstm;
   layer.derived.changed();
   for (int i = 0; i < attention::kDerivedTensors.size(); ++i) {
@@ -78,7 +79,8 @@ TEST_CASE("derived tensors: the spread as a table, a curve and a histogram") {
   REQUIRE(counts.rows() == Distribution::kBins);
   for (int head = 0; head < 2; ++head) {
     const Distribution& d = head == 0 ? spread.raw : spread.scaled;
-    const double want[] = {16, 0.5, 2, d.mean, d.predictedMean, d.deviation, d.predictedDeviation, d.largestWeight, d.entropy};
+    const double want[] = {
+        16, 0.5, 2, d.mean, d.predictedMean, d.deviation, d.predictedDeviation, d.largestWeight, d.entropy};
     const double reaches[] = {16, 0.5, 2, d.jacobian, d.meanJacobian, d.gradient, d.meanGradient};
     double sum = 0, mean = 0;
     for (int c = 0; c < 9; ++c) {
@@ -112,9 +114,12 @@ TEST_CASE("derived tensors: where nothing is normalised, the sentence offers wha
     layer.derived.changed();
     return layer.derived.tensor(TensorId::block_norm_1).error().message();
   };
-  CHECK(refused(attention::NormPlace::none) == "block:norm_1: nothing is normalised here; set block_norm to \"post\" or \"pre\".");
-  layer.state.valueDim += 1;  // x and the output of attention differ in width, so the normalisation before attention does not exist
+  CHECK(refused(attention::NormPlace::none) ==
+        "block:norm_1: nothing is normalised here; set block_norm to \"post\" or \"pre\".");
+  layer.state.valueDim += 1;  // x and the output of attention differ in width, so the normalisation before
+                              // attention does not exist
   layer.state.v = Tensor(layer.state.kvHeads, layer.state.keyTokens, layer.state.valueDim, 1.0f);
   layer.compute();
-  CHECK(refused(attention::NormPlace::pre) == "block:norm_1: nothing is normalised here; set block_norm to \"post\".");
+  CHECK(refused(attention::NormPlace::pre) ==
+        "block:norm_1: nothing is normalised here; set block_norm to \"post\".");
 }

@@ -324,7 +324,8 @@ TEST_CASE("document: what the engine is told") {
   d.apply(setCell(TensorId::x, 0, 0, 1, 3.0f));
   CHECK(d.takeChanges().size() == 2);
   d.apply(setCell(TensorId::x, 0, 0, 1, 2.0f));
-  CHECK(told(InsertTokens{0, 1}) == std::vector{What::everything});  // the rows of pending cell edits are no longer valid
+  CHECK(told(InsertTokens{0, 1}) ==
+        std::vector{What::everything});  // the rows of pending cell edits are no longer valid
   for (int i = 0; i < 100'000; ++i) d.apply(setCell(TensorId::x, 0, 0, 1, static_cast<float>(i)), 1);
   CHECK(d.takeChanges().size() <= 256);
 }
@@ -336,12 +337,9 @@ TEST_CASE("document: the engine follows every edit") {
   for (int i = 0; i < 400; ++i) {
     for (int burst = edits.below(3); burst >= 0; --burst) {
       const int kind = edits.below(6);
-      if (kind == 0)
-        d.undo();
-      else if (kind == 1)
-        d.redo();
-      else
-        d.apply(edits.next(d.state()));
+      if (kind == 0) d.undo();
+      else if (kind == 1) d.redo();
+      else d.apply(edits.next(d.state()));
     }
     const auto changes = d.takeChanges();
     const attention::Spec s = spec(d.state());
@@ -392,7 +390,8 @@ TEST_CASE("document: undo and redo leave every option alone that is not undoable
     return is;
   };
   // Their inverses are a difference between states and a whole state, both with all settings.
-  const std::array<Edit, 2> edits{SetOption{OptionId::tokens, 3.0}, Load{std::make_shared<State>(*preset("pronoun"))}};
+  const std::array<Edit, 2> edits{SetOption{OptionId::tokens, 3.0},
+                                  Load{std::make_shared<State>(*preset("pronoun"))}};
   int tried = 0;
   for (const Option& o : options()) {
     if (o.undoable) continue;

@@ -31,11 +31,19 @@ struct Matrix {
   std::uint32_t now = 1;
   std::mt19937 random{7};
 
-  Matrix(int r, int c) : rows(r), cols(c), numbers(static_cast<std::size_t>(r) * static_cast<std::size_t>(c)), peaks(static_cast<std::size_t>(r)),
-                         rowStamps(static_cast<std::size_t>(r), 1), colStamps(static_cast<std::size_t>(c), 1) {
+  Matrix(int r, int c)
+      : rows(r),
+        cols(c),
+        numbers(static_cast<std::size_t>(r) * static_cast<std::size_t>(c)),
+        peaks(static_cast<std::size_t>(r)),
+        rowStamps(static_cast<std::size_t>(r), 1),
+        colStamps(static_cast<std::size_t>(c), 1) {
     for (int i = 0; i < rows; ++i) writeRow(i);
   }
-  float& at(int row, int col) { return numbers[static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col)]; }
+  float& at(int row, int col) {
+    return numbers[static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) +
+                   static_cast<std::size_t>(col)];
+  }
   float any() {
     if (random() % 4 == 0) return -std::numeric_limits<float>::infinity();
     return static_cast<float>(random() % 2001) / 1000.0f - 1.0f;
@@ -51,16 +59,21 @@ struct Matrix {
   draw::Values values() {
     for (int r = 0; r < rows; ++r) {
       float& peak = peaks[static_cast<std::size_t>(r)] = 0;
-      for (int c = 0; c < cols; ++c) peak = std::isfinite(at(r, c)) ? std::max(peak, std::fabs(at(r, c))) : peak;
+      for (int c = 0; c < cols; ++c)
+        peak = std::isfinite(at(r, c)) ? std::max(peak, std::fabs(at(r, c))) : peak;
     }
-    return {numbers.data(), rows, cols, cols, now, {true, 1, rowStamps.data(), colStamps.data()}, peaks.data()};
+    return {numbers.data(), rows, cols, cols, now, {true, 1, rowStamps.data(), colStamps.data()},
+            peaks.data()};
   }
 };
 
-/// Is a cell one of those that a pixel stands for? Its middle lies in it; where no middle does, it is the one that the pixel's own lies in.
+/// Is a cell one of those that a pixel stands for? Its middle lies in it; where no middle does, it is the one
+/// that the pixel's own lies in.
 bool isOf(int cell, int pixel, float pitch, int count) {
   const auto middle = [pitch](int c) { return (static_cast<float>(c) + 0.5f) * pitch; };
-  const auto lies = [&](int c) { return middle(c) >= static_cast<float>(pixel) && middle(c) < static_cast<float>(pixel + 1); };
+  const auto lies = [&](int c) {
+    return middle(c) >= static_cast<float>(pixel) && middle(c) < static_cast<float>(pixel + 1);
+  };
   if (lies(cell)) return true;
   for (int c = 0; c < count; ++c)
     if (lies(c)) return false;
@@ -74,7 +87,9 @@ float lookedUp(Matrix& m, const draw::Heatmap& look, float pitch, int y, int x) 
     if (!isOf(r, y, pitch, m.rows)) continue;
     for (int c = 0; c < m.cols; ++c) {
       if (!isOf(c, x, pitch, m.cols) || m.at(r, c) < draw::kMasked) continue;
-      const float factor = look.scale == draw::Scale::row ? look.high / std::max(m.peaks[static_cast<std::size_t>(r)], 1e-30f) : 1.0f;
+      const float factor = look.scale == draw::Scale::row
+                               ? look.high / std::max(m.peaks[static_cast<std::size_t>(r)], 1e-30f)
+                               : 1.0f;
       const float value = m.at(r, c) * factor;
       sum += value, ++count;
       most = std::max(most, std::fabs(value));
@@ -92,7 +107,9 @@ std::string wrongPixel(Matrix& m, const draw::Heatmap& look, float pitch, const 
       const float have = pixels.data[y * pixels.stride + x], want = lookedUp(m, look, pitch, y, x);
       // Of two that are as far from 0 either may be shown.
       const bool isSame = look.mean ? std::fabs(have - want) < 1e-5f : std::fabs(have) == std::fabs(want);
-      if (!isSame && have != want) return std::to_string(y) + ", " + std::to_string(x) + ": " + std::to_string(have) + " for " + std::to_string(want);
+      if (!isSame && have != want)
+        return std::to_string(y) + ", " + std::to_string(x) + ": " + std::to_string(have) + " for " +
+               std::to_string(want);
     }
   }
   return "";
@@ -100,7 +117,8 @@ std::string wrongPixel(Matrix& m, const draw::Heatmap& look, float pitch, const 
 
 }  // namespace
 
-TEST_CASE("cells smaller than a pixel: the pixel shows the number farthest from 0, or the mean, also after edits") {
+TEST_CASE(
+    "cells smaller than a pixel: the pixel shows the number farthest from 0, or the mean, also after edits") {
   for (const float pitch : {0.99f, 0.75f, 0.5f, 0.29f, 0.0625f, 0.01f}) {
     for (const draw::Scale scale : {draw::Scale::linear, draw::Scale::row}) {
       for (const bool mean : {false, true}) {
@@ -121,7 +139,8 @@ TEST_CASE("cells smaller than a pixel: the pixel shows the number farthest from 
           if (edit % 2 == 0) m.writeRow(5 + 6 * edit);
           if (edit % 3 == 0) m.writeCol(3 + 9 * edit);
         }
-        look.high = 0.5f, look.mean = !mean && scale == draw::Scale::linear;  // another look of the same numbers
+        look.high = 0.5f,
+        look.mean = !mean && scale == draw::Scale::linear;  // another look of the same numbers
         const std::uint64_t before = reduced.update(m.values(), look, pitch).revision;
         REQUIRE(wrongPixel(m, look, pitch, reduced.update(m.values(), look, pitch)) == "");
         CHECK(reduced.update(m.values(), look, pitch).revision == before);  // nothing new, nothing made
@@ -149,9 +168,11 @@ TEST_CASE("a colour map clamps, and NaN gives the first stop") {
 }
 
 TEST_CASE("contrast is that of WCAG 2.2") {
-  const draw::Color white{1, 1, 1, 1}, black{0, 0, 0, 1}, grey{0x76 / 255.0f, 0x76 / 255.0f, 0x76 / 255.0f, 1};
+  const draw::Color white{1, 1, 1, 1}, black{0, 0, 0, 1},
+      grey{0x76 / 255.0f, 0x76 / 255.0f, 0x76 / 255.0f, 1};
   CHECK(draw::contrast(black, white) == doctest::Approx(21.0));
   CHECK(draw::contrast(white, black) == doctest::Approx(21.0));
   CHECK(draw::contrast(grey, grey) == doctest::Approx(1.0));
-  CHECK(draw::contrast(grey, white) == doctest::Approx(4.54).epsilon(0.01));  // #767676, a grey known to have 4.5 : 1 on white
+  CHECK(draw::contrast(grey, white) ==
+        doctest::Approx(4.54).epsilon(0.01));  // #767676, a grey known to have 4.5 : 1 on white
 }

@@ -23,7 +23,8 @@ void pressAndDrag(Fixture& f, const app::Rect& r, float dx, float dy) {
   f.moveTo(r);
   f.button(true);
   const ImVec2 from = Fixture::io().MousePos;
-  for (int i = 1; i <= 8; ++i) f.moveTo(from.x + dx * static_cast<float>(i) / 8, from.y + dy * static_cast<float>(i) / 8);
+  for (int i = 1; i <= 8; ++i)
+    f.moveTo(from.x + dx * static_cast<float>(i) / 8, from.y + dy * static_cast<float>(i) / 8);
 }
 
 }  // namespace
@@ -63,7 +64,9 @@ TEST_CASE("editing: while an input is dragged the selected weight stays explaine
   }
 }
 
-TEST_CASE("editing: X and the projections are dragged with a weight in view, and Q is explained where it is computed") {
+TEST_CASE(
+    "editing: X and the projections are dragged with a weight in view, and Q is explained where it is "
+    "computed") {
   Fixture f;
   REQUIRE(f.app().set("mode", "\"x\""));
   f.click(f.at("weights", 0, 2, 1));
@@ -153,8 +156,9 @@ TEST_CASE("editing: the bubble stays on the board where the matrix does not") {
 TEST_CASE("editing: numbers are typed with a decimal comma, a real minus and spaces around") {
   Fixture f;
   f.click(f.at("q", 0, 0, 0));
-  const std::pair<const char*, float> typed[] = {{"-0,8", -0.8f}, {"\u22120,8", -0.8f}, {"\u20111,5", -1.5f}, {" 1,5 ", 1.5f},
-                                                 {"\u2212.25", -0.25f}, {",5", 0.5f}, {"2,5e1", 25.0f}, {"+3", 3.0f}};
+  const std::pair<const char*, float> typed[] = {
+      {"-0,8", -0.8f},       {"\u22120,8", -0.8f}, {"\u20111,5", -1.5f}, {" 1,5 ", 1.5f},
+      {"\u2212.25", -0.25f}, {",5", 0.5f},         {"2,5e1", 25.0f},     {"+3", 3.0f}};
   for (const auto& [words, value] : typed) {
     CAPTURE(words);
     f.key(ImGuiKey_Enter);
@@ -233,7 +237,8 @@ TEST_CASE("editing: other fields keep what was refused too, and take a decimal c
   CHECK(f.option("softcap") == "2.5");
 }
 
-TEST_CASE("editing: Tab enters a cell and opens the next one, Shift+Tab the one before, until the matrix ends") {
+TEST_CASE(
+    "editing: Tab enters a cell and opens the next one, Shift+Tab the one before, until the matrix ends") {
   Fixture f;
   f.click(f.at("q", 0, 0, 1));
   f.key(ImGuiKey_Enter);
@@ -313,7 +318,8 @@ TEST_CASE("editing: a block that fits into K only the other way is put there, an
   const auto done = f.app().pasteCells("1\t2\t3\t4\n5\t6\t7\t8\n");
   REQUIRE_FALSE(done);
   CHECK(done.error().message() ==
-        "paste: 2 × 4 numbers do not fit into Q, which has room for 4 × 3 from the selected cell on; turned over (rows as columns) "
+        "paste: 2 × 4 numbers do not fit into Q, which has room for 4 × 3 from the selected cell on; turned "
+        "over (rows as columns) "
         "they would.");
   REQUIRE_FALSE(f.app().pasteCells("1\t2\t3\t4\n5\t6\t7\t8\n1\t2\t3\t4\n5\t6\t7\t8\n"));
   CHECK(f.app().state() == before);

@@ -33,7 +33,9 @@ float anyNumber(Random& random, bool wild) {
 class Editing {
  public:
   Editing(Layer layer, std::uint64_t seed)
-      : layer_(std::move(layer)), random_(seed), most_(2 * std::min(layer_.spec.queryCount, layer_.spec.keyCount)) {
+      : layer_(std::move(layer)),
+        random_(seed),
+        most_(2 * std::min(layer_.spec.queryCount, layer_.spec.keyCount)) {
     layer_.paintNothing();
     apply({Change{}});
   }
@@ -44,7 +46,8 @@ class Editing {
     while (random_.chance(0.1)) changes.push_back(one());
     apply(changes);
   }
-  /// Replaces the huge numbers, which make all bounds too wide to be useful, by the ones before; what they leave behind shows then.
+  /// Replaces the huge numbers, which make all bounds too wide to be useful, by the ones before; what they
+  /// leave behind shows then.
   void restoreAll() {
     std::vector<Change> changes;
     for (const auto& [id, head, row, col, value] : restore_) {
@@ -84,10 +87,12 @@ class Editing {
   Change cells() {
     using enum TensorId;
     const TensorId given[] = {q, k, v}, made[] = {x, w_q, w_k, w_v, b_q, b_k, b_v, b_o, w_o};
-    TensorId id = layer_.projected ? made[random_.below(layer_.withOutputWeights ? 9 : 7)] : given[random_.below(3)];
+    TensorId id =
+        layer_.projected ? made[random_.below(layer_.withOutputWeights ? 9 : 7)] : given[random_.below(3)];
     if (layer_.input(id).empty()) id = id == b_o ? w_o : x;
     Tensor& tensor = layer_.input(id);
-    const int head = random_.below(tensor.heads()), row = random_.below(tensor.rows()), col = random_.below(tensor.cols());
+    const int head = random_.below(tensor.heads()), row = random_.below(tensor.rows()),
+              col = random_.below(tensor.cols());
     const bool isCell = random_.chance(0.7), isRow = random_.chance(0.5);
     const int rows = isCell || isRow ? 1 : 1 + random_.below(tensor.rows() - row);
     const int cols = isCell ? 1 : 1 + random_.below(tensor.cols() - col);
@@ -141,14 +146,17 @@ class Editing {
     const int shorter = std::min(spec.queryCount, spec.keyCount), count = random_.chance(0.8) ? 1 : 2;
     const bool insert = shorter < 4 || (shorter < most_ && random_.chance(0.5));
     const int at = random_.below(insert ? shorter + 1 : shorter - count + 1), delta = insert ? count : -count;
-    const auto before = [&](int place) { return place < at ? place : insert && place < at + count ? -1 : place - delta; };
+    const auto before = [&](int place) {
+      return place < at ? place : insert && place < at + count ? -1 : place - delta;
+    };
     spec.queryCount += delta, spec.keyCount += delta;
     for (Tensor* t : {&layer_.x, &layer_.q, &layer_.k, &layer_.v}) {
       if (t->empty()) continue;
       Tensor next(t->heads(), t->rows() + delta, t->cols());
       for (int h = 0; h < t->heads(); ++h) {
         for (int r = 0; r < next.rows(); ++r) {
-          for (int c = 0; c < t->cols(); ++c) next.at(h, r, c) = before(r) < 0 ? anyNumber(random_, false) : t->at(h, before(r), c);
+          for (int c = 0; c < t->cols(); ++c)
+            next.at(h, r, c) = before(r) < 0 ? anyNumber(random_, false) : t->at(h, before(r), c);
         }
       }
       *t = next;
@@ -157,7 +165,8 @@ class Editing {
     layer_.paintNothing();
     for (int r = 0; r < spec.queryCount; ++r) {
       for (int c = 0; c < spec.keyCount; ++c) {
-        layer_.paint(r, c) = before(r) < 0 || before(c) < 0 ? random_.chance(0.2) : painted.isBlocked(before(r), before(c));
+        layer_.paint(r, c) =
+            before(r) < 0 || before(c) < 0 ? random_.chance(0.2) : painted.isBlocked(before(r), before(c));
       }
     }
     std::erase_if(restore_, [&](Restore& cell) {
@@ -206,7 +215,8 @@ void property(Editing editing, int edits, int every) {
     if (n % every != 0) continue;
     REQUIRE(isSound(editing.trace()));
     REQUIRE(editing.wrongSummary() == "");
-    if (!editing.isTame()) continue;  // bounds proportional to 1e38 are useless; checked once the huge numbers are gone
+    if (!editing.isTame())
+      continue;  // bounds proportional to 1e38 are useless; checked once the huge numbers are gone
     REQUIRE(editing.wrong() == "");
   }
   editing.restoreAll();
@@ -231,7 +241,9 @@ TEST_CASE("engine: 25,000 random edits of a projected layer with W_O") {
 TEST_CASE("engine: 22,000 random edits of a projected layer without W_O") {
   Random random(4);
   property(Editing(test::projected(test::shape(2, 2, 5, 5, 2, 3), 4, 0, random), 14), 22'000, 20);
-  property(Editing(test::withBiases(test::projected(test::shape(2, 1, 6, 6, 3, 2), 5, 4, random), random), 18), 15'000, 20);
+  property(
+      Editing(test::withBiases(test::projected(test::shape(2, 1, 6, 6, 3, 2), 5, 4, random), random), 18),
+      15'000, 20);
 }
 TEST_CASE("engine: 3,000 random edits where blocks of keys are updated, not made anew") {
   Random random(5);
@@ -244,8 +256,8 @@ TEST_CASE("engine: 4,000 random edits of boards whose tokens are moved, not made
   property(Editing(test::projected(test::shape(2, 1, 90, 90, 3, 2), 5, 4, random), 17), 2'000, 40);
 }
 
-// On larger boards, inserting or removing a single token updates the existing trace. That it is not recomputed shows in the bits of
-// numbers that only moved.
+// On larger boards, inserting or removing a single token updates the existing trace. That it is not
+// recomputed shows in the bits of numbers that only moved.
 TEST_CASE("engine: a token inserted or removed moves the others' numbers, whatever the mask") {
   Random random(10);
   for (int variant = 0; variant < 4; ++variant) {
@@ -290,11 +302,14 @@ TEST_CASE("gap: rows and columns, at the ends and between") {
       const Tensor before = tensor;
       insertRows(tensor, rows, cols);
       REQUIRE((tensor.rows() == 4 + rows.count && tensor.cols() == 5 + cols.count));
-      const auto inside = [](Insertion inserted, int place) { return place >= inserted.at && place < inserted.at + inserted.count; };
+      const auto inside = [](Insertion inserted, int place) {
+        return place >= inserted.at && place < inserted.at + inserted.count;
+      };
       for (int r = 0; r < tensor.rows(); ++r) {
         for (int c = 0; c < tensor.cols(); ++c) {
           const bool isNew = inside(rows, r) || inside(cols, c);
-          CHECK(tensor.at(1, r, c) == (isNew ? 0.0f : before.at(1, withoutInserted(rows, r), withoutInserted(cols, c))));
+          CHECK(tensor.at(1, r, c) ==
+                (isNew ? 0.0f : before.at(1, withoutInserted(rows, r), withoutInserted(cols, c))));
         }
       }
       removeRows(tensor, rows, cols);
@@ -332,7 +347,8 @@ TEST_CASE("engine: a huge value leaves nothing behind, in its own column and in 
     engine.apply(layer.spec, layer.inputs(), Change{What::cells, TensorId::v, 0, 1, 2, 1, 1});
   }
   const ReferenceTrace exact = reference(layer.spec, layer.inputs());
-  for (int i = 0; i < 5; ++i) CHECK(std::abs(double{engine.trace().output.at(0, i, 2)} - exact.output.at(0, i, 2)) < 1e-6);
+  for (int i = 0; i < 5; ++i)
+    CHECK(std::abs(double{engine.trace().output.at(0, i, 2)} - exact.output.at(0, i, 2)) < 1e-6);
 }
 
 TEST_CASE("engine: rows that no key reaches come back when they are unmasked") {
@@ -395,10 +411,12 @@ TEST_CASE("engine: heads of a large layer are computed when they are asked for, 
     CHECK(!engine.isWhole());
     Summaries& s = engine.summaries();
     const Tensor& weights = engine.traceWith(2).weights;
-    CHECK(std::equal(weights.head(2), weights.head(2) + weights.rows() * weights.cols(), whole.weights.head(2)));
+    CHECK(std::equal(weights.head(2), weights.head(2) + weights.rows() * weights.cols(),
+                     whole.weights.head(2)));
     for (int h = 0; h < layer.spec.heads; ++h) CHECK(s.isComputed(TensorId::weights, h) == (h == 2));
     CHECK(!s.isComputed(TensorId::output, 0));
-    CHECK(s.range(TensorId::weights, weights) == test::scanned(whole.weights, 2, {0, weights.rows()}, {0, weights.cols()}));
+    CHECK(s.range(TensorId::weights, weights) ==
+          test::scanned(whole.weights, 2, {0, weights.rows()}, {0, weights.cols()}));
     const std::uint32_t before = s.now();
     engine.computeNext();
     CHECK(s.stamps(TensorId::weights, 0).isNewer(before));
@@ -430,7 +448,11 @@ TEST_CASE("engine: edits of a large layer that is not whole") {
     Change change;
     change.what = What::temperature;
     apply(change);
-    CHECK(engine.trace().output == [&] { Trace whole; forward(layer.spec, layer.inputs(), whole); return whole.output; }());
+    CHECK(engine.trace().output == [&] {
+      Trace whole;
+      forward(layer.spec, layer.inputs(), whole);
+      return whole.output;
+    }());
     apply(Change{});
     engine.computeNext();
     layer.paint(7, 3) = 1;

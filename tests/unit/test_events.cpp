@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "app/app.h"
-#include "attention/steps/forward.h"
 #include "attention/reference/reference.h"
+#include "attention/steps/forward.h"
 #include "document/preset.h"
 #include "document/text.h"
 #include "draw/heatmap.h"
@@ -38,7 +38,9 @@ class Host final : public test::QuietHost {
 /// An App that receives random input.
 class RandomInput {
  public:
-  explicit RandomInput(std::uint64_t seed) : random_(seed), app_(std::make_unique<app::App>(host_, heatmaps_)) {}
+  explicit RandomInput(std::uint64_t seed)
+      : random_(seed),
+        app_(std::make_unique<app::App>(host_, heatmaps_)) {}
 
   app::App& app() { return *app_; }
   ImGuiIO& io() { return ImGui::GetIO(); }
@@ -53,7 +55,9 @@ class RandomInput {
     }
   }
 
-  void resize(int width, int height) { io().DisplaySize = {static_cast<float>(width), static_cast<float>(height)}; }
+  void resize(int width, int height) {
+    io().DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
+  }
 
   void event() {
     switch (random_.below(14)) {
@@ -62,7 +66,9 @@ class RandomInput {
       case 2: return pointAtCell();
       case 3:
       case 4: return io().AddMouseButtonEvent(random_.below(8) == 0 ? 1 : 0, down_ = !down_);
-      case 5: return io().AddMouseWheelEvent(static_cast<float>(random_.below(5) - 2), static_cast<float>(random_.below(21) - 10));
+      case 5:
+        return io().AddMouseWheelEvent(static_cast<float>(random_.below(5) - 2),
+                                       static_cast<float>(random_.below(21) - 10));
       case 6:
       case 7: return key();
       case 8: return type();
@@ -108,7 +114,8 @@ class RandomInput {
   void pointAtCell() {
     static constexpr std::array names{"q", "k", "v", "x", "w_q", "w_o", "scores", "weights", "output"};
     const int head = random_.below(app_->document().state().heads);
-    const auto rect = app_->locate(names[static_cast<std::size_t>(random_.below(names.size()))], head, random_.below(6), random_.below(6));
+    const auto rect = app_->locate(names[static_cast<std::size_t>(random_.below(names.size()))], head,
+                                   random_.below(6), random_.below(6));
     if (rect) io().AddMousePosEvent(rect->x + rect->width / 2, rect->y + rect->height / 2);
   }
 
@@ -118,7 +125,8 @@ class RandomInput {
     static constexpr std::array mods{ImGuiMod_Ctrl, ImGuiMod_Shift, ImGuiMod_Alt};
     const ImGuiKey mod = mods[static_cast<std::size_t>(random_.below(mods.size()))];
     const bool with = random_.chance(0.3);
-    (void)app_->usesKey(key, with && mod == ImGuiMod_Ctrl, with && mod == ImGuiMod_Shift, with && mod == ImGuiMod_Alt);
+    (void)app_->usesKey(key, with && mod == ImGuiMod_Ctrl, with && mod == ImGuiMod_Shift,
+                        with && mod == ImGuiMod_Alt);
     if (with) io().AddKeyEvent(mod, true);
     io().AddKeyEvent(key, true);
     settle(3);
@@ -127,8 +135,10 @@ class RandomInput {
   }
 
   void type() {
-    static constexpr std::array words{"1.5", "-0,8", "", "I saw a saw", "abc", "1e99", "nan", "\xe6\x88\x91 \xe7\x9c\x8b",
-                                      "\xff\xfe", "0.25\t3\n1\t2", "a, b. c", "99999999999999999999", "\x01"};
+    static constexpr std::array words{"1.5",      "-0,8",          "",        "I saw a saw",
+                                      "abc",      "1e99",          "nan",     "\xe6\x88\x91 \xe7\x9c\x8b",
+                                      "\xff\xfe", "0.25\t3\n1\t2", "a, b. c", "99999999999999999999",
+                                      "\x01"};
     const std::string_view text = words[static_cast<std::size_t>(random_.below(words.size()))];
     if (host_.typing && random_.chance(0.7)) {
       host_.typing = false;
@@ -141,18 +151,26 @@ class RandomInput {
     if (random_.chance(0.3)) host_.touch = !host_.touch;
     if (random_.chance(0.1)) host_.dark = !host_.dark;
     if (random_.chance(0.2)) return io().AddFocusEvent(random_.chance(0.5));
-    const auto side = [&](int most) { return random_.chance(0.3) ? 1 + random_.below(60) : 1 + random_.below(most); };
+    const auto side = [&](int most) {
+      return random_.chance(0.3) ? 1 + random_.below(60) : 1 + random_.below(most);
+    };
     resize(side(4000), side(3000));
   }
 
   void setOption() {
     const auto options = document::options();
-    const document::Option& option = options[static_cast<std::size_t>(random_.below(static_cast<int>(options.size())))];
+    const document::Option& option =
+        options[static_cast<std::size_t>(random_.below(static_cast<int>(options.size())))];
     std::string json;
     if (!option.choices.empty() && random_.chance(0.9)) {
-      json = '"' + std::string(option.choices[static_cast<std::size_t>(random_.below(static_cast<int>(option.choices.size())))]) + '"';
+      json = '"' +
+             std::string(option.choices[static_cast<std::size_t>(
+                 random_.below(static_cast<int>(option.choices.size())))]) +
+             '"';
     } else {
-      static constexpr std::array values{"0", "1", "2", "3", "4", "8", "12", "0.5", "-1", "true", "false", "1e-5", "\"I saw a saw\"", "[0]", "null", "17"};
+      static constexpr std::array values{
+          "0",   "1",    "2", "3", "4", "8", "12", "0.5", "-1", "true", "false", "1e-5", "\"I saw a saw\"",
+          "[0]", "null", "17"};
       json = values[static_cast<std::size_t>(random_.below(values.size()))];
     }
     (void)app_->set(option.name, json);
@@ -160,7 +178,9 @@ class RandomInput {
 
   void openPreset() {
     const auto presets = document::presets();
-    (void)app_->openPreset(presets[static_cast<std::size_t>(random_.below(static_cast<int>(presets.size())))].name, random_.chance(0.7));
+    (void)app_->openPreset(
+        presets[static_cast<std::size_t>(random_.below(static_cast<int>(presets.size())))].name,
+        random_.chance(0.7));
   }
 
   void history() {
@@ -172,36 +192,43 @@ class RandomInput {
   void paste() {
     static constexpr std::array texts{"1", "1\t2\n3\t4", "", "x", "1e39", "-1.5 2 3 4 5 6 7 8 9 10", "0;1"};
     const bool own = random_.chance(0.4);
-    const std::string text = own ? app_->copyCells() : texts[static_cast<std::size_t>(random_.below(texts.size()))];
+    const std::string text =
+        own ? app_->copyCells() : texts[static_cast<std::size_t>(random_.below(texts.size()))];
     (void)app_->pasteCells(text);
     if (random_.chance(0.1)) (void)app_->openText(random_.chance(0.5) ? app_->state() : text, "a file");
   }
 
   void embed() {
-    static constexpr std::array parts{"", "header", "panel", "inspector", "arcs", "heads", "header,panel,arcs", "share,export"};
+    static constexpr std::array parts{
+        "", "header", "panel", "inspector", "arcs", "heads", "header,panel,arcs", "share,export"};
     static constexpr std::array locks{"", "q", "heads,tokens", "causal"};
-    app_->setEmbed({parts[static_cast<std::size_t>(random_.below(parts.size()))], locks[static_cast<std::size_t>(random_.below(locks.size()))]});
+    app_->setEmbed({parts[static_cast<std::size_t>(random_.below(parts.size()))],
+                    locks[static_cast<std::size_t>(random_.below(locks.size()))]});
   }
 
   /// Are all vertices within reasonable coordinates, and is their number reasonable?
   static void look(const ImDrawData& data) {
     int wrong = 0;
     for (const ImDrawList* list : data.CmdLists) {
-      for (const ImDrawVert& v : list->VtxBuffer) wrong += !(std::abs(v.pos.x) < 1e7f && std::abs(v.pos.y) < 1e7f);
+      for (const ImDrawVert& v : list->VtxBuffer)
+        wrong += !(std::abs(v.pos.x) < 1e7f && std::abs(v.pos.y) < 1e7f);
       for (const ImDrawCmd& command : list->CmdBuffer) {
         const ImVec4 clip = command.ClipRect;
-        wrong += !(std::isfinite(clip.x) && std::isfinite(clip.y) && std::isfinite(clip.z) && std::isfinite(clip.w));
-        wrong += command.UserCallback == nullptr && command.IdxOffset + command.ElemCount > static_cast<unsigned>(list->IdxBuffer.Size);
+        wrong += !(std::isfinite(clip.x) && std::isfinite(clip.y) && std::isfinite(clip.z) &&
+                   std::isfinite(clip.w));
+        wrong += command.UserCallback == nullptr &&
+                 command.IdxOffset + command.ElemCount > static_cast<unsigned>(list->IdxBuffer.Size);
       }
     }
     REQUIRE(wrong == 0);
   }
 
-  static constexpr std::array kKeys{ImGuiKey_Tab,      ImGuiKey_Enter,  ImGuiKey_Escape,    ImGuiKey_Space,     ImGuiKey_Home,
-                                    ImGuiKey_End,      ImGuiKey_PageUp, ImGuiKey_PageDown,  ImGuiKey_LeftArrow, ImGuiKey_RightArrow,
-                                    ImGuiKey_UpArrow,  ImGuiKey_Delete, ImGuiKey_DownArrow, ImGuiKey_Backspace, ImGuiKey_F2,
-                                    ImGuiKey_F11,      ImGuiKey_0,      ImGuiKey_9,         ImGuiKey_Minus,     ImGuiKey_Equal,
-                                    ImGuiKey_Period,   ImGuiKey_Comma,  ImGuiKey_Slash};
+  static constexpr std::array kKeys{
+      ImGuiKey_Tab,     ImGuiKey_Enter,  ImGuiKey_Escape,    ImGuiKey_Space,     ImGuiKey_Home,
+      ImGuiKey_End,     ImGuiKey_PageUp, ImGuiKey_PageDown,  ImGuiKey_LeftArrow, ImGuiKey_RightArrow,
+      ImGuiKey_UpArrow, ImGuiKey_Delete, ImGuiKey_DownArrow, ImGuiKey_Backspace, ImGuiKey_F2,
+      ImGuiKey_F11,     ImGuiKey_0,      ImGuiKey_9,         ImGuiKey_Minus,     ImGuiKey_Equal,
+      ImGuiKey_Period,  ImGuiKey_Comma,  ImGuiKey_Slash};
 
   test::Random random_;
   test::Screen screen_;
@@ -213,7 +240,9 @@ class RandomInput {
 
 }  // namespace
 
-TEST_CASE("events: nothing that a hand does, at any size of the window, leads to a wrong number or a frame that is none") {
+TEST_CASE(
+    "events: nothing that a hand does, at any size of the window, leads to a wrong number or a frame that is "
+    "none") {
   for (int seed = 1; seed <= (test::kWhole ? 16 : 2); ++seed) {
     CAPTURE(seed);
     RandomInput hand(static_cast<std::uint64_t>(seed));
@@ -231,7 +260,8 @@ TEST_CASE("events: every page is drawn in windows of any size") {
     CAPTURE(page);
     RandomInput hand(99);
     REQUIRE(hand.app().set("experiment", '"' + std::string(page) + '"'));
-    for (const auto& [width, height] : {std::pair{1, 1}, {20, 44}, {44, 20}, {4000, 1}, {1, 3000}, {100, 100}, {320, 320}, {4000, 3000}}) {
+    for (const auto& [width, height] :
+         {std::pair{1, 1}, {20, 44}, {44, 20}, {4000, 1}, {1, 3000}, {100, 100}, {320, 320}, {4000, 3000}}) {
       CAPTURE(width);
       CAPTURE(height);
       hand.resize(width, height);
@@ -246,7 +276,8 @@ TEST_CASE("events: that old steps of undo were let go is said once, in plain wor
   RandomInput hand(7);
   app::App& app = hand.app();
   app.setEmbed({"arcs,heads", ""});
-  for (const auto& [option, value] : {std::pair{"tokens", "128"}, {"d_k", "512"}, {"d_v", "64"}}) REQUIRE(app.set(option, value));  // few scores, many numbers
+  for (const auto& [option, value] : {std::pair{"tokens", "128"}, {"d_k", "512"}, {"d_v", "64"}})
+    REQUIRE(app.set(option, value));  // few scores, many numbers
   const auto fill = [&](int from, int to) {
     for (int i = from; i < to; ++i) {
       const std::vector<float> values(2 * 128 * 512, static_cast<float>(i));

@@ -1,9 +1,10 @@
-// The experiments: against NumPy with its own random draws (tests/golden/derived.py), and the effects that they are meant to show.
+// The experiments: against NumPy with its own random draws (tests/golden/derived.py), and the effects that
+// they are meant to show.
 #include <doctest/doctest.h>
 
-#include "derived.h"
-#include "base/random.h"
 #include "attention/experiments/experiment.h"
+#include "base/random.h"
+#include "derived.h"
 #include "layer.h"
 
 using namespace attention;
@@ -32,8 +33,10 @@ Spec square(int heads, int tokens, int dim, int valueDim) {
 TEST_CASE("draws: the same whole numbers as everywhere") {
   const json golden = test::derived();
   const std::uint64_t inputs[] = {0, 1, ~std::uint64_t{0}};
-  for (std::size_t i = 0; i < 3; ++i) CHECK(std::to_string(base::mix(inputs[i])) == golden.at("mix")[i].get<std::string>());
-  for (std::uint64_t i = 0; i < 8; ++i) CHECK(base::normalSum(base::mix(i)) == golden.at("normalSums")[i].get<std::int64_t>());
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(std::to_string(base::mix(inputs[i])) == golden.at("mix")[i].get<std::string>());
+  for (std::uint64_t i = 0; i < 8; ++i)
+    CHECK(base::normalSum(base::mix(i)) == golden.at("normalSums")[i].get<std::int64_t>());
   base::NormalRandom draws(1);
   for (const json& wanted : golden.at("draws")) CHECK(draws.next() == wanted.get<double>());
 }
@@ -119,17 +122,22 @@ TEST_CASE("spread: queries and keys apart, and as many as are asked for") {
   const Spread same = draws.at({0.5, 2.0, 456}), apart = draws.at({0.5, 2.0, 456, false, 0.5, 2.0});
   CHECK(same.raw.deviation == apart.raw.deviation);
   CHECK(same.raw.jacobian == apart.raw.jacobian);
-  CHECK(validate(SpreadSpec{0.0, 1.0, 64, false, 11.0, 1.0}).error().message() == "keyMean: 11 is out of range; use -10 to 10.");
+  CHECK(validate(SpreadSpec{0.0, 1.0, 64, false, 11.0, 1.0}).error().message() ==
+        "keyMean: 11 is out of range; use -10 to 10.");
 }
 
-TEST_CASE("spread: Jacobian and gradient are those of the same draws by the definition, and vanish without the scale") {
+TEST_CASE(
+    "spread: Jacobian and gradient are those of the same draws by the definition, and vanish without the "
+    "scale") {
   constexpr int kDim = 5, kQueries = 9, kKeys = SpreadDraws::keys;
   const SpreadSpec spec{0.4, 1.5, kDim, false, -0.2, 2.0};
   const Spread got = SpreadDraws(6, kQueries).at(spec);
-  // The order of the random stream: component by component; for each query its own number, then those of its keys.
+  // The order of the random stream: component by component; for each query its own number, then those of its
+  // keys.
   base::NormalRandom random(6);
   std::vector<std::vector<double>> q(kQueries, std::vector<double>(kDim));
-  std::vector<std::vector<std::vector<double>>> k(kQueries, std::vector<std::vector<double>>(kKeys, std::vector<double>(kDim)));
+  std::vector<std::vector<std::vector<double>>> k(
+      kQueries, std::vector<std::vector<double>>(kKeys, std::vector<double>(kDim)));
   for (std::size_t c = 0; c < kDim; ++c) {
     for (std::size_t i = 0; i < kQueries; ++i) {
       q[i][c] = spec.mean + spec.deviation * random.next();
@@ -153,7 +161,8 @@ TEST_CASE("spread: Jacobian and gradient are those of the same draws by the defi
         for (std::size_t b = 0; b < kKeys; ++b) jacobian += std::pow((a == b ? w[a] : 0.0) - w[a] * w[b], 2);
         for (std::size_t c = 0; c < kDim; ++c) {
           double d = 0;
-          for (std::size_t b = 0; b < kKeys; ++b) d += ((a == b ? w[a] : 0.0) - w[a] * w[b]) * k[i][b][c] * factor;
+          for (std::size_t b = 0; b < kKeys; ++b)
+            d += ((a == b ? w[a] : 0.0) - w[a] * w[b]) * k[i][b][c] * factor;
           gradient += d * d;
         }
       }
@@ -180,8 +189,10 @@ TEST_CASE("spread: Jacobian and gradient are those of the same draws by the defi
 TEST_CASE("spread: refusals") {
   CHECK(validate(SpreadSpec{}));
   CHECK(validate(SpreadSpec{99.0, 1.0, 1}).error().message() == "mean: 99 is out of range; use -10 to 10.");
-  CHECK(validate(SpreadSpec{0.0, NAN, 1}).error().message() == "deviation: NaN is out of range; use 0 to 10.");
-  CHECK(validate(SpreadSpec{0.0, 1.0, 2048}).error().message() == "dim: 2048 is out of range; use 1 to 1024.");
+  CHECK(validate(SpreadSpec{0.0, NAN, 1}).error().message() ==
+        "deviation: NaN is out of range; use 0 to 10.");
+  CHECK(validate(SpreadSpec{0.0, 1.0, 2048}).error().message() ==
+        "dim: 2048 is out of range; use 1 to 1024.");
 }
 
 TEST_CASE("comparison: the same as long as only values move, and not when queries and keys do") {
@@ -212,7 +223,8 @@ TEST_CASE("comparison: both outputs are what their weights make of the values") 
       t->at(0, 1, c) = static_cast<float>(double{t->at(0, 1, c)} + 0.7 * draws.next());
     }
   }
-  const ReferenceTrace before = reference(layer.spec, layer.inputs()), after = reference(moved.spec, moved.inputs());
+  const ReferenceTrace before = reference(layer.spec, layer.inputs()),
+                       after = reference(moved.spec, moved.inputs());
   for (int i = 0; i < 4; ++i) {
     for (int c = 0; c < 2; ++c) {
       double connected = 0.0;
@@ -225,7 +237,8 @@ TEST_CASE("comparison: both outputs are what their weights make of the values") 
 
 TEST_CASE("comparison: for d_v = 1 the fully connected layer has just the weights of attention") {
   Random random(23);
-  const test::Layer one = test::direct(square(1, 4, 3, 1), random), five = test::direct(square(1, 4, 3, 5), random);
+  const test::Layer one = test::direct(square(1, 4, 3, 1), random),
+                    five = test::direct(square(1, 4, 3, 5), random);
   const Comparison same = compare(one.spec, one.inputs(), {}), more = compare(five.spec, five.inputs(), {});
   CHECK(same.attentionWeights == 16);
   CHECK(same.connectedWeights == 16);
@@ -270,5 +283,6 @@ TEST_CASE("reach: refusals") {
   CHECK(validate(ReachSpec{1}).error().message() == "steps: 1 is out of range; use 2 to 256.");
   CHECK(validate(ReachSpec{300}).error().message() == "steps: 300 is out of range; use 2 to 256.");
   CHECK(validate(ReachSpec{32, 5.0}).error().message() == "recurrent: 5 is out of range; use 0 to 4.");
-  CHECK(validate(ReachSpec{32, 1.0, 1.0, 99.0}).error().message() == "lead: 99 is out of range; use -30 to 30.");
+  CHECK(validate(ReachSpec{32, 1.0, 1.0, 99.0}).error().message() ==
+        "lead: 99 is out of range; use -30 to 30.");
 }

@@ -47,7 +47,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 /// The value of "a×b + c×d", read from the text alone.
 double sumOfProducts(const std::string& text) {
-  const std::string plain = replaced(replaced(replaced(replaced(text, "−", "-"), "×", "*"), "(", ""), ")", "");
+  const std::string plain =
+      replaced(replaced(replaced(replaced(text, "−", "-"), "×", "*"), "(", ""), ")", "");
   const char* at = plain.c_str();
   double sum = 0.0;
   for (;;) {
@@ -107,7 +108,8 @@ TEST_CASE("explain: general, additive and cosine scores, with their numbers") {
         "|k₃|: √(0.30² + (−0.50)² + 1.40²) = 1.52\n"
         "÷ lengths: 2.65 ÷ (1.76 × 1.52) = 0.99");
   for (int c = 0; c < 3; ++c) layer.k.at(0, 2, c) = 0.0f;
-  CHECK(explained(layer, {TensorId::raw, 0, 3, 2}).terms.back().text == "a row of zeros has no direction : 0.00");
+  CHECK(explained(layer, {TensorId::raw, 0, 3, 2}).terms.back().text ==
+        "a row of zeros has no direction : 0.00");
   layer = designBoard();
   layer.spec.score = Score::additive;
   layer.wA = layer.uA = Tensor(1, 3, 3), layer.vA = Tensor(1, 1, 3, 0.5f);
@@ -130,22 +132,30 @@ TEST_CASE("explain: soft cap, bias and positions") {
   Layer rotated = test::direct(test::shape(1, 1, 3, 3, 4, 2), random);
   rotated.spec.position = Position::rotary, rotated.spec.causalOffset = 1;
   std::fill(rotated.q.values().begin(), rotated.q.values().end(), 0.5f);
-  CHECK(explained(rotated, {TensorId::positions, 0, 3, 1}).text() == "P[4, 2] = 0.03\nangle: 3 ÷ 10000^(2/4) = 0.03");
+  CHECK(explained(rotated, {TensorId::positions, 0, 3, 1}).text() ==
+        "P[4, 2] = 0.03\nangle: 3 ÷ 10000^(2/4) = 0.03");
   CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 0}).text() ==
         "Q rotated[saw₂, 1] = −0.66\nrotated by 2.00: 0.50×cos(2.00) − 0.50×sin(2.00) = −0.66");
   CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 1}).text() ==
         "Q rotated[saw₂, 2] = 0.25\nrotated by 2.00: 0.50×sin(2.00) + 0.50×cos(2.00) = 0.25");
-  CHECK(explained(rotated, {TensorId::raw, 0, 1, 1}).terms[0].cells[0] == CellRef{TensorId::q_rotated, 0, 1, 0});
+  CHECK(explained(rotated, {TensorId::raw, 0, 1, 1}).terms[0].cells[0] ==
+        CellRef{TensorId::q_rotated, 0, 1, 0});
   rotated.spec.rotary.pairs = RotaryPairs::half, rotated.spec.positionIds = {0, 0, 5};
-  CHECK(explained(rotated, {TensorId::positions, 0, 3, 1}).text() == "P[4, 2] = 0.06\nangle: 6 ÷ 10000^(2/4) = 0.06");
+  CHECK(explained(rotated, {TensorId::positions, 0, 3, 1}).text() ==
+        "P[4, 2] = 0.06\nangle: 6 ÷ 10000^(2/4) = 0.06");
   CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 2}).text() ==
         "Q rotated[saw₂, 3] = −0.34\nrotated by 5.00: 0.50×sin(5.00) + 0.50×cos(5.00) = −0.34");
-  CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 2}).terms[0].cells == std::vector<CellRef>{{TensorId::q, 0, 1, 0}, {TensorId::q, 0, 1, 2}, {TensorId::positions, 0, 2, 0}});
-  rotated.spec.rotary.dims = 2, rotated.spec.rotary.scaling = RotaryScaling::linear, rotated.spec.rotary.factor = 2.5f;
-  CHECK(explained(rotated, {TensorId::positions, 0, 2, 0}).text() == "P[3, 1] = 2.00\nangle: 5 ÷ 2.5 ÷ 10000^(0/2) = 2.00");
-  CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 3}).text() == "Q rotated[saw₂, 4] = 0.50\nnot rotated: only the first 2 columns are : 0.50");
+  CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 2}).terms[0].cells ==
+        std::vector<CellRef>{{TensorId::q, 0, 1, 0}, {TensorId::q, 0, 1, 2}, {TensorId::positions, 0, 2, 0}});
+  rotated.spec.rotary.dims = 2, rotated.spec.rotary.scaling = RotaryScaling::linear,
+  rotated.spec.rotary.factor = 2.5f;
+  CHECK(explained(rotated, {TensorId::positions, 0, 2, 0}).text() ==
+        "P[3, 1] = 2.00\nangle: 5 ÷ 2.5 ÷ 10000^(0/2) = 2.00");
+  CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 3}).text() ==
+        "Q rotated[saw₂, 4] = 0.50\nnot rotated: only the first 2 columns are : 0.50");
   rotated.spec.rotary.dims = 0, rotated.spec.rotary.scaling = RotaryScaling::ntk;
-  CHECK(explained(rotated, {TensorId::positions, 0, 2, 1}).terms[0].text == "5 ÷ (10000 × 2.5^(4/2))^(2/4) = 0.02");
+  CHECK(explained(rotated, {TensorId::positions, 0, 2, 1}).terms[0].text ==
+        "5 ÷ (10000 × 2.5^(4/2))^(2/4) = 0.02");
   Layer waves = test::projected(test::shape(1, 1, 3, 3, 4, 2), 4, 0, random);
   waves.spec.position = Position::sinusoidal;
   waves.x.at(0, 2, 3) = 1.0f;
@@ -153,7 +163,8 @@ TEST_CASE("explain: soft cap, bias and positions") {
         "P[3, 4] = 1.00\ncosine: cos(2 ÷ 10000^(2/4)) = 1.00");
   CHECK(explained(waves, {TensorId::x_positioned, 0, 2, 3}).text() ==
         "X + P[a₃, 4] = 2.00\nx + position: 1.00 + 1.00 = 2.00");
-  CHECK(explained(waves, {TensorId::k, 0, 2, 0}).terms[0].cells[0] == CellRef{TensorId::x_positioned, 0, 2, 0});
+  CHECK(explained(waves, {TensorId::k, 0, 2, 0}).terms[0].cells[0] ==
+        CellRef{TensorId::x_positioned, 0, 2, 0});
 }
 
 TEST_CASE("explain: every normaliser") {
@@ -177,8 +188,9 @@ TEST_CASE("explain: every normaliser") {
                     "Σ(s ÷ 2 − m)²: (−0.34 ÷ 2 − 0.16)² + (1.05 ÷ 2 − 0.16)² + (0.28 ÷ 2 − 0.16)² = 0.24\n"
                     "threshold t: 0.16 − √((1 − 0.24) ÷ 3) = −0.34\n") != std::string::npos);
   layer.spec.normalizer = Normalizer::sparsemax;
-  CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("threshold t: (1.05 + 0.28 − 1) ÷ 2 = 0.16") !=
-        std::string::npos);
+  CHECK(explained(layer, {TensorId::weights, 0, 2, 2})
+            .text()
+            .find("threshold t: (1.05 + 0.28 − 1) ÷ 2 = 0.16") != std::string::npos);
   layer.spec.temperature = 0.5f;
   CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("÷ temperature: 0.28 ÷ 0.50 = 0.55") !=
         std::string::npos);
@@ -195,8 +207,8 @@ TEST_CASE("explain: mask after softmax, hidden heads and the other sequence's wo
   CHECK(explained(layer, {TensorId::output, 0, 1, 2}).text() == "output[saw₂, 3] = 0.00\nhead 1: hidden : 0");
   Trace trace;
   forward(layer.spec, layer.inputs(), trace);
-  CHECK(explain(layer.spec, layer.inputs(), trace, {TensorId::masked, 0, 3, 1}, kWords, {"ich", "sah"}, 2).title ==
-        "S masked[saw₄, sah₂] = −0.18");
+  CHECK(explain(layer.spec, layer.inputs(), trace, {TensorId::masked, 0, 3, 1}, kWords, {"ich", "sah"}, 2)
+            .title == "S masked[saw₄, sah₂] = −0.18");
   CHECK(explain(layer.spec, layer.inputs(), trace, {TensorId::v, 0, 1, 1}, kWords, {"ich", "sah"}, 2).title ==
         "V[sah₂, 2] = 0.90");
 }
@@ -211,7 +223,9 @@ TEST_CASE("explain: why a key is hidden") {
         "exp(s − max): exp(−∞) = 0.00\n"
         "÷ Σ row: 0.00 ÷ 1.45 = 0.00\n"
         "adds to output: 0.00 × v₃ = [0.00, 0.00, 0.00]");
-  const auto mask = [&](int i, int j) { return explained(layer, {TensorId::masked, 0, i, j}).terms.back().text; };
+  const auto mask = [&](int i, int j) {
+    return explained(layer, {TensorId::masked, 0, i, j}).terms.back().text;
+  };
   layer.spec.causalOffset = 1;
   CHECK(mask(0, 1) == "key 2 ≤ query 1 + 1 : visible");
   CHECK(mask(0, 3) == "key 4 > query 1 + 1 : hidden, −∞");
@@ -261,7 +275,8 @@ TEST_CASE("explain: temperature and scale have lines only when they matter") {
 
 namespace {
 
-/// Explains every cell of the trace: titles contain its value, sums of products are correct, the last line gives the value.
+/// Explains every cell of the trace: titles contain its value, sums of products are correct, the last line
+/// gives the value.
 void checkEveryCell(const Layer& layer) {
   REQUIRE(validate(layer.spec, layer.inputs()));
   Trace trace;
@@ -309,12 +324,15 @@ TEST_CASE("explain: every printed sum adds up, and its result is the trace's val
   fill(apart.xV = {1, 5, 6}, random);
   checkEveryCell(apart);
   for (const int units : {2, 7}) {  // hidden units of the additive score
-    Layer additive = test::withScore(test::direct(test::shape(2, 1, 3, 4, 4, 2), random), Score::additive, random);
-    fill(additive.wA = {2, units, 4}, random), fill(additive.uA = {2, units, 4}, random), fill(additive.vA = {2, 1, units}, random);
+    Layer additive =
+        test::withScore(test::direct(test::shape(2, 1, 3, 4, 4, 2), random), Score::additive, random);
+    fill(additive.wA = {2, units, 4}, random), fill(additive.uA = {2, units, 4}, random),
+        fill(additive.vA = {2, 1, units}, random);
     checkEveryCell(additive);
   }
   Layer turned = test::direct(test::shape(2, 1, 3, 4, 6, 2), random);
-  turned.spec.position = Position::rotary, turned.spec.rotary = {RotaryPairs::half, 50.0f, 4, RotaryScaling::ntk, 3.0f}, turned.spec.positionIds = {7};
+  turned.spec.position = Position::rotary,
+  turned.spec.rotary = {RotaryPairs::half, 50.0f, 4, RotaryScaling::ntk, 3.0f}, turned.spec.positionIds = {7};
   checkEveryCell(turned);
   Layer cross = test::projected(test::shape(2, 2, 3, 5, 4, 2), 6, 4, random);
   cross.spec.position = Position::sinusoidal, cross.spec.hiddenHeads = 2, cross.spec.maskAfterSoftmax = true;
@@ -357,7 +375,9 @@ TEST_CASE("explain: what does not fit a float is said to be a bound") {
   CHECK(titled(TensorId::raw, 0) == "q·k[I₁, saw₂] = ≥ 3.40e38");
   CHECK(titled(TensorId::scores, 1) == "S[saw₂, saw₂] = ≤ −1.96e38");
   CHECK(titled(TensorId::scores, 2).find("≥") == std::string::npos);
-  CHECK(explained(layer, {TensorId::weights, 0, 0, 1}).text().find("too large: the largest 32-bit number, 3.4e38, takes its place") != std::string::npos);
+  CHECK(explained(layer, {TensorId::weights, 0, 0, 1})
+            .text()
+            .find("too large: the largest 32-bit number, 3.4e38, takes its place") != std::string::npos);
   CHECK(explained(layer, {TensorId::weights, 0, 0, 0}).text().find("too large") == std::string::npos);
   layer.spec.causal = true;
   CHECK(titled(TensorId::masked, 0).find("≤") == std::string::npos);
@@ -382,7 +402,9 @@ TEST_CASE("loops: concat is put together, and the output is its product with W_O
   Layer layer = test::projected(test::shape(2, 2, 3, 3, 2, 2), 3, 5, random);
   Trace trace;
   forward(layer.spec, layer.inputs(), trace);
-  const auto last = [&](TensorId id) { return loopsOf(id, layer.spec, layer.inputs(), trace, 0, false).back().text; };
+  const auto last = [&](TensorId id) {
+    return loopsOf(id, layer.spec, layer.inputs(), trace, 0, false).back().text;
+  };
   CHECK(last(TensorId::concat) == "concat[i,c] = O[h,i,e]");
   CHECK(last(TensorId::output) == "Y[i,c] = y");
   layer.spec.hiddenHeads = 1;

@@ -13,9 +13,9 @@
 #include "attention/layer/explain.h"
 #include "attention/steps/forward.h"
 #include "document_support.h"
+#include "draw/heatmap.h"
 #include "files/attention_file.h"
 #include "files/read.h"
-#include "draw/heatmap.h"
 #include "screen.h"
 #include "thorough.h"
 
@@ -79,7 +79,8 @@ std::string layer(const std::string& more) {
   return "{\"q\": " + tensor + ", \"k\": " + tensor + ", \"v\": " + tensor + ", " + more + "}";
 }
 
-const std::string kBias = R"("mask": {"shape": [2, 3, 3], "data": [0, 1, "-inf", -2, 0, 0.5, 0, 0, 0, 1, 1, 1, "-inf", 0, 0, 0, 3, 4]})";
+const std::string kBias =
+    R"("mask": {"shape": [2, 3, 3], "data": [0, 1, "-inf", -2, 0, 0.5, 0, 0, 0, 1, 1, 1, "-inf", 0, 0, 0, 3, 4]})";
 
 }  // namespace
 
@@ -111,7 +112,10 @@ TEST_CASE("files: the board and attn give the same numbers for the same file") {
       REQUIRE(board.app->set("batch_item", std::to_string(item)));
       compare((*results)[0], item, state.batch, board.tensor("weights"));
       compare((*results)[1], item, state.batch, board.tensor("masked"));
-      compare((*results)[2], item, state.batch, board.tensor(isProjected ? "output" : isPacked ? "concat" : "head_output"));
+      compare((*results)[2], item, state.batch,
+              board.tensor(isProjected ? "output"
+                           : isPacked  ? "concat"
+                                       : "head_output"));
     }
     // The state text keeps every bit of what was opened.
     const std::string saved = board.app->state();
@@ -122,7 +126,8 @@ TEST_CASE("files: the board and attn give the same numbers for the same file") {
 }
 
 TEST_CASE("files: float16 is rounded for the board too") {
-  const State s = read(R"({"q": {"shape": [1, 1], "dtype": "float16", "data": [1.0007]}, "k": [[1]], "v": [[1]]})");
+  const State s =
+      read(R"({"q": {"shape": [1, 1], "dtype": "float16", "data": [1.0007]}, "k": [[1]], "v": [[1]]})");
   CHECK(s.q.at(0, 0, 0) == 1.0009765625f);
 }
 
@@ -166,7 +171,8 @@ TEST_CASE("files: a mask of numbers is a bias that is edited, undone, saved and 
       CHECK(sameBits(s, before));
     };
   };
-  std::function<void()> back = undone(test::setCell(TensorId::bias, 1, 2, 0, -std::numeric_limits<float>::infinity()));
+  std::function<void()> back =
+      undone(test::setCell(TensorId::bias, 1, 2, 0, -std::numeric_limits<float>::infinity()));
   CHECK(std::isinf(s.bias.at(1, 2, 0)));
   back();
   back = undone(InsertTokens{1, 2, Side::queries});
@@ -193,7 +199,8 @@ TEST_CASE("files: a mask of numbers is a bias that is edited, undone, saved and 
   CHECK(sameBits(s.bias, before.bias));
   back();
 
-  CHECK(test::refusal(check(s, test::setCell(TensorId::bias, 0, 0, 0, std::numeric_limits<float>::infinity()))) ==
+  CHECK(test::refusal(
+            check(s, test::setCell(TensorId::bias, 0, 0, 0, std::numeric_limits<float>::infinity()))) ==
         "bias[0][0][0]: infinity cannot be used; give a finite number.");
   CHECK(test::refusal(check(test::start(), test::setCell(TensorId::bias, 0, 0, 0, 1))) ==
         "bias: there is none here; open a file whose mask is of numbers.");
@@ -203,13 +210,18 @@ TEST_CASE("files: a bias explains itself and is among the sources") {
   const State s = read(layer(kBias));
   attention::Trace trace;
   attention::forward(spec(s), inputs(s), trace);
-  const auto said = attention::explain(spec(s), inputs(s), trace, {TensorId::biased, 0, 1, 0}, s.labels, s.labels, 2).text();
+  const auto said =
+      attention::explain(spec(s), inputs(s), trace, {TensorId::biased, 0, 1, 0}, s.labels, s.labels, 2)
+          .text();
   CHECK(said.find("bias") != std::string::npos);
   CHECK(said.find("−2") != std::string::npos);
-  const auto hidden = attention::explain(spec(s), inputs(s), trace, {TensorId::masked, 0, 0, 2}, s.labels, s.labels, 2).text();
+  const auto hidden =
+      attention::explain(spec(s), inputs(s), trace, {TensorId::masked, 0, 0, 2}, s.labels, s.labels, 2)
+          .text();
   CHECK(hidden.find("bias of −∞") != std::string::npos);
   const auto found = [](const std::vector<attention::Region>& regions, TensorId id, int head) {
-    return std::any_of(regions.begin(), regions.end(), [&](const auto& r) { return r.tensor == id && r.head == head; });
+    return std::any_of(regions.begin(), regions.end(),
+                       [&](const auto& r) { return r.tensor == id && r.head == head; });
   };
   CHECK(found(attention::sources(spec(s), inputs(s), {TensorId::weights, 1, 1, 1}), TensorId::bias, 1));
   CHECK_FALSE(found(attention::sources(spec(s), inputs(s), {TensorId::weights, 1, 1, 1}), TensorId::bias, 0));
@@ -226,12 +238,16 @@ TEST_CASE("files: a bias in a state text is read strictly") {
     return tried(changed.replace(at, from.size(), to));
   };
   CHECK(with("\"-inf\"", "\"-inf\"") == "accepted");
-  CHECK(with("\"-inf\"", "\"inf\"") == "bias.data[2]: infinity cannot be added; use numbers, or \"-inf\" to mask.");
+  CHECK(with("\"-inf\"", "\"inf\"") ==
+        "bias.data[2]: infinity cannot be added; use numbers, or \"-inf\" to mask.");
   CHECK(with("\"-inf\"", "-1e39").starts_with("bias.data[2]: the number is too large for 32 bits"));
   CHECK(with("\"-inf\"", "\"none\"").starts_with("bias.data"));
   CHECK(with("[2, 3, 3]", "[3, 3, 2]").starts_with("bias.shape: [3, 3, 2] does not fit"));
   // In other places "-inf" and "inf" are ordinary text.
-  CHECK(tried(R"({"version": 1, "labels": ["-inf", "inf"], "q": [[[1],[2]]], "k": [[[1],[2]]], "v": [[[1],[2]]]})") == "accepted");
+  CHECK(
+      tried(
+          R"({"version": 1, "labels": ["-inf", "inf"], "q": [[[1],[2]]], "k": [[[1],[2]]], "v": [[[1],[2]]]})") ==
+      "accepted");
   CHECK(tried(R"({"version": 1, "q": [[["-inf"]]], "k": [[[1]]], "v": [[[1]]]})").starts_with("q["));
 }
 
@@ -244,12 +260,16 @@ TEST_CASE("files: lengths are looked at before anything is made of them") {
   };
   for (const std::string size : {"4294967298", "9007199254740993", "1e300", "-1", "2147483648"})
     refusedFast(layer("\"mask\": {\"shape\": [" + size + ", 1], \"data\": [1]}"), "mask.shape[0]: ");
-  refusedFast(layer(R"("mask": {"shape": [2147483647, 2147483647, 2147483647, 2147483647], "data": [1]})"), "mask.data: ");
+  refusedFast(layer(R"("mask": {"shape": [2147483647, 2147483647, 2147483647, 2147483647], "data": [1]})"),
+              "mask.data: ");
   std::string axes = "\"mask\": {\"data\": [1], \"shape\": [1";
   for (int i = 0; i < 1'000'000; ++i) axes += ",1";
   refusedFast(layer(axes + "]}"), "more than 4 sizes");
-  refusedFast("{\"version\": 1, \"k\": [[[1]]], \"v\": [[[1]]], \"q\": " + axes.substr(8) + "]}}", "use at most 4");
-  refusedFast(R"({"version": 1, "q": {"shape": [4294967298, 1, 1], "data": [1]}, "k": [[[1]]], "v": [[[1]]]})", "q.shape[0]: ");
+  refusedFast("{\"version\": 1, \"k\": [[[1]]], \"v\": [[[1]]], \"q\": " + axes.substr(8) + "]}}",
+              "use at most 4");
+  refusedFast(
+      R"({"version": 1, "q": {"shape": [4294967298, 1, 1], "data": [1]}, "k": [[[1]]], "v": [[[1]]]})",
+      "q.shape[0]: ");
   std::string fields = "{\"q\": [[1]]";
   for (int i = 0; i < 200'000; ++i) fields += ",\"f" + std::to_string(i) + "\":1";
   refusedFast(fields + "}", "more than 1000 fields");
@@ -257,12 +277,17 @@ TEST_CASE("files: lengths are looked at before anything is made of them") {
   for (int i = 0; i < 200'000; ++i) options += ",\"o" + std::to_string(i) + "\":1";
   refusedFast(layer(options + "}"), "more than 1000");
   // Of the longest texts that are read at all, the sanitizers see a tenth.
-  refusedFast(layer("\"labels\": \"" + std::string(static_cast<std::size_t>(test::rounds(60 << 20)), 'a') + "\""), "labels: ");
-  refusedFast(layer("\"labels\": \"" + [] {
-    std::string words;
-    for (int i = 0; i < test::rounds(30'000'000); ++i) words += "a ";
-    return words;
-  }() + "\""), "labels: ");
+  refusedFast(
+      layer("\"labels\": \"" + std::string(static_cast<std::size_t>(test::rounds(60 << 20)), 'a') + "\""),
+      "labels: ");
+  refusedFast(layer("\"labels\": \"" +
+                    [] {
+                      std::string words;
+                      for (int i = 0; i < test::rounds(30'000'000); ++i) words += "a ";
+                      return words;
+                    }() +
+                    "\""),
+              "labels: ");
   refusedFast(std::string(300u << 20, 'a'), "bytes are too many");
   CHECK(test::refusal(fromTsv(std::string(300u << 20, '1'))).find("bytes are too many") != std::string::npos);
   std::string cells;

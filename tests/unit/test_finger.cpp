@@ -1,4 +1,5 @@
-// What a finger does: taps, holds and swipes, as sequences of events and times, and what they do to the board.
+// What a finger does: taps, holds and swipes, as sequences of events and times, and what they do to the
+// board.
 #include "app_fixture.h"
 
 #include <array>
@@ -13,8 +14,8 @@ using attention::CellRef;
 using attention::TensorId;
 
 struct Moment {
-  double at;       ///< seconds since the press
-  float x, y;      ///< from where it was pressed
+  double at;   ///< seconds since the press
+  float x, y;  ///< from where it was pressed
 };
 
 Does after(bool grips, std::initializer_list<Moment> moments) {
@@ -27,7 +28,9 @@ Does after(bool grips, std::initializer_list<Moment> moments) {
 
 constexpr double kHeld = Finger::kHold;  // the age of a press that holds
 
-bool isThere(Fixture& f, std::string_view place) { return f.app().items().find("\"" + std::string(place) + "\"") != std::string::npos; }
+bool isThere(Fixture& f, std::string_view place) {
+  return f.app().items().find("\"" + std::string(place) + "\"") != std::string::npos;
+}
 
 bool isSelected(Fixture& f, const CellRef& cell) {
   const float* row = (*f.app().tensor(attention::name(cell.tensor)))->row(cell.head, cell.row);
@@ -55,13 +58,21 @@ TEST_CASE("finger: 8 pixels decide whether it scrolls or drags, and 0.3 seconds 
   CHECK(after(false, {{2, 0, 60}}) == Does::scrolls);
 }
 
-TEST_CASE("finger: a small control has 44 by 44 pixels, of which the nearest control has its part, and cells keep theirs") {
-  const std::map<std::string, views::Box, std::less<>> rects = {{"undo", {100, 100, 34, 28}}, {"redo", {150, 100, 34, 28}}, {"matrix:q", {100, 140, 200, 100}}, {"panel:text", {0, 0, 400, 400}}};
-  const auto aimed = [&](float x, float y) { const ImVec2 by = views::aim(rects, x, y); return std::pair{x + by.x, y + by.y}; };
-  CHECK(aimed(117, 93) == std::pair{117.0f, 101.0f});   // 7 above
-  CHECK(aimed(96, 114) == std::pair{101.0f, 114.0f});   // 4 to the left
-  CHECK(aimed(117, 91) == std::pair{117.0f, 91.0f});    // 9 above: beyond 44
-  CHECK(aimed(139, 114).first == 133);                  // between both, 5 from the first and 11 from the second
+TEST_CASE(
+    "finger: a small control has 44 by 44 pixels, of which the nearest control has its part, and cells keep "
+    "theirs") {
+  const std::map<std::string, views::Box, std::less<>> rects = {{"undo", {100, 100, 34, 28}},
+                                                                {"redo", {150, 100, 34, 28}},
+                                                                {"matrix:q", {100, 140, 200, 100}},
+                                                                {"panel:text", {0, 0, 400, 400}}};
+  const auto aimed = [&](float x, float y) {
+    const ImVec2 by = views::aim(rects, x, y);
+    return std::pair{x + by.x, y + by.y};
+  };
+  CHECK(aimed(117, 93) == std::pair{117.0f, 101.0f});  // 7 above
+  CHECK(aimed(96, 114) == std::pair{101.0f, 114.0f});  // 4 to the left
+  CHECK(aimed(117, 91) == std::pair{117.0f, 91.0f});   // 9 above: beyond 44
+  CHECK(aimed(139, 114).first == 133);  // between both, 5 from the first and 11 from the second
   CHECK(aimed(147, 114).first == 151);
   CHECK(aimed(110, 142) == std::pair{110.0f, 142.0f});  // on a cell
 }
@@ -103,7 +114,8 @@ TEST_CASE("finger: a swipe scrolls from wherever it begins, and neither edits no
     Fixture f(width, height);
     f.at("weights", 0, 3, 2);
     f.tap(f.at("weights", 0, 3, 2));
-    for (const auto& [name, row, col] : {std::tuple{"q", 1, 1}, {"k", 1, 1}, {"weights", 2, 1}, {"weights", 3, 2}}) {
+    for (const auto& [name, row, col] :
+         {std::tuple{"q", 1, 1}, {"k", 1, 1}, {"weights", 2, 1}, {"weights", 3, 2}}) {
       CAPTURE(name);
       const std::string state = f.app().state();
       const CellRef shown = f.app().explained();
@@ -150,7 +162,8 @@ TEST_CASE("finger: sideways it edits nothing, except the selected number") {
   CHECK_FALSE(f.app().undo());
 }
 
-TEST_CASE("finger: held on a number it selects it, drags it in any direction as one step, and nothing scrolls") {
+TEST_CASE(
+    "finger: held on a number it selects it, drags it in any direction as one step, and nothing scrolls") {
   for (const float height : {844.0f, 420.0f}) {
     Fixture f(390, height);
     for (const char* name : {"q", "k", "v"}) {
@@ -182,7 +195,9 @@ TEST_CASE("finger: held and lifted, a number is selected and unchanged; a comput
   f.press(f.at("q", 0, 2, 0), kHeld);
   f.lift();
   CHECK(isSelected(f, {TensorId::q, 0, 2, 0}));
-  for (const auto& [name, id] : {std::pair{"scores", TensorId::scores}, {"weights", TensorId::weights}, {"head_output", TensorId::head_output}}) {
+  for (const auto& [name, id] : {std::pair{"scores", TensorId::scores},
+                                 {"weights", TensorId::weights},
+                                 {"head_output", TensorId::head_output}}) {
     CAPTURE(name);
     f.press(f.at(name, 0, 2, 1), kHeld);
     f.lift();
@@ -221,7 +236,9 @@ TEST_CASE("finger: the mask is painted by taps, and by a finger that holds; a sw
 
 // ---------------------------------------------------------------- two fingers
 
-TEST_CASE("fingers: two of them magnify the matrices about where they are, up to three times, and a double tap fits the board again") {
+TEST_CASE(
+    "fingers: two of them magnify the matrices about where they are, up to three times, and a double tap "
+    "fits the board again") {
   for (const auto& [width, height] : {std::pair{390.0f, 844.0f}, {640.0f, 440.0f}, {1024.0f, 768.0f}}) {
     CAPTURE(width);
     Fixture f(width, height);
@@ -250,7 +267,8 @@ TEST_CASE("fingers: two of them magnify the matrices about where they are, up to
   }
 }
 
-TEST_CASE("fingers: a magnified board is moved in both directions by one finger, and fits again after two taps") {
+TEST_CASE(
+    "fingers: a magnified board is moved in both directions by one finger, and fits again after two taps") {
   Fixture f(390, 844);
   const app::Rect fit = f.at("matrix:weights");
   CHECK(f.app().pinch(200, 300, 2.5f, 0, 0));
@@ -286,8 +304,11 @@ TEST_CASE("fingers: where no board is, two of them are the page's") {
 
 // ---------------------------------------------------------------- the strip for a number
 
-TEST_CASE("editing: a number that a finger taps gets a strip with − and +, a slider, and its value as it was; the board keeps its place") {
-  for (const auto& [width, height] : {std::pair{390.0f, 844.0f}, {320.0f, 568.0f}, {640.0f, 440.0f}, {1024.0f, 768.0f}}) {
+TEST_CASE(
+    "editing: a number that a finger taps gets a strip with − and +, a slider, and its value as it was; the "
+    "board keeps its place") {
+  for (const auto& [width, height] :
+       {std::pair{390.0f, 844.0f}, {320.0f, 568.0f}, {640.0f, 440.0f}, {1024.0f, 768.0f}}) {
     CAPTURE(width);
     Fixture f(width, height);
     f.press(f.at("q", 0, 1, 1));
@@ -345,7 +366,9 @@ TEST_CASE("editing: − and + repeat while they are held, as one step of undo") 
   CHECK((*f.app().tensor("k"))->at(0, 2, 1) == was);
 }
 
-TEST_CASE("editing: the strip goes with a tap elsewhere, on a computed number, under a sheet, and with the mouse; it is not there where the number is locked") {
+TEST_CASE(
+    "editing: the strip goes with a tap elsewhere, on a computed number, under a sheet, and with the mouse; "
+    "it is not there where the number is locked") {
   Fixture f(390, 844);
   const auto opens = [&] {
     f.tap(f.at("v", 0, 1, 1));
@@ -386,7 +409,9 @@ TEST_CASE("editing: a tap on the value opens a text field over the number") {
 
 // ---------------------------------------------------------------- the bar at the bottom of a phone
 
-TEST_CASE("toolbar: Undo, Redo, Controls and Guide at the bottom of a phone, and one sheet at a time, half as high as the window") {
+TEST_CASE(
+    "toolbar: Undo, Redo, Controls and Guide at the bottom of a phone, and one sheet at a time, half as high "
+    "as the window") {
   Fixture f(390, 844);
   const app::Rect bar = f.at("toolbar");
   CHECK(bar.y + bar.height == 844);

@@ -20,22 +20,27 @@ using Shape = Part::Shape;
 const views::Fonts& faces() { return *static_cast<const views::Fonts*>(ImGui::GetIO().UserData); }
 
 Formula high(std::string_view text, float least = 0) {
-  return Formula({faces().strong, faces().smallStrong, faces().mono, faces().strong, views::FormulaLook::Shape::high, least}, text);
+  return Formula({faces().strong, faces().smallStrong, faces().mono, faces().strong,
+                  views::FormulaLook::Shape::high, least},
+                 text);
 }
 Formula line(std::string_view text) { return Formula({faces().text, faces().tiny}, text); }
 
 const Part& find(const Formula& f, std::string_view words) {
-  const auto at = std::find_if(f.parts().begin(), f.parts().end(), [&](const Part& p) { return p.shape == Shape::words && p.words == words; });
+  const auto at = std::find_if(f.parts().begin(), f.parts().end(),
+                               [&](const Part& p) { return p.shape == Shape::words && p.words == words; });
   REQUIRE_MESSAGE(at != f.parts().end(), std::string(words));
   return *at;
 }
 const Part& find(const Formula& f, Shape shape) {
-  const auto at = std::find_if(f.parts().begin(), f.parts().end(), [&](const Part& p) { return p.shape == shape; });
+  const auto at =
+      std::find_if(f.parts().begin(), f.parts().end(), [&](const Part& p) { return p.shape == shape; });
   REQUIRE(at != f.parts().end());
   return *at;
 }
 int count(const Formula& f, Shape shape) {
-  return static_cast<int>(std::count_if(f.parts().begin(), f.parts().end(), [&](const Part& p) { return p.shape == shape; }));
+  return static_cast<int>(
+      std::count_if(f.parts().begin(), f.parts().end(), [&](const Part& p) { return p.shape == shape; }));
 }
 std::string_view glossaryText() {
   for (const auto& file : lessons::files)
@@ -67,7 +72,8 @@ TEST_CASE("formula: a fraction has its bar on the middle line, as long as its wi
   CHECK(high("a ÷ b", 120).bar == 120);
 }
 
-TEST_CASE("formula: what stands before and after a sign is not drawn into the fraction, and its brackets go") {
+TEST_CASE(
+    "formula: what stands before and after a sign is not drawn into the fraction, and its brackets go") {
   const Fixture f;
   const Formula one = high("x = y + (a + b) · c ÷ (d − e) + z");
   const Part& bar = find(one, Shape::line);
@@ -135,7 +141,14 @@ TEST_CASE("formula: numbers with a mark are counted, and have the digits of the 
 
 TEST_CASE("formula: any text is set without harm") {
   const Fixture f;
-  for (const char* text : {"", "÷", "a ÷", "÷ b", "√", "√(", "((", "))", "_", "a_", "^", "x^(", "Σ", "Σ_", "\1", "\1x", "|", "a ÷ b ÷ c ÷ d", "()", "a)b", "[O_1, …, O_h] · W_O", "\xff\xfe√"}) {
+  for (const char* text : {"",         "÷",   "a ÷",
+                           "÷ b",      "√",   "√(",
+                           "((",       "))",  "_",
+                           "a_",       "^",   "x^(",
+                           "Σ",        "Σ_",  "\1",
+                           "\1x",      "|",   "a ÷ b ÷ c ÷ d",
+                           "()",       "a)b", "[O_1, …, O_h] · W_O",
+                           "\xff\xfe√"}) {
     CAPTURE(text);
     CHECK(high(text).width() >= 0);
     CHECK(line(text).width() >= 0);
@@ -145,8 +158,12 @@ TEST_CASE("formula: any text is set without harm") {
 
 TEST_CASE("formula: a line of text has roots and lowered letters for names of the board alone") {
   const Fixture f;
-  for (const char* text : {"÷ √d_k", "Why divide by √d_k?", "d_k per head", "S = Q·K^T / √16 + mask", "W_Q", "x · W_O + b_O", "10000^(2/3)"}) CHECK_MESSAGE(views::hasFormula(text), text);
-  for (const char* text : {"my_file.npz", "memory_w", "w_q", "head_output", "√", "weight, √ scale", "^_^", "a ^ b", "snake_d_k_case", "d_kv"}) CHECK_MESSAGE(!views::hasFormula(text), text);
+  for (const char* text : {"÷ √d_k", "Why divide by √d_k?", "d_k per head", "S = Q·K^T / √16 + mask", "W_Q",
+                           "x · W_O + b_O", "10000^(2/3)"})
+    CHECK_MESSAGE(views::hasFormula(text), text);
+  for (const char* text : {"my_file.npz", "memory_w", "w_q", "head_output", "√", "weight, √ scale", "^_^",
+                           "a ^ b", "snake_d_k_case", "d_kv"})
+    CHECK_MESSAGE(!views::hasFormula(text), text);
   const Formula one = line("÷ √d_k and more");
   CHECK(lettersOf(one) == "÷ dk and more");
   CHECK(find(one, Shape::root).x + find(one, Shape::root).width < find(one, " and more").x + 3);
@@ -159,7 +176,8 @@ TEST_CASE("formula: the glossary's formulas leave no sign of the notation") {
   REQUIRE(terms);
   for (const document::GlossaryTerm& term : *terms) {
     const std::string letters = lettersOf(high(term.formula));
-    for (const char* sign : {"√", "_", "^", "÷"}) CHECK_MESSAGE(letters.find(sign) == std::string::npos, term.formula);
+    for (const char* sign : {"√", "_", "^", "÷"})
+      CHECK_MESSAGE(letters.find(sign) == std::string::npos, term.formula);
   }
 }
 
@@ -193,7 +211,8 @@ TEST_CASE("formula: the inspector sets that of every score and normaliser, with 
   for (const char* score : {"dot", "scaled", "cosine", "additive", "general"}) {
     CAPTURE(score);
     f.set("score", '"' + std::string(score) + '"');
-    for (const char* normalizer : {"softmax", "sparsemax", "entmax15", "sigmoid", "relu", "hardmax", "none"}) {
+    for (const char* normalizer :
+         {"softmax", "sparsemax", "entmax15", "sigmoid", "relu", "hardmax", "none"}) {
       CAPTURE(normalizer);
       f.set("normalizer", '"' + std::string(normalizer) + '"');
       const std::string card = f.card();
@@ -205,7 +224,11 @@ TEST_CASE("formula: the inspector sets that of every score and normaliser, with 
     f.set("normalizer", "\"softmax\"");
   }
   f.set("score", "\"scaled\"");
-  for (const auto& [option, value, without] : {std::tuple("softcap", "2", "0"), {"position", "\"alibi\"", "\"none\""}, {"temperature", "0.5", "1"}, {"scale", "0.25", "true"}, {"position", "\"rotary\"", "\"none\""}}) {
+  for (const auto& [option, value, without] : {std::tuple("softcap", "2", "0"),
+                                               {"position", "\"alibi\"", "\"none\""},
+                                               {"temperature", "0.5", "1"},
+                                               {"scale", "0.25", "true"},
+                                               {"position", "\"rotary\"", "\"none\""}}) {
     CAPTURE(option);
     if (std::string_view(value) == "\"rotary\"") f.set("d_k", "4");
     f.set(option, value);
@@ -214,7 +237,9 @@ TEST_CASE("formula: the inspector sets that of every score and normaliser, with 
   }
 }
 
-TEST_CASE("formula: a masked key has the exponential of −∞, a score that is hidden says so, and an output is a sum over keys") {
+TEST_CASE(
+    "formula: a masked key has the exponential of −∞, a score that is hidden says so, and an output is a sum "
+    "over keys") {
   Board f;
   f.click(f.at("weights", 0, 1, 2));
   f.moveTo(f.at("inspector"));
@@ -255,7 +280,9 @@ TEST_CASE("formula: a number and its cell light each other, and the number has t
   const auto inkOf = [&] {
     const test::Painted painted;
     for (const test::Words& w : painted.words())
-      if (w.midX() > number.x && w.midX() < number.x + number.width && w.midY() > number.y && w.midY() < number.y + number.height) return painted.ground(w);
+      if (w.midX() > number.x && w.midX() < number.x + number.width && w.midY() > number.y &&
+          w.midY() < number.y + number.height)
+        return painted.ground(w);
     return ImU32{0};
   };
   f.moveTo(f.at("number:masked:3:1"));
@@ -276,19 +303,29 @@ TEST_CASE("formula: a number and its cell light each other, and the number has t
 
 TEST_CASE("formula: typesetting takes at most 0.2 ms a frame, also of a formula that has never been set") {
   const Fixture f;
-  const std::string text = "w_43 = exp(q_4 · k_3 ÷ √d_k) ÷ Σ_j exp(q_4 · k_j ÷ √d_k)", numbers = "\1""0.69 = exp(\1""2.65 ÷ √3) ÷ (\3""0.60 + \3""0.84 + \3""4.62 + \3""0.63)";
+  const std::string text = "w_43 = exp(q_4 · k_3 ÷ √d_k) ÷ Σ_j exp(q_4 · k_j ÷ √d_k)", numbers =
+                                                                                           "\1"
+                                                                                           "0.69 = exp(\1"
+                                                                                           "2.65 ÷ √3) ÷ (\3"
+                                                                                           "0.60 + \3"
+                                                                                           "0.84 + \3"
+                                                                                           "4.62 + \3"
+                                                                                           "0.63)";
   double best = 1e9;
   for (int i = 0; i < 20; ++i) {
     const auto from = std::chrono::steady_clock::now();
     const Formula one = high(text), two = high(numbers, one.bar);
-    best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - from).count());
+    best = std::min(
+        best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - from).count());
     CHECK(two.bar >= one.bar);
   }
   MESSAGE("both formulas of a weight: ", best, " ms");
   CHECK(best < 0.2);
 }
 
-TEST_CASE("titles: a click on the words of a title opens its term, a double click above a column still names that") {
+TEST_CASE(
+    "titles: a click on the words of a title opens its term, a double click above a column still names "
+    "that") {
   Fixture f;
   f.settle();
   const app::Rect words = f.at("title:q:words");
@@ -325,9 +362,13 @@ TEST_CASE("numbers: every minus sign that is drawn is U+2212, and no number touc
       for (const test::Words& w : painted.words()) {
         CAPTURE(w.text);
         for (std::size_t i = 0; i + 1 < w.text.size(); ++i) {
-          const auto isDigit = [&](std::size_t at) { return at < w.text.size() && w.text[at] >= '0' && w.text[at] <= '9'; };
-          CHECK(!(w.text[i] == '-' && isDigit(i + 1) && (i == 0 || w.text[i - 1] == ' ' || w.text[i - 1] == '(')));
-          if (w.text.compare(i, 3, "−") == 0 && isDigit(i + 3)) ++negative, CHECK((i == 0 || !isDigit(i - 1)));
+          const auto isDigit = [&](std::size_t at) {
+            return at < w.text.size() && w.text[at] >= '0' && w.text[at] <= '9';
+          };
+          CHECK(!(w.text[i] == '-' && isDigit(i + 1) &&
+                  (i == 0 || w.text[i - 1] == ' ' || w.text[i - 1] == '(')));
+          if (w.text.compare(i, 3, "−") == 0 && isDigit(i + 3))
+            ++negative, CHECK((i == 0 || !isDigit(i - 1)));
         }
       }
     }

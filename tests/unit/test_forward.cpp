@@ -21,7 +21,8 @@ std::string checked(const Layer& layer) {
 }
 
 bool allFinite(const Tensor& tensor) {
-  return std::all_of(tensor.values().begin(), tensor.values().end(), [](float v) { return std::isfinite(v); });
+  return std::all_of(tensor.values().begin(), tensor.values().end(),
+                     [](float v) { return std::isfinite(v); });
 }
 
 /// No NaN anywhere, and infinity only as a masked score or the maximum of an empty row.
@@ -85,7 +86,8 @@ TEST_CASE("forward: masks, offsets and windows") {
 
 TEST_CASE("forward: shared key heads, scores, scales and temperatures") {
   Random random(3);
-  for (int kvHeads : {1, 2, 3, 6}) CHECK(checked(test::direct(test::shape(6, kvHeads, 9, 7, 5, 4), random)) == "");
+  for (int kvHeads : {1, 2, 3, 6})
+    CHECK(checked(test::direct(test::shape(6, kvHeads, 9, 7, 5, 4), random)) == "");
   Layer layer = test::direct(test::shape(2, 2, 17, 9, 16, 8), random);
   for (float temperature : {0.05f, 0.5f, 2.0f, 100.0f, 1e6f}) {
     CAPTURE(temperature);
@@ -178,7 +180,8 @@ TEST_CASE("forward: huge projections saturate and stay sound") {
     Trace trace;
     forward(layer.spec, layer.inputs(), trace);
     CHECK(isSound(trace));
-    // Sums of ±size² beyond the range of float saturate alike in both; at 1e19 they fit and are rounded as usual.
+    // Sums of ±size² beyond the range of float saturate alike in both; at 1e19 they fit and are rounded as
+    // usual.
     const ReferenceTrace exact = reference(layer.spec, layer.inputs());
     const double bound = errorBound(layer.spec, layer.inputs(), exact, TensorId::q);
     for (std::size_t i = 0; i < trace.q.size(); ++i) {

@@ -1,7 +1,7 @@
 // One frame: input is applied before the frame is drawn, and page scripts are notified.
 #include "app_fixture.h"
-#include "base/number.h"
 #include "attention/layer/explain.h"
+#include "base/number.h"
 #include "painted.h"
 
 #include <numeric>
@@ -20,8 +20,11 @@ void checkRowIsDrawn(Fixture& f, const char* name) {
     const auto cell = f.app().locate(name, 0, 3, col);
     REQUIRE(cell);
     // Masked weights are drawn without a number.
-    const bool isMasked = std::string_view(name) == "weights" && std::isinf((*f.app().tensor("masked"))->at(0, 3, col));
-    CHECK(painted.in(*cell) == (isMasked ? "" : attention::formatNumber(static_cast<double>(t.at(0, 3, col)), f.app().document().state().decimals)));
+    const bool isMasked =
+        std::string_view(name) == "weights" && std::isinf((*f.app().tensor("masked"))->at(0, 3, col));
+    CHECK(painted.in(*cell) == (isMasked ? ""
+                                         : attention::formatNumber(static_cast<double>(t.at(0, 3, col)),
+                                                                   f.app().document().state().decimals)));
   }
 }
 
@@ -37,7 +40,8 @@ std::string last(const Fixture& f, Event::Type type) {
 
 }  // namespace
 
-TEST_CASE("frame: a drag shows in the frame that takes its move, in the cell and in all that follows from it") {
+TEST_CASE(
+    "frame: a drag shows in the frame that takes its move, in the cell and in all that follows from it") {
   Fixture f;
   const app::Rect at = f.at("q", 0, 3, 2);
   const float x = at.x + at.width / 2, y = at.y + at.height / 2;
@@ -77,7 +81,8 @@ TEST_CASE("frame: what a control sets shows in the same frame, the control itsel
   CHECK(f.option("causal") != before);
   checkRowIsDrawn(f, "weights");
   const app::Rect undo = *f.app().locate("undo", 0, 0, 0);
-  const auto icon = test::Painted().extent(views::palette(false).text, {undo.x, undo.y, undo.x + undo.width, undo.y + undo.height});
+  const auto icon = test::Painted().extent(views::palette(false).text,
+                                           {undo.x, undo.y, undo.x + undo.width, undo.y + undo.height});
   CHECK(icon.right > icon.left);  // visible, as there is something to undo
 }
 
@@ -88,7 +93,8 @@ TEST_CASE("frame: a key changes sizes, layout and pictures of the frame that tak
   f.frame();
   CHECK(f.app().document().state().tokens == tokens + 1);
   CHECK(f.app().items().find("\"label:left:" + std::to_string(tokens) + '"') != std::string::npos);
-  CHECK(test::Painted().find(std::to_string(tokens + 1) + " tokens.") != nullptr);  // the message at the bottom
+  CHECK(test::Painted().find(std::to_string(tokens + 1) + " tokens.") !=
+        nullptr);  // the message at the bottom
   for (const char* name : {"q", "weights"}) checkRowIsDrawn(f, name);
 }
 
@@ -96,7 +102,9 @@ TEST_CASE("frame: all of the board scrolls in the frame that takes the wheel") {
   Fixture f(1200, 420);
   f.app().set("heads", "2");
   f.settle();
-  const auto places = [&f] { return std::pair{f.app().locate("head:0", 0, 0, 0)->y, f.app().locate("matrix:weights", 0, 0, 0)->y}; };
+  const auto places = [&f] {
+    return std::pair{f.app().locate("head:0", 0, 0, 0)->y, f.app().locate("matrix:weights", 0, 0, 0)->y};
+  };
   const app::Rect board = *f.app().locate("matrix:weights", 0, 0, 0);
   f.moveTo(board.x - 6, 200);
   const auto before = places();
@@ -148,29 +156,35 @@ TEST_CASE("frame: a large layer shows the head in focus first, and the others as
   REQUIRE(f.app().set("average_heads", "false"));
   REQUIRE(f.app().set("tokens", "599"));
   const Tensor& weights = **f.app().tensor("weights");  // what scripts read is whole
-  for (int h = 0; h < 3; ++h) CHECK(std::accumulate(weights.row(h, 598), weights.row(h, 598) + 599, 0.0f) == doctest::Approx(1));
+  for (int h = 0; h < 3; ++h)
+    CHECK(std::accumulate(weights.row(h, 598), weights.row(h, 598) + 599, 0.0f) == doctest::Approx(1));
 }
 
 TEST_CASE("events: a change says who made it, what was edited, and the value before and after") {
   Fixture f;
   REQUIRE(f.app().set("causal", "false"));
   REQUIRE(f.app().set("causal", "true"));
-  CHECK(last(f, Event::Type::change) == R"({"source":"script","name":"causal","option":"causal","before":false,"after":true})");
+  CHECK(last(f, Event::Type::change) ==
+        R"({"source":"script","name":"causal","option":"causal","before":false,"after":true})");
   REQUIRE(f.app().set("temperature", "0.5"));
-  CHECK(last(f, Event::Type::change) == R"({"source":"script","name":"temperature","option":"temperature","before":1,"after":0.5})");
+  CHECK(last(f, Event::Type::change) ==
+        R"({"source":"script","name":"temperature","option":"temperature","before":1,"after":0.5})");
   const std::vector<float> zeros((*f.app().tensor("q"))->size());
   const Tensor& q = **f.app().tensor("q");
   REQUIRE(f.app().setTensor("q", zeros, std::vector<int>{q.heads(), q.rows(), q.cols()}));
   CHECK(last(f, Event::Type::change) == R"({"source":"script","name":"q"})");
 
   f.click(f.at("causal"));
-  CHECK(last(f, Event::Type::change) == R"({"source":"user","name":"causal","option":"causal","before":true,"after":false})");
+  CHECK(last(f, Event::Type::change) ==
+        R"({"source":"user","name":"causal","option":"causal","before":true,"after":false})");
   f.click(f.at("q", 0, 1, 2));
   f.key(ImGuiKey_Enter);
   f.app().endText(app::TextEnd::commit, "0.7");
-  CHECK(last(f, Event::Type::change) == R"({"source":"user","name":"q","head":0,"row":1,"col":2,"before":0,"after":0.7})");
+  CHECK(last(f, Event::Type::change) ==
+        R"({"source":"user","name":"q","head":0,"row":1,"col":2,"before":0,"after":0.7})");
   f.key(ImGuiKey_Delete);
-  CHECK(last(f, Event::Type::change) == R"({"source":"user","name":"q","head":0,"row":1,"col":2,"before":0.7,"after":0})");
+  CHECK(last(f, Event::Type::change) ==
+        R"({"source":"user","name":"q","head":0,"row":1,"col":2,"before":0.7,"after":0})");
 }
 
 TEST_CASE("events: a drag says each value as input, and one change from where it began to where it ended") {
@@ -194,10 +208,12 @@ TEST_CASE("events: painted cells, names and blocks say their place") {
   Fixture f;
   f.click(f.at("weights", 0, 1, 0));
   f.key(ImGuiKey_Space);
-  CHECK(last(f, Event::Type::change) == R"({"source":"user","name":"mask","row":1,"col":0,"before":false,"after":true})");
+  CHECK(last(f, Event::Type::change) ==
+        R"({"source":"user","name":"mask","row":1,"col":0,"before":false,"after":true})");
   f.click(f.at("q", 0, 0, 0));
   REQUIRE(f.app().pasteCells("1\t2\n3\t4"));
-  CHECK(last(f, Event::Type::change) == R"({"source":"user","name":"q","head":0,"row":0,"col":0,"rows":2,"cols":2})");
+  CHECK(last(f, Event::Type::change) ==
+        R"({"source":"user","name":"q","head":0,"row":0,"col":0,"rows":2,"cols":2})");
 }
 
 TEST_CASE("events: undo, redo, reset and what is opened say so") {

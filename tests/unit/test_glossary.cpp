@@ -37,7 +37,9 @@ class Reader : public Fixture {
     REQUIRE(app().setGlossary(fileOf("glossary.en.json"), {}));
     settle();
   }
-  bool isThere(std::string_view name) { return app().items().find("\"" + std::string(name) + "\"") != std::string::npos; }
+  bool isThere(std::string_view name) {
+    return app().items().find("\"" + std::string(name) + "\"") != std::string::npos;
+  }
   std::string says() { return test::Painted().in(at("term")); }
 };
 
@@ -62,7 +64,9 @@ TEST_CASE("glossary: some forty terms, each with its sentence in every language,
     if (!file.name.starts_with("glossary.")) continue;
     ++files;
     CAPTURE(file.name);
-    const auto own = file.name == "glossary.en.json" ? document::readGlossary(file.text) : document::readGlossary(fileOf("glossary.en.json"), file.text);
+    const auto own = file.name == "glossary.en.json"
+                         ? document::readGlossary(file.text)
+                         : document::readGlossary(fileOf("glossary.en.json"), file.text);
     REQUIRE_MESSAGE(own, own.error().message());
     for (std::size_t i = 0; i < own->size(); ++i) {
       CHECK(!(*own)[i].words.empty());
@@ -82,23 +86,35 @@ TEST_CASE("glossary: a file with something missing, twice or unknown is refused 
   const std::string one = R"({"terms": [{"id": "a", "term": "A", "words": "It is.", "lesson": "query"}]})";
   CHECK(document::readGlossary(one));
   CHECK(contains(refusal(R"({"terms": [{"id": "a", "term": "A", "lesson": "query"}]})"), "a.words"));
-  CHECK(contains(refusal(R"({"terms": [{"id": "a", "term": "", "words": "x", "lesson": "query"}]})"), "a.term"));
+  CHECK(contains(refusal(R"({"terms": [{"id": "a", "term": "", "words": "x", "lesson": "query"}]})"),
+                 "a.term"));
   CHECK(contains(refusal(R"({"terms": [{"id": "a", "term": "A", "words": "x"}]})"), "a.lesson"));
-  CHECK(contains(refusal(R"({"terms": [{"id": "a", "term": "A", "words": "x", "lesson": "q", "more": "y"}]})"), "a.more"));
-  CHECK(contains(refusal(R"({"terms": [{"id": "a", "term": "A", "words": "x", "lesson": "q"}, {"id": "a", "term": "B", "words": "y", "lesson": "q"}]})"), "twice"));
+  CHECK(
+      contains(refusal(R"({"terms": [{"id": "a", "term": "A", "words": "x", "lesson": "q", "more": "y"}]})"),
+               "a.more"));
+  CHECK(contains(
+      refusal(
+          R"({"terms": [{"id": "a", "term": "A", "words": "x", "lesson": "q"}, {"id": "a", "term": "B", "words": "y", "lesson": "q"}]})"),
+      "twice"));
   CHECK(contains(refusal(one, R"({"terms": [{"id": "b", "term": "B", "words": "x"}]})"), "lacks"));
-  CHECK(contains(refusal(one, R"({"terms": [{"id": "a", "term": "B", "words": "x"}, {"id": "b", "term": "B", "words": "x"}]})"), "English"));
-  CHECK(contains(refusal(one, R"({"terms": [{"id": "a", "term": "B", "words": "x", "formula": "y"}]})"), "a.formula"));
+  CHECK(contains(
+      refusal(
+          one,
+          R"({"terms": [{"id": "a", "term": "B", "words": "x"}, {"id": "b", "term": "B", "words": "x"}]})"),
+      "English"));
+  CHECK(contains(refusal(one, R"({"terms": [{"id": "a", "term": "B", "words": "x", "formula": "y"}]})"),
+                 "a.formula"));
   CHECK(contains(refusal("{}"), "terms"));
   refusal("no JSON");
   refusal("[]");
-  CHECK(document::readGlossary(one, R"({"terms": [{"id": "a", "term": "B", "words": "y"}]})")->front().name == "B");
+  CHECK(document::readGlossary(one, R"({"terms": [{"id": "a", "term": "B", "words": "y"}]})")->front().name ==
+        "B");
 }
 
 TEST_CASE("glossary: a word of a lesson opens its term, once in a text; Esc and a press beside it close it") {
   Reader f;
-  CHECK(f.isThere("guide:text:term:0"));  // query
-  CHECK(f.isThere("guide:text:term:3"));  // weights
+  CHECK(f.isThere("guide:text:term:0"));   // query
+  CHECK(f.isThere("guide:text:term:3"));   // weights
   CHECK(!f.isThere("guide:text:term:4"));  // the second "query" is none
   f.click(f.at("guide:text:term:0"));
   REQUIRE(f.isThere("term"));
@@ -130,10 +146,12 @@ TEST_CASE("glossary: a term leads to its lesson") {
 }
 
 TEST_CASE("glossary: a term stands in the window, off its word, at every size") {
-  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1024.0f, 768.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
+  for (const auto& [width, height] :
+       {std::pair{1440.0f, 900.0f}, {1024.0f, 768.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
     Reader f(width, height);
     CAPTURE(width);
-    if (!f.isThere("guide:text:term:0")) f.click(f.at(f.isThere("guide-whole") ? "guide-whole" : "guide-handle"));
+    if (!f.isThere("guide:text:term:0"))
+      f.click(f.at(f.isThere("guide-whole") ? "guide-whole" : "guide-handle"));
     f.settle();
     REQUIRE(f.isThere("guide:text:term:0"));
     const app::Rect word = f.at("guide:text:term:0");
@@ -144,6 +162,7 @@ TEST_CASE("glossary: a term stands in the window, off its word, at every size") 
     CHECK(term.y >= 0);
     CHECK(term.x + term.width <= width);
     CHECK(term.y + term.height <= height);
-    CHECK((term.y >= word.y + word.height || term.y + term.height <= word.y || term.x >= word.x + word.width || term.x + term.width <= word.x));
+    CHECK((term.y >= word.y + word.height || term.y + term.height <= word.y ||
+           term.x >= word.x + word.width || term.x + term.width <= word.x));
   }
 }

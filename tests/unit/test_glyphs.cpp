@@ -1,4 +1,5 @@
-// Glyphs that are rasterised when they are drawn: the same pictures and measures as those of Dear ImGui, which rasterises all of them at once.
+// Glyphs that are rasterised when they are drawn: the same pictures and measures as those of Dear ImGui,
+// which rasterises all of them at once.
 #include <doctest/doctest.h>
 #include <imgui.h>
 
@@ -14,13 +15,15 @@ namespace {
 
 constexpr ImWchar kRanges[] = {0x20, 0x7E, 0xA0, 0xFF, 0x2190, 0x2193, 0};
 
-void addFont(ImFontAtlas& atlas, std::span<const unsigned char> bytes, float height, int oversample, float advance = 0) {
+void addFont(ImFontAtlas& atlas, std::span<const unsigned char> bytes, float height, int oversample,
+             float advance = 0) {
   ImFontConfig config;
   config.FontDataOwnedByAtlas = false;
   config.GlyphRanges = kRanges;
   config.OversampleH = oversample, config.OversampleV = 1;
   if (advance > 0) config.PixelSnapH = true, config.GlyphMinAdvanceX = config.GlyphMaxAdvanceX = advance;
-  atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size()), height, &config);
+  atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size()), height,
+                             &config);
 }
 
 void addFonts(ImFontAtlas& atlas) {
@@ -75,17 +78,22 @@ std::string allOf(const ImFont& font) {
     if (c == '\t') continue;
     if (c < 0x80) text += static_cast<char>(c);
     else if (c < 0x800) text += {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 0x3F))};
-    else text += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)), static_cast<char>(0x80 | (c & 0x3F))};
+    else
+      text += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)),
+               static_cast<char>(0x80 | (c & 0x3F))};
   }
   return text;
 }
 
 /// The pixels of a glyph, line by line.
 std::vector<int> picture(const ImFontAtlas& atlas, const ImFontGlyph& glyph) {
-  const auto at = [](float uv, int size) { return static_cast<int>(std::lround(uv * static_cast<float>(size))); };
+  const auto at = [](float uv, int size) {
+    return static_cast<int>(std::lround(uv * static_cast<float>(size)));
+  };
   std::vector<int> pixels;
   for (int y = at(glyph.V0, atlas.TexHeight); y < at(glyph.V1, atlas.TexHeight); ++y) {
-    for (int x = at(glyph.U0, atlas.TexWidth); x < at(glyph.U1, atlas.TexWidth); ++x) pixels.push_back(atlas.TexPixelsAlpha8[y * atlas.TexWidth + x]);
+    for (int x = at(glyph.U0, atlas.TexWidth); x < at(glyph.U1, atlas.TexWidth); ++x)
+      pixels.push_back(atlas.TexPixelsAlpha8[y * atlas.TexWidth + x]);
   }
   return pixels;
 }
@@ -96,7 +104,8 @@ void compare(Screen& screen, const ImFontAtlas& whole, int font, const std::stri
     unsigned c = static_cast<unsigned char>(text[i]);
     const int length = c < 0x80 ? 1 : c < 0xE0 ? 2 : 3;
     if (length > 1) c &= length == 2 ? 0x1Fu : 0x0Fu;
-    for (int k = 1; k < length; ++k) c = c << 6 | (static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]) & 0x3Fu);
+    for (int k = 1; k < length; ++k)
+      c = c << 6 | (static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]) & 0x3Fu);
     i += static_cast<std::size_t>(length);
     const ImFontGlyph* made = screen.atlas().Fonts[font]->FindGlyphNoFallback(static_cast<ImWchar>(c));
     const ImFontGlyph* wanted = whole.Fonts[font]->FindGlyphNoFallback(static_cast<ImWchar>(c));
@@ -106,7 +115,8 @@ void compare(Screen& screen, const ImFontAtlas& whole, int font, const std::stri
     CHECK(made->Visible == wanted->Visible);
     CHECK(made->AdvanceX == wanted->AdvanceX);
     if (wanted->Visible == 0) continue;
-    CHECK(std::vector{made->X0, made->Y0, made->X1, made->Y1} == std::vector{wanted->X0, wanted->Y0, wanted->X1, wanted->Y1});
+    CHECK(std::vector{made->X0, made->Y0, made->X1, made->Y1} ==
+          std::vector{wanted->X0, wanted->Y0, wanted->X1, wanted->Y1});
     CHECK(picture(screen.atlas(), *made) == picture(whole, *wanted));
   }
 }
@@ -124,7 +134,8 @@ TEST_CASE("glyphs that are made when they are drawn look as those that Dear ImGu
     CHECK(allOf(made) == all);
     CHECK(made.Ascent == wanted.Ascent);
     CHECK(made.Descent == wanted.Descent);
-    CHECK(made.CalcTextSizeA(20, 1e6f, 0, all.c_str()).x == wanted.CalcTextSizeA(20, 1e6f, 0, all.c_str()).x);  // before any picture
+    CHECK(made.CalcTextSizeA(20, 1e6f, 0, all.c_str()).x ==
+          wanted.CalcTextSizeA(20, 1e6f, 0, all.c_str()).x);  // before any picture
     CHECK(screen.draw(font, all) == 2);
     CHECK(screen.draw(font, all) == 1);
   }
@@ -136,7 +147,8 @@ TEST_CASE("only what is drawn is rasterised, and once") {
   Screen screen(addFonts);
   const auto used = [&] {
     int count = 0;
-    for (int i = 0; i < screen.atlas().TexWidth * screen.atlas().TexHeight; ++i) count += screen.atlas().TexPixelsAlpha8[i] != 0;
+    for (int i = 0; i < screen.atlas().TexWidth * screen.atlas().TexHeight; ++i)
+      count += screen.atlas().TexPixelsAlpha8[i] != 0;
     return count;
   };
   const int white = used();
@@ -149,7 +161,8 @@ TEST_CASE("only what is drawn is rasterised, and once") {
   CHECK(used() == two);
   CHECK(screen.draw(1, "ab") == 2);  // the same letters in another font
   CHECK(used() > two);
-  CHECK(screen.draw(2, "\xE2\x82\xAC") == 2);  // € is in none of the fonts, and is drawn as the font's substitute
+  CHECK(screen.draw(2, "\xE2\x82\xAC") ==
+        2);  // € is in none of the fonts, and is drawn as the font's substitute
   CHECK(screen.draw(2, "?") == 1);
 }
 
@@ -166,8 +179,10 @@ TEST_CASE("a full texture starts again with what is drawn then") {
   CHECK(screen.atlas().TexHeight <= height);
   compare(screen, whole, 0, second);
   const ImVec2 white = screen.atlas().TexUvWhitePixel;
-  CHECK(screen.atlas().TexPixelsAlpha8[static_cast<int>(white.y * static_cast<float>(screen.atlas().TexHeight)) * screen.atlas().TexWidth +
-                                       static_cast<int>(white.x * static_cast<float>(screen.atlas().TexWidth))] == 255);
+  CHECK(screen.atlas()
+            .TexPixelsAlpha8[static_cast<int>(white.y * static_cast<float>(screen.atlas().TexHeight)) *
+                                 screen.atlas().TexWidth +
+                             static_cast<int>(white.x * static_cast<float>(screen.atlas().TexWidth))] == 255);
   CHECK(screen.draw(0, first) == 3);
   compare(screen, whole, 0, first);
 }

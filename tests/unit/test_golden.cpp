@@ -25,10 +25,11 @@ void readOptions(const json& options, Spec& spec) {
   spec.windowLeft = options.at("windowLeft"), spec.windowRight = options.at("windowRight");
   spec.softcap = options.value("softcap", 0.0f);
   spec.normalizer = chosen<Normalizer>(options.value("normalizer", "softmax"), kNormalizerNames);
-  spec.position = chosen<Position>(options.value("position", "none"), {"none", "sinusoidal", "rotary", "alibi"});
+  spec.position =
+      chosen<Position>(options.value("position", "none"), {"none", "sinusoidal", "rotary", "alibi"});
   spec.prefix = options.value("prefix", 0), spec.keyLength = options.value("keyLength", -1);
-  spec.pattern = {options.value("local", 0),  options.value("dilation", 1), options.value("stride", 0),
-                  options.value("block", 0),  options.value("globals", 0),  options.value("random", 0),
+  spec.pattern = {options.value("local", 0), options.value("dilation", 1), options.value("stride", 0),
+                  options.value("block", 0), options.value("globals", 0),  options.value("random", 0),
                   options.value("seed", 1u)};
   spec.maskAfterSoftmax = options.value("maskAfterSoftmax", false);
   spec.hiddenHeads = options.value("hiddenHeads", std::uint64_t{0});
@@ -84,7 +85,8 @@ TEST_CASE("golden: every stored case, from NumPy and PyTorch") {
       const std::string tensorName = key;
       CAPTURE(tensorName);
       const TensorId id = *tensorNamed(key);
-      compare(wanted, *find(layer.inputs(), trace, id), 1e-9 + errorBound(layer.spec, layer.inputs(), exact, id));
+      compare(wanted, *find(layer.inputs(), trace, id),
+              1e-9 + errorBound(layer.spec, layer.inputs(), exact, id));
       ++compared;
     }
   }
@@ -107,7 +109,8 @@ TEST_CASE("golden: the reference agrees with NumPy and PyTorch to ten digits") {
         if (wanted[i].is_null()) {
           CHECK(std::isinf(tensor.values[i]));
         } else {
-          CHECK(std::abs(tensor.values[i] - wanted[i].get<double>()) <= 1e-10 * std::max(1.0, tensor.largest()));
+          CHECK(std::abs(tensor.values[i] - wanted[i].get<double>()) <=
+                1e-10 * std::max(1.0, tensor.largest()));
         }
       }
     }

@@ -1,4 +1,5 @@
-// The Guide on a board without a screen: steps, answers, checks in the same frame as the edit, solutions, what is kept and what is locked.
+// The Guide on a board without a screen: steps, answers, checks in the same frame as the edit, solutions,
+// what is kept and what is locked.
 #include "app_fixture.h"
 #include "painted.h"
 
@@ -21,7 +22,9 @@ class Reader : public Fixture {
     REQUIRE_MESSAGE(ok, (ok ? "" : ok.error().message()));
     settle();
   }
-  bool shows(std::string_view name) { return app().items().find("\"name\":\"" + std::string(name) + "\"") != std::string::npos; }
+  bool shows(std::string_view name) {
+    return app().items().find("\"name\":\"" + std::string(name) + "\"") != std::string::npos;
+  }
   int count(app::Event::Type type) { return host.count(type); }
 };
 
@@ -34,7 +37,8 @@ TEST_CASE("guide: a step begins on its own board, with its cell selected") {
   CHECK(f.option("causal") == "true");
   CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 0});
   const auto isStep = [](const app::Event& e) { return e.type == app::Event::Type::step; };
-  CHECK(std::find_if(f.host.events.begin(), f.host.events.end(), isStep)->detail == "{\"lesson\":\"mine\",\"step\":0,\"steps\":2,\"title\":\"What does a query ask?\"}");
+  CHECK(std::find_if(f.host.events.begin(), f.host.events.end(), isStep)->detail ==
+        "{\"lesson\":\"mine\",\"step\":0,\"steps\":2,\"title\":\"What does a query ask?\"}");
   CHECK(f.app().undo());  // the reader's own board is not lost
   CHECK(f.option("causal") == "false");
 }
@@ -97,7 +101,9 @@ TEST_CASE("guide: what a try does not allow is locked, until the Guide is closed
   CHECK((*f.app().tensor("k"))->at(0, 0, 0) > 1.5f);
 }
 
-TEST_CASE("guide: what an exercise has locked says what may be changed, where it is pointed at and where it is pressed") {
+TEST_CASE(
+    "guide: what an exercise has locked says what may be changed, where it is pointed at and where it is "
+    "pressed") {
   Reader f;
   f.open();
   const std::string before = f.option("causal");
@@ -111,7 +117,8 @@ TEST_CASE("guide: what an exercise has locked says what may be changed, where it
     f.moveTo(f.at(name));
     for (int i = 0; i < 40; ++i) f.frame();  // it rests for more than 0.4 s
     REQUIRE(f.shows("tip"));
-    CHECK(test::Painted().in(f.at("tip")).find("In this exercise only this can be changed: Q") != std::string::npos);
+    CHECK(test::Painted().in(f.at("tip")).find("In this exercise only this can be changed: Q") !=
+          std::string::npos);
     f.moveTo(-1000, -1000);
   }
   f.drag(f.at("k", 0, 0, 0), 100, 0);
@@ -124,7 +131,8 @@ TEST_CASE("guide: what an exercise has locked says what may be changed, where it
 TEST_CASE("guide: where the page locks lessons, no other one is opened by a reader") {
   Reader f;
   f.open();
-  REQUIRE(f.app().setLessons(R"({"lessons": [{"id": "other", "kind": "lesson", "title": "Another", "steps": 1}]})"));
+  REQUIRE(f.app().setLessons(
+      R"({"lessons": [{"id": "other", "kind": "lesson", "title": "Another", "steps": 1}]})"));
   f.app().setEmbed({"", "lessons"});
   f.settle();
   f.click(f.at("guide-list"));
@@ -214,7 +222,8 @@ TEST_CASE("guide: what was passed is kept; what cannot be kept is said once") {
 TEST_CASE("guide: the list, its search, and files that are refused while the board stays") {
   Reader f;
   f.click(f.at("panel:guide"));
-  REQUIRE(f.app().setLessons(R"({"lessons": [{"id": "mine", "kind": "lesson", "title": "What does a query ask?", "steps": 2}, {"id": "why", "kind": "question", "title": "Why scale?", "about": "Variance."}]})"));
+  REQUIRE(f.app().setLessons(
+      R"({"lessons": [{"id": "mine", "kind": "lesson", "title": "What does a query ask?", "steps": 2}, {"id": "why", "kind": "question", "title": "Why scale?", "about": "Variance."}]})"));
   f.settle();
   CHECK(f.shows("guide:open:mine"));
   f.click(f.at("guide-search"));
@@ -236,8 +245,10 @@ TEST_CASE("guide: the list, its search, and files that are refused while the boa
   f.click(f.at("panel:guide"));
   CHECK(f.shows("guide:open:why"));  // the search ends with the Guide
   const std::string before = f.app().state();
-  CHECK(f.app().openText("{\"lesson\": 1, \"id\": \"x\"}", "mine.json").error().message() == "mine.json: title: it is missing; a lesson has id, title and steps.");
-  CHECK(f.app().openLesson(kLesson, "a.json", "", 9).error().message() == "a.json: step: 9 is no step of \"mine\"; use 0 to 1.");
+  CHECK(f.app().openText("{\"lesson\": 1, \"id\": \"x\"}", "mine.json").error().message() ==
+        "mine.json: title: it is missing; a lesson has id, title and steps.");
+  CHECK(f.app().openLesson(kLesson, "a.json", "", 9).error().message() ==
+        "a.json: step: 9 is no step of \"mine\"; use 0 to 1.");
   CHECK(f.app().state() == before);
   CHECK(!f.app().setLessons("[]"));
 }
@@ -245,7 +256,9 @@ TEST_CASE("guide: the list, its search, and files that are refused while the boa
 TEST_CASE("guide: a lesson opens within 50 ms, and its frames take less than 3 ms") {
   Reader f;
   using Clock = std::chrono::steady_clock;
-  const auto since = [](Clock::time_point from) { return std::chrono::duration<double, std::milli>(Clock::now() - from).count(); };
+  const auto since = [](Clock::time_point from) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - from).count();
+  };
   const auto opened = Clock::now();
   REQUIRE(f.app().openLesson(kLesson, "", "", 0));
   f.frame();

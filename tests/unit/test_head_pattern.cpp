@@ -20,7 +20,8 @@ std::vector<float> looking(int n, bool causal, float share, int (*at)(int query)
   std::vector<float> w(static_cast<std::size_t>(n * n));
   for (int i = 0; i < n; ++i) {
     const int seen = causal ? i + 1 : n;
-    for (int j = 0; j < seen; ++j) w[static_cast<std::size_t>(i * n + j)] = (1 - share) / static_cast<float>(seen);
+    for (int j = 0; j < seen; ++j)
+      w[static_cast<std::size_t>(i * n + j)] = (1 - share) / static_cast<float>(seen);
     w[static_cast<std::size_t>(i * n + std::clamp(at(i), 0, seen - 1))] += share;
   }
   return w;
@@ -29,7 +30,9 @@ std::vector<float> looking(int n, bool causal, float share, int (*at)(int query)
 constexpr int kCount = 10;
 const std::vector<int> kDistinct{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, kTwice{0, 1, 2, 3, 4, 0, 1, 2, 3, 4};
 
-HeadTag tag(const std::vector<float>& weights, const std::vector<int>& tokens, bool causal) { return tagOf(weights.data(), tokens, causal); }
+HeadTag tag(const std::vector<float>& weights, const std::vector<int>& tokens, bool causal) {
+  return tagOf(weights.data(), tokens, causal);
+}
 
 }  // namespace
 
@@ -48,7 +51,8 @@ TEST_CASE("head patterns: each by its own weights, with and without a causal mas
     CHECK(tag(looking(kCount, causal, 0.8f, first), kDistinct, causal).pattern == HeadPattern::first);
     CHECK(tag(looking(kCount, causal, 0.8f, same), kTwice, causal).pattern == HeadPattern::same);
     CHECK(tag(looking(kCount, causal, 0.8f, after), kTwice, causal).pattern == HeadPattern::induction);
-    CHECK(tag(looking(kCount, causal, 0.8f, after), kDistinct, causal).pattern == HeadPattern::none);  // nothing occurs twice
+    CHECK(tag(looking(kCount, causal, 0.8f, after), kDistinct, causal).pattern ==
+          HeadPattern::none);  // nothing occurs twice
     CHECK(tag(looking(kCount, causal, 0, first), kDistinct, causal) == HeadTag{HeadPattern::broad, 1});
   }
 }
@@ -85,7 +89,8 @@ TEST_CASE("head tags: kept until the weights, the words or the mask change") {
   s.tokens = s.keyTokens = kCount, s.causal = false;
   CHECK(hasHeadTags(s));
   CHECK(tokenNumbers(s.labels) == kTwice);
-  const std::vector<float> after = looking(kCount, false, 0.8f, [](int i) { return i - 4; }), first = looking(kCount, false, 0.8f, [](int) { return 0; });
+  const std::vector<float> after = looking(kCount, false, 0.8f, [](int i) { return i - 4; }),
+                           first = looking(kCount, false, 0.8f, [](int) { return 0; });
   HeadTags tags;
   CHECK(tags.of(s, 1, after.data(), 1).pattern == HeadPattern::induction);
   CHECK(tags.of(s, 1, first.data(), 1).pattern == HeadPattern::induction);  // the same stamp

@@ -1,11 +1,11 @@
-// Attention at two levels: against NumPy (tests/golden/derived.py), against a simple version in double, and its properties and
-// errors.
+// Attention at two levels: against NumPy (tests/golden/derived.py), against a simple version in double, and
+// its properties and errors.
 #include <doctest/doctest.h>
 
 #include <numeric>
 
-#include "derived.h"
 #include "attention/models/hierarchy.h"
+#include "derived.h"
 #include "layer.h"
 
 using namespace attention;
@@ -34,7 +34,8 @@ Hierarchy made(int tokens, int width, int units, std::vector<int> starts, Random
   Hierarchy x;
   test::fill(x.h = {1, tokens, width}, random);
   for (Tensor* w : {&x.tokenW, &x.segmentW}) test::fill(*w = {1, width, units}, random, 0.5f);
-  for (Tensor* v : {&x.tokenB, &x.tokenQuery, &x.segmentB, &x.segmentQuery}) test::fill(*v = {1, 1, units}, random);
+  for (Tensor* v : {&x.tokenB, &x.tokenQuery, &x.segmentB, &x.segmentQuery})
+    test::fill(*v = {1, 1, units}, random);
   x.starts = std::move(starts);
   return x;
 }
@@ -105,7 +106,8 @@ TEST_CASE("hierarchy: both levels of every stored case, from NumPy") {
     x.h = test::tensorOf(in.at("h")), x.starts = stored.at("starts").get<std::vector<int>>();
     x.tokenW = test::tensorOf(in.at("tokens.w")), x.tokenB = test::tensorOf(in.at("tokens.b"));
     x.tokenQuery = test::tensorOf(in.at("tokens.query")), x.segmentW = test::tensorOf(in.at("segments.w"));
-    x.segmentB = test::tensorOf(in.at("segments.b")), x.segmentQuery = test::tensorOf(in.at("segments.query"));
+    x.segmentB = test::tensorOf(in.at("segments.b")),
+    x.segmentQuery = test::tensorOf(in.at("segments.query"));
     const HierarchyTrace trace = x.run();
     const json& wanted = stored.at("expected");
     test::compare(wanted.at("tokens.scores"), trace.tokens.scores, 4e-6);
@@ -135,7 +137,8 @@ TEST_CASE("hierarchy: agrees with the readable version, and weights of a group s
   }
 }
 
-TEST_CASE("hierarchy: the document is the tokens times their shares, and a query of zeros looks at all alike") {
+TEST_CASE(
+    "hierarchy: the document is the tokens times their shares, and a query of zeros looks at all alike") {
   Random random(11);
   Hierarchy x = made(7, 4, 5, {0, 3, 5}, random);
   const HierarchyTrace trace = x.run();

@@ -13,11 +13,12 @@ namespace {
 
 Document large(int tokens, int heads, int headDim) {
   State s = test::start();
-  for (const Edit& edit : {Edit(set(OptionId::tokens, static_cast<double>(tokens))), Edit(set(OptionId::heads, 1.0)),
-                           Edit(set(OptionId::model_dim, static_cast<double>(heads * headDim))),
-                           Edit(set(OptionId::d_k, static_cast<double>(heads * headDim))),
-                           Edit(set(OptionId::d_v, static_cast<double>(heads * headDim))),
-                           Edit(set(OptionId::heads, static_cast<double>(heads)))}) {
+  for (const Edit& edit :
+       {Edit(set(OptionId::tokens, static_cast<double>(tokens))), Edit(set(OptionId::heads, 1.0)),
+        Edit(set(OptionId::model_dim, static_cast<double>(heads * headDim))),
+        Edit(set(OptionId::d_k, static_cast<double>(heads * headDim))),
+        Edit(set(OptionId::d_v, static_cast<double>(heads * headDim))),
+        Edit(set(OptionId::heads, static_cast<double>(heads)))}) {
     REQUIRE(test::refusal(document::check(s, edit)) == "accepted");
     document::apply(s, edit);
   }
@@ -29,7 +30,8 @@ std::uint64_t print(const State& s) {
   std::uint64_t sum = 14695981039346656037u;
   const auto add = [&](const void* data, std::size_t bytes) {
     const auto* at = static_cast<const unsigned char*>(data);
-    for (std::uint64_t eight = 0; bytes > 0; at += std::min(bytes, sizeof eight), bytes -= std::min(bytes, sizeof eight)) {
+    for (std::uint64_t eight = 0; bytes > 0;
+         at += std::min(bytes, sizeof eight), bytes -= std::min(bytes, sizeof eight)) {
       eight = 0;
       std::memcpy(&eight, at, std::min(bytes, sizeof eight));
       sum = (sum ^ eight) * 1099511628211u, sum ^= sum >> 32;
@@ -47,7 +49,8 @@ std::uint64_t print(const State& s) {
   for (int i = 0; i < kParameterCount; ++i) tensor(s.parameters[static_cast<ParameterId>(i)]);
   words(s.labels), words(s.keyLabels);
   add(s.painted.blocked.data(), s.painted.blocked.size());
-  for (const int n : {s.tokens, s.keyTokens, s.heads, s.kvHeads, s.headDim, s.valueDim, s.batch, s.batchItem}) number(n);
+  for (const int n : {s.tokens, s.keyTokens, s.heads, s.kvHeads, s.headDim, s.valueDim, s.batch, s.batchItem})
+    number(n);
   return sum;
 }
 
@@ -104,7 +107,8 @@ TEST_CASE("history: a change of heads keeps no numbers, however many there are")
   }
 }
 
-TEST_CASE("history: where there is no room for all, the oldest steps go, and the others come back bit for bit") {
+TEST_CASE(
+    "history: where there is no room for all, the oldest steps go, and the others come back bit for bit") {
   Document d = large(1024, 8, 32);
   std::vector<std::uint64_t> prints{print(d.state())};
   for (std::uint32_t seed = 2; seed < 40; ++seed) {

@@ -1,4 +1,5 @@
-// Tensors files and `attn run` without the program around them; also run as WebAssembly and under the sanitizers.
+// Tensors files and `attn run` without the program around them; also run as WebAssembly and under the
+// sanitizers.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -73,9 +74,8 @@ TEST_CASE("any byte changed gives a result or a sentence") {
 TEST_CASE("a claim of size allocates nothing") {
   CHECK(refusalOf(R"({"q": {"shape": [1000000000, 1000000000], "data": [1]}, "k": [[1]], "v": [[1]]})")
             .find("1000000000000000000") != std::string::npos);
-  CHECK(
-      refusalOf(R"({"q": {"shape": [2000000000, 2000000000, 2000000000], "data": []}})").find("more than any memory") !=
-      std::string::npos);
+  CHECK(refusalOf(R"({"q": {"shape": [2000000000, 2000000000, 2000000000], "data": []}})")
+            .find("more than any memory") != std::string::npos);
 }
 
 TEST_CASE("memory is compared before it is taken") {
@@ -110,8 +110,10 @@ TEST_CASE("settings") {
 }
 
 TEST_CASE("written numbers read back to the same bits") {
-  std::vector<float> values{0.0f, -0.0f, 0.1f, -1.5f, 1e-45f, 1.17549435e-38f, 3.40282347e38f, 16777217.0f, 1e20f};
-  for (std::uint32_t bits = 1; bits < 0x7f800000u; bits += 1'234'567u) values.push_back(std::bit_cast<float>(bits));
+  std::vector<float> values{0.0f,           -0.0f,       0.1f, -1.5f, 1e-45f, 1.17549435e-38f,
+                            3.40282347e38f, 16777217.0f, 1e20f};
+  for (std::uint32_t bits = 1; bits < 0x7f800000u; bits += 1'234'567u)
+    values.push_back(std::bit_cast<float>(bits));
   const auto size = static_cast<std::int64_t>(values.size());
   const std::string text = written({{"k", {size, 1}, values}});
   const auto file = files::readTensorsFile(R"({"q": [[1]], "v": [[1]], )" + text.substr(1));
@@ -127,7 +129,7 @@ TEST_CASE("written numbers read back to the same bits") {
 TEST_CASE("float16: every finite one is kept, and what is between goes to the nearer, ties to even") {
   const auto half = [](double value) {
     const auto file = files::readTensorsFile("{\"q\": {\"shape\": [1], \"dtype\": \"float16\", \"data\": [" +
-                                          std::to_string(value) + "]}, \"k\": [[1]], \"v\": [[1]]}");
+                                             std::to_string(value) + "]}, \"k\": [[1]], \"v\": [[1]]}");
     return file ? file->q->values[0] : NAN;
   };
   for (int bits = 0; bits < 0x7c00; bits += 7) {
@@ -145,7 +147,8 @@ TEST_CASE("float16: every finite one is kept, and what is between goes to the ne
 namespace {
 
 /// Adds a tensor of a batch in the form that files have.
-void addHeads(std::vector<files::NamedArray>& file, const char* name, const attention::Tensor& tensor, int batch) {
+void addHeads(std::vector<files::NamedArray>& file, const char* name, const attention::Tensor& tensor,
+              int batch) {
   file.push_back({name,
                   {batch, tensor.heads() / batch, tensor.rows(), tensor.cols()},
                   {tensor.values().begin(), tensor.values().end()}});
@@ -197,13 +200,14 @@ void checkFile(const std::string& options, const attention::Spec& wanted, attent
     layer.bias = batchOf(mask, b, kBatch), layer.spec.keyLength = b == 0 ? 7 : 6;
     REQUIRE(validate(layer.spec, layer.inputs()));
     const attention::ReferenceTrace exact = reference(layer.spec, layer.inputs());
-    const attention::ReferenceTensor* tensors[] = {&exact.headOutput, &exact.weights, &attention::cappedOf(exact)};
+    const attention::ReferenceTensor* tensors[] = {&exact.headOutput, &exact.weights,
+                                                   &attention::cappedOf(exact)};
     for (std::size_t t = 0; t < 3; ++t) {
       const std::size_t size = tensors[t]->values.size();
       REQUIRE((*results)[t].values.size() == kBatch * size);
       for (std::size_t i = 0; i < size; ++i) {
-        CHECK(std::abs(double{(*results)[t].values[static_cast<std::size_t>(b) * size + i]} - tensors[t]->values[i]) <
-              1e-5);
+        CHECK(std::abs(double{(*results)[t].values[static_cast<std::size_t>(b) * size + i]} -
+                       tensors[t]->values[i]) < 1e-5);
       }
     }
   }
@@ -211,7 +215,8 @@ void checkFile(const std::string& options, const attention::Spec& wanted, attent
 
 }  // namespace
 
-TEST_CASE("scores, normalisers, positions and patterns of a file, in batches with a past, lengths and a mask") {
+TEST_CASE(
+    "scores, normalisers, positions and patterns of a file, in batches with a past, lengths and a mask") {
   using attention::Score;
   test::Random random(1);
   attention::Spec spec = test::shape(4, 2, 3, 7, 4, 3);
@@ -219,19 +224,25 @@ TEST_CASE("scores, normalisers, positions and patterns of a file, in batches wit
   spec.score = Score::general, spec.softcap = 2.0f;
   checkFile(R"({"score": "general", "softcap": 2})", spec, spec.score, random);
   spec.score = Score::additive, spec.position = attention::Position::alibi, spec.causal = true;
-  checkFile(R"({"score": "additive", "softcap": 2, "position": "alibi", "causal": true})", spec, spec.score, random);
+  checkFile(R"({"score": "additive", "softcap": 2, "position": "alibi", "causal": true})", spec, spec.score,
+            random);
   spec.score = Score::cosine, spec.position = attention::Position::rotary, spec.softcap = 0.0f;
   spec.normalizer = attention::Normalizer::sparsemax;
-  checkFile(R"({"score": "cosine", "position": "rotary", "causal": true, "normalizer": "sparsemax"})", spec, spec.score,
-            random);
+  checkFile(R"({"score": "cosine", "position": "rotary", "causal": true, "normalizer": "sparsemax"})", spec,
+            spec.score, random);
   spec.score = Score::scaled, spec.position = attention::Position::none, spec.prefix = 5, spec.scale = -0.3f;
-  checkFile(R"({"prefix": 5, "causal": true, "normalizer": "sparsemax", "scale": -0.3})", spec, spec.score, random);
+  checkFile(R"({"prefix": 5, "causal": true, "normalizer": "sparsemax", "scale": -0.3})", spec, spec.score,
+            random);
   spec.prefix = 0, spec.pattern = {1, 1, 2, 0, 1, 1, 5}, spec.normalizer = attention::Normalizer::softmax;
-  checkFile(R"({"pattern_local": 1, "pattern_stride": 2, "pattern_global": 1, "pattern_random": 1, "pattern_seed": 5,)"
-            R"( "causal": true, "scale": -0.3})", spec, spec.score, random);
+  checkFile(
+      R"({"pattern_local": 1, "pattern_stride": 2, "pattern_global": 1, "pattern_random": 1, "pattern_seed": 5,)"
+      R"( "causal": true, "scale": -0.3})",
+      spec, spec.score, random);
   spec.maskAfterSoftmax = true;
-  checkFile(R"({"pattern_local": 1, "pattern_stride": 2, "pattern_global": 1, "pattern_random": 1, "pattern_seed": 5,)"
-            R"( "causal": true, "scale": -0.3, "mask_after_softmax": true})", spec, spec.score, random);
+  checkFile(
+      R"({"pattern_local": 1, "pattern_stride": 2, "pattern_global": 1, "pattern_random": 1, "pattern_seed": 5,)"
+      R"( "causal": true, "scale": -0.3, "mask_after_softmax": true})",
+      spec, spec.score, random);
 }
 
 TEST_CASE("packed files of any score give packed outputs") {
@@ -239,7 +250,8 @@ TEST_CASE("packed files of any score give packed outputs") {
   request.outputs = {OutputId::output, OutputId::weights};
   const std::string q = R"("q": [[1, 0, 0, 2], [0, 1, 1, 1]], "k": [[1, 0, 2, 1], [0, 1, 0, 1]], )";
   const std::string values = R"("v": [[1, 2], [3, 4]], "options": {"layout": "packed", "heads": 2, )";
-  const auto results = files::run("{" + q + values + R"("score": "cosine", "normalizer": "hardmax"}})", request);
+  const auto results =
+      files::run("{" + q + values + R"("score": "cosine", "normalizer": "hardmax"}})", request);
   REQUIRE(results);
   CHECK((*results)[0].shape == std::vector<std::int64_t>{2, 2});
   CHECK((*results)[0].values == std::vector<float>{1, 4, 3, 2});
@@ -251,7 +263,8 @@ TEST_CASE("outputs have names of their own, the block and the segments among the
   for (const OutputId id : files::outputIds()) names.emplace_back(attention::name(id));
   CHECK(names.front() == "output");
   CHECK(names.back() == "segment_weights");
-  for (const char* name : {"present_v", "block:attention", "block:norm_2", "gamma_1", "segment_query", "token_weights"})
+  for (const char* name :
+       {"present_v", "block:attention", "block:norm_2", "gamma_1", "segment_query", "token_weights"})
     CHECK(std::count(names.begin(), names.end(), name) == 1);
   CHECK(std::count(names.begin(), names.end(), "spread:table") == 0);
 }
@@ -264,8 +277,9 @@ TEST_CASE("the block of q, k and v: x is q, for every entry of a batch; memory f
   };
   RunRequest request;
   request.outputs = {outputNamed("block:residual_1"), outputNamed("token_weights"), outputNamed("gamma_2")};
-  const std::string file = R"({"q": [[[[1, 2]]], [[[3, 4]]]], "k": [[[[1, 1]]], [[[1, 1]]]], "v": [[[[10, 20]]], [[[30, 40]]]],)"
-                           R"( "gamma_2": [5, 6]})";
+  const std::string file =
+      R"({"q": [[[[1, 2]]], [[[3, 4]]]], "k": [[[[1, 1]]], [[[1, 1]]]], "v": [[[[10, 20]]], [[[30, 40]]]],)"
+      R"( "gamma_2": [5, 6]})";
   const auto results = files::run(file, request);
   REQUIRE(results);
   CHECK((*results)[0].shape == std::vector<std::int64_t>{2, 1, 2});
@@ -281,9 +295,15 @@ TEST_CASE("the block of q, k and v: x is q, for every entry of a batch; memory f
 TEST_CASE("work: a call in parts gives the same numbers, bit for bit, and its parts cost what it does") {
   namespace kernels = attention::kernels;
   test::Random random(71);
-  // Long rows and many queries; and many heads. With more threads the parts are larger: there must be something for each of them to do.
+  // Long rows and many queries; and many heads. With more threads the parts are larger: there must be
+  // something for each of them to do.
   for (const auto& [heads, kvHeads, queries, keys, dim, threads, parts] :
-       {std::tuple(1, 1, 1300, 4000, 512, 1, 2), {1, 1, 4100, 1000, 512, 1, 3}, {2, 1, 1300, 2200, 512, 1, 2}, {2, 2, 1300, 2200, 512, 64, 1}, {12, 6, 700, 1000, 512, 1, 3}, {2, 1, 5, 9, 4, 1, 1}}) {
+       {std::tuple(1, 1, 1300, 4000, 512, 1, 2),
+        {1, 1, 4100, 1000, 512, 1, 3},
+        {2, 1, 1300, 2200, 512, 1, 2},
+        {2, 2, 1300, 2200, 512, 64, 1},
+        {12, 6, 700, 1000, 512, 1, 3},
+        {2, 1, 5, 9, 4, 1, 1}}) {
     CAPTURE(queries);
     CAPTURE(threads);
     const auto numbers = [&](std::ptrdiff_t count) {
@@ -292,20 +312,26 @@ TEST_CASE("work: a call in parts gives the same numbers, bit for bit, and its pa
       return all;
     };
     const std::ptrdiff_t rows = queries, width = keys, columns = dim;
-    const std::vector<float> q = numbers(heads * rows * columns), k = numbers(kvHeads * width * columns), v = numbers(kvHeads * width * columns), bias = numbers(rows * width);
+    const std::vector<float> q = numbers(heads * rows * columns), k = numbers(kvHeads * width * columns),
+                             v = numbers(kvHeads * width * columns), bias = numbers(rows * width);
     std::vector<std::uint8_t> blocked(static_cast<std::size_t>(heads * rows));
     for (std::uint8_t& one : blocked) one = random.chance(0.3);
     kernels::Forward f;
-    f.heads = heads, f.kvHeads = kvHeads, f.queryCount = queries, f.keyCount = keys, f.headDim = f.valueDim = dim;
-    f.q = {q.data(), rows * columns, columns}, f.k = {k.data(), width * columns, columns}, f.v = {v.data(), width * columns, columns};
+    f.heads = heads, f.kvHeads = kvHeads, f.queryCount = queries, f.keyCount = keys,
+    f.headDim = f.valueDim = dim;
+    f.q = {q.data(), rows * columns, columns}, f.k = {k.data(), width * columns, columns},
+    f.v = {v.data(), width * columns, columns};
     f.scale = 0.05f, f.keyLength = keys - 3;
     if (keys > queries) f.causal = true, f.causalOffset = keys - queries, f.windowLeft = keys - 7;
     f.bias = {bias.data(), 0, width};
-    f.blocked = blocked.data(), f.blockedHeadStride = 1, f.blockedRowStride = 0;  // each head has a mask of its own, of all columns that fit
+    f.blocked = blocked.data(), f.blockedHeadStride = 1,
+    f.blockedRowStride = 0;  // each head has a mask of its own, of all columns that fit
     if (heads * queries < keys + heads) f.blocked = nullptr;
-    std::vector<float> output(q.size()), weights(static_cast<std::size_t>(heads * rows * width)), masked = weights;
+    std::vector<float> output(q.size()), weights(static_cast<std::size_t>(heads * rows * width)),
+        masked = weights;
     const auto pointAt = [&](std::vector<float>& o, std::vector<float>& w, std::vector<float>& m) {
-      f.output = {o.data(), rows * columns, columns}, f.weights = {w.data(), rows * width, width}, f.masked = {m.data(), rows * width, width};
+      f.output = {o.data(), rows * columns, columns}, f.weights = {w.data(), rows * width, width},
+      f.masked = {m.data(), rows * width, width};
     };
     pointAt(output, weights, masked);
     kernels::Workspace workspace(1);
@@ -326,8 +352,11 @@ TEST_CASE("work: a call in parts gives the same numbers, bit for bit, and its pa
   }
 }
 
-TEST_CASE("work: its progress begins with nothing, never goes back, and ends with all of it, whatever computes the layer") {
-  for (const char* options : {R"({"causal": true})", R"({"normalizer": "sparsemax"})", R"({"score": "additive", "window_left": 2})"}) {
+TEST_CASE(
+    "work: its progress begins with nothing, never goes back, and ends with all of it, whatever computes the "
+    "layer") {
+  for (const char* options : {R"({"causal": true})", R"({"normalizer": "sparsemax"})",
+                              R"({"score": "additive", "window_left": 2})"}) {
     CAPTURE(options);
     const std::string tensor = "[[[1, 0], [0, 1], [2, 2]], [[1, 1], [0, 3], [1, 2]]]";
     double before = -1, last = -1, whole = 0;
@@ -337,7 +366,9 @@ TEST_CASE("work: its progress begins with nothing, never goes back, and ends wit
       if (last < 0) before = done;
       last = done, whole = all;
     };
-    REQUIRE(files::run("{\"q\": " + tensor + ", \"k\": " + tensor + ", \"v\": " + tensor + ", \"options\": " + options + "}", request));
+    REQUIRE(files::run(
+        "{\"q\": " + tensor + ", \"k\": " + tensor + ", \"v\": " + tensor + ", \"options\": " + options + "}",
+        request));
     CHECK(before == 0);
     CHECK(whole > 0);
     CHECK(last == doctest::Approx(whole));

@@ -18,12 +18,15 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A matrix [heads, rows, cols] in an allocation of its exact size, so that the sanitizer detects any read beyond it; rows are
-/// `padding` floats apart, and the first number is `shift` floats from an aligned address.
+/// A matrix [heads, rows, cols] in an allocation of its exact size, so that the sanitizer detects any read
+/// beyond it; rows are `padding` floats apart, and the first number is `shift` floats from an aligned
+/// address.
 class Block {
  public:
   Block(int heads, int rows, int cols, int padding = 0, int shift = 0, bool packed = false)
-      : cols_(cols), shift_(shift), rowStride_((packed ? heads * cols : cols) + padding),
+      : cols_(cols),
+        shift_(shift),
+        rowStride_((packed ? heads * cols : cols) + padding),
         headStride_(packed ? cols : static_cast<std::ptrdiff_t>(rows) * rowStride_) {
     const std::ptrdiff_t last = (heads - 1) * headStride_ + std::max(rows - 1, 0) * rowStride_ + cols;
     size_ = static_cast<std::size_t>(std::max<std::ptrdiff_t>(last, 0) + shift);
@@ -54,7 +57,8 @@ struct Case {
   std::vector<std::uint8_t> blocked;
   std::unique_ptr<Block> bias;
 
-  Case(const Forward& call, test::Random& random, int padding = 0, int shift = 0, bool packed = false, float size = 1.0f)
+  Case(const Forward& call, test::Random& random, int padding = 0, int shift = 0, bool packed = false,
+       float size = 1.0f)
       : f(call),
         q(f.heads, f.queryCount, f.headDim, padding, shift, packed),
         k(f.kvHeads, f.keyCount, f.headDim, padding, shift, packed),
@@ -72,7 +76,8 @@ struct Case {
   /// Sets blocked[head][query][key] by a rule.
   template <class Rule>
   void block(Rule rule) {
-    blocked.resize(static_cast<std::size_t>(f.heads) * static_cast<std::size_t>(f.queryCount) * static_cast<std::size_t>(f.keyCount));
+    blocked.resize(static_cast<std::size_t>(f.heads) * static_cast<std::size_t>(f.queryCount) *
+                   static_cast<std::size_t>(f.keyCount));
     f.blocked = blocked.data();
     f.blockedRowStride = f.keyCount;
     f.blockedHeadStride = static_cast<std::ptrdiff_t>(f.queryCount) * f.keyCount;
@@ -92,7 +97,8 @@ struct Case {
   }
 };
 
-/// One row in double precision, with numbers clamped to the range of float, in the order of steps of kernels.h.
+/// One row in double precision, with numbers clamped to the range of float, in the order of steps of
+/// kernels.h.
 struct Row {
   std::vector<double> raw, scores, softcapped, masked, exponentials, weights, output;
   double max = -kInfinity, sum = 0.0, largestScore = 0.0;
@@ -107,7 +113,8 @@ Row exactRow(const Case& c, int head, int i) {
   std::vector<double> scaled;
   for (int j = 0; j < f.keyCount; ++j) {
     double s = 0.0;
-    for (int d = 0; d < f.headDim; ++d) s += static_cast<double>(c.q.at(head, i, d)) * static_cast<double>(c.k.at(kvHead, j, d));
+    for (int d = 0; d < f.headDim; ++d)
+      s += static_cast<double>(c.q.at(head, i, d)) * static_cast<double>(c.k.at(kvHead, j, d));
     row.raw.push_back(s = cut(s));
     row.scores.push_back(s = cut(s * static_cast<double>(f.scale)));
     if (f.softcap > 0.0f) s = static_cast<double>(f.softcap) * std::tanh(s / static_cast<double>(f.softcap));
@@ -127,7 +134,8 @@ Row exactRow(const Case& c, int head, int i) {
   for (double e : row.exponentials) row.weights.push_back(row.sum > 0.0 ? e / row.sum : 0.0);
   for (int d = 0; d < f.valueDim; ++d) {
     double o = 0.0;
-    for (int j = 0; j < f.keyCount; ++j) o += row.weights[static_cast<std::size_t>(j)] * static_cast<double>(c.v.at(kvHead, j, d));
+    for (int j = 0; j < f.keyCount; ++j)
+      o += row.weights[static_cast<std::size_t>(j)] * static_cast<double>(c.v.at(kvHead, j, d));
     row.output.push_back(o);
   }
   return row;
@@ -143,13 +151,16 @@ std::vector<Row> exactRows(const Case& c) {
   return rows;
 }
 
-/// Runs the call and compares all that it writes with the rows; true if everything is within the bounds of kernels.h.
-bool agrees(Kernel kernel, const Case& c, const std::vector<Row>& rows, Ask ask, int padding = 0, int shift = 0, bool isKnown = false) {
+/// Runs the call and compares all that it writes with the rows; true if everything is within the bounds of
+/// kernels.h.
+bool agrees(Kernel kernel, const Case& c, const std::vector<Row>& rows, Ask ask, int padding = 0,
+            int shift = 0, bool isKnown = false) {
   Forward f = c.f;
   const int n = f.queryCount, m = f.keyCount;
   Block output(f.heads, n, f.valueDim, padding, shift), weights(f.heads, n, m, padding, shift);
   Block raw(f.heads, n, m, padding), scores(f.heads, n, m, padding), softcapped(f.heads, n, m, padding);
-  Block masked(f.heads, n, m, padding), exponentials(f.heads, n, m, padding), rowMax(f.heads, n, 1), rowSum(f.heads, n, 1);
+  Block masked(f.heads, n, m, padding), exponentials(f.heads, n, m, padding), rowMax(f.heads, n, 1),
+      rowSum(f.heads, n, 1);
   f.output = output.out();
   if (ask != Ask::output) f.weights = weights.out();
   if (ask == Ask::everything) {
@@ -165,14 +176,17 @@ bool agrees(Kernel kernel, const Case& c, const std::vector<Row>& rows, Ask ask,
   const auto near = [&](const char* what, int h, int i, int j, float got, double wanted, double bound) {
     const bool both = std::isinf(wanted) && static_cast<double>(got) == wanted;
     const bool fine = both || std::abs(static_cast<double>(got) - wanted) <= bound;
-    if (!fine) MESSAGE(name(kernel), ": ", what, "[", h, ",", i, ",", j, "] is ", got, ", exactly ", wanted, ", bound ", bound);
+    if (!fine)
+      MESSAGE(name(kernel), ": ", what, "[", h, ",", i, ",", j, "] is ", got, ", exactly ", wanted,
+              ", bound ", bound);
     return fine;
   };
   for (int h = 0; h < f.heads; ++h) {
     double valueLargest = 0.0;
     for (int j = 0; j < m; ++j)
       for (int d = 0; d < f.valueDim; ++d)
-        valueLargest = std::max(valueLargest, std::abs(static_cast<double>(c.v.at(h / (f.heads / f.kvHeads), j, d))));
+        valueLargest =
+            std::max(valueLargest, std::abs(static_cast<double>(c.v.at(h / (f.heads / f.kvHeads), j, d))));
     for (int i = 0; i < n; ++i) {
       const Row& exact = rows[static_cast<std::size_t>(h * n + i)];
       double rawLargest = 0.0, together = 0.0;
@@ -188,19 +202,24 @@ bool agrees(Kernel kernel, const Case& c, const std::vector<Row>& rows, Ask ask,
           together += static_cast<double>(weights.at(h, i, j));
         }
         if (ask != Ask::everything) continue;
-        if (!near("raw", h, i, j, raw.at(h, i, j), exact.raw[at], scoreBound(f.headDim, rawLargest))) return false;
+        if (!near("raw", h, i, j, raw.at(h, i, j), exact.raw[at], scoreBound(f.headDim, rawLargest)))
+          return false;
         const double unmasked = scoreBound(f.headDim, rawLargest * std::abs(static_cast<double>(f.scale)));
         if (!near("scores", h, i, j, scores.at(h, i, j), exact.scores[at], unmasked)) return false;
-        if (!near("softcapped", h, i, j, softcapped.at(h, i, j), exact.softcapped[at], unmasked)) return false;
+        if (!near("softcapped", h, i, j, softcapped.at(h, i, j), exact.softcapped[at], unmasked))
+          return false;
         if (!near("masked", h, i, j, masked.at(h, i, j), exact.masked[at], score + unmasked)) return false;
         const double e = exact.exponentials[at];
-        if (!near("exponentials", h, i, j, exponentials.at(h, i, j), e, e * 2.1 * exponent + 1e-6)) return false;
+        if (!near("exponentials", h, i, j, exponentials.at(h, i, j), e, e * 2.1 * exponent + 1e-6))
+          return false;
       }
-      if (ask != Ask::output && !near("sum of weights", h, i, 0, static_cast<float>(together), exact.sum > 0 ? 1.0 : 0.0, kRowSumBound))
+      if (ask != Ask::output && !near("sum of weights", h, i, 0, static_cast<float>(together),
+                                      exact.sum > 0 ? 1.0 : 0.0, kRowSumBound))
         return false;
       if (ask == Ask::everything) {
         if (!near("rowMax", h, i, 0, rowMax.at(h, i, 0), exact.max, exponent + exponent)) return false;
-        if (!near("rowSum", h, i, 0, rowSum.at(h, i, 0), exact.sum, exact.sum * (2.1 * exponent + 1e-6))) return false;
+        if (!near("rowSum", h, i, 0, rowSum.at(h, i, 0), exact.sum, exact.sum * (2.1 * exponent + 1e-6)))
+          return false;
       }
       for (int d = 0; d < f.valueDim; ++d)
         if (!near("output", h, i, d, output.at(h, i, d), exact.output[static_cast<std::size_t>(d)],
@@ -224,7 +243,8 @@ void checkAll(Kernel kernel, const Case& c, int padding = 0, int shift = 0, bool
 
 Forward shaped(int heads, int kvHeads, int queries, int keys, int dim, int valueDim) {
   Forward f;
-  f.heads = heads, f.kvHeads = kvHeads, f.queryCount = queries, f.keyCount = keys, f.headDim = dim, f.valueDim = valueDim;
+  f.heads = heads, f.kvHeads = kvHeads, f.queryCount = queries, f.keyCount = keys, f.headDim = dim,
+  f.valueDim = valueDim;
   f.scale = 1.0f / std::sqrt(static_cast<float>(dim));
   return f;
 }
@@ -235,7 +255,8 @@ constexpr int kLengths[] = {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65};
 
 TEST_CASE("kernels: named, listed, and the best one last") {
   REQUIRE(!available().empty());
-  CHECK((available().front() == Kernel::scalar || available().size() == 1));  // a WebAssembly build contains a single kernel
+  CHECK((available().front() == Kernel::scalar ||
+         available().size() == 1));  // a WebAssembly build contains a single kernel
   CHECK(best() == available().back());
   for (const char* known : {"scalar", "sse4", "avx2", "avx512", "wasm-simd128", "wasm-relaxed"}) {
     REQUIRE(kernelNamed(known));
@@ -254,10 +275,13 @@ TEST_CASE("kernels: lengths around the lanes, odd strides, misaligned, packed, g
       for (int variant = 0; variant < 4; ++variant) {
         const int heads = variant == 3 ? 4 : 2, kvHeads = variant == 1 ? 1 : 2;
         const int keys = variant == 2 ? kLengths[random.below(14)] : length;
-        const int dim = kLengths[random.below(14)], valueDim = variant == 0 ? dim : kLengths[random.below(14)];
-        Case c(shaped(heads, kvHeads, length, keys, dim, valueDim), random, variant == 1 ? 3 : 0, variant == 2 ? 1 : 0, variant == 3);
+        const int dim = kLengths[random.below(14)],
+                  valueDim = variant == 0 ? dim : kLengths[random.below(14)];
+        Case c(shaped(heads, kvHeads, length, keys, dim, valueDim), random, variant == 1 ? 3 : 0,
+               variant == 2 ? 1 : 0, variant == 3);
         c.f.causal = variant % 2 == 1;
-        INFO(name(kernel), " ", heads, "/", kvHeads, " heads, ", length, "x", keys, ", dims ", dim, " and ", valueDim);
+        INFO(name(kernel), " ", heads, "/", kvHeads, " heads, ", length, "x", keys, ", dims ", dim, " and ",
+             valueDim);
         checkAll(kernel, c, variant == 1 ? 5 : 0, variant == 2 ? 3 : 0);
       }
     }
@@ -267,7 +291,8 @@ TEST_CASE("kernels: lengths around the lanes, odd strides, misaligned, packed, g
 TEST_CASE("kernels: more than one block of queries, keys and columns") {
   test::Random random(32);
   for (Kernel kernel : available()) {
-    for (auto [queries, keys, dim, valueDim] : {std::array{70, 530, 64, 64}, {25, 257, 300, 5}, {1, 600, 16, 33}, {130, 12, 270, 270}}) {
+    for (auto [queries, keys, dim, valueDim] :
+         {std::array{70, 530, 64, 64}, {25, 257, 300, 5}, {1, 600, 16, 33}, {130, 12, 270, 270}}) {
       Case c(shaped(2, 1, queries, keys, dim, valueDim), random);
       INFO(name(kernel), " ", queries, "x", keys, ", dims ", dim, " and ", valueDim);
       checkAll(kernel, c);
@@ -284,7 +309,8 @@ TEST_CASE("kernels: small calls whose sums go straight to the output, of numbers
         const std::vector<Row> rows = exactRows(c);
         for (bool isKnown : {false, true}) {
           INFO(name(kernel), " ", queries, "x", keys, ", dim ", valueDim, isKnown ? ", known" : "");
-          for (Ask ask : {Ask::output, Ask::weights, Ask::everything}) CHECK(agrees(kernel, c, rows, ask, 2, 1, isKnown));
+          for (Ask ask : {Ask::output, Ask::weights, Ask::everything})
+            CHECK(agrees(kernel, c, rows, ask, 2, 1, isKnown));
         }
       }
     }
@@ -338,9 +364,10 @@ TEST_CASE("kernels: every mask, and the tiles that it spares") {
       if (mask == 4) f.windowLeft = 20, f.windowRight = 9;
       if (mask == 5) f.causal = true, f.windowLeft = 33;
       if (mask == 6) f.keyLength = 70;
-      if (mask == 7) c.block([](int, int i, int j) { return i / 64 != j / 64; });                 // block-local
-      if (mask == 8) c.block([](int h, int i, int j) { return (i + j) % 7 != h && j > 3; });      // strided, with global keys
-      if (mask == 9) c.block([](int, int, int) { return true; }), f.causal = true;                // nothing is visible
+      if (mask == 7) c.block([](int, int i, int j) { return i / 64 != j / 64; });  // block-local
+      if (mask == 8)
+        c.block([](int h, int i, int j) { return (i + j) % 7 != h && j > 3; });  // strided, with global keys
+      if (mask == 9) c.block([](int, int, int) { return true; }), f.causal = true;  // nothing is visible
       INFO(name(kernel), " mask ", mask);
       checkAll(kernel, c);
 
@@ -387,7 +414,8 @@ TEST_CASE("kernels: no NaN from finite numbers, however large or small") {
     for (int j = 0; j < 40; ++j)
       for (int d = 0; d < 4; ++d) equal.k.at(0, j, d) = 0.5f;
     CHECK(agrees(kernel, equal, Ask::everything));
-    Case wide(shaped(1, 1, 9, 40, 4, 3), random, 0, 0, false, 30.0f);  // scores far apart: most weights underflow
+    Case wide(shaped(1, 1, 9, 40, 4, 3), random, 0, 0, false,
+              30.0f);  // scores far apart: most weights underflow
     CHECK(agrees(kernel, wide, Ask::everything));
     Case cold(shaped(1, 1, 9, 40, 4, 3), random);
     cold.f.temperature = 1e-38f;
@@ -489,11 +517,13 @@ TEST_CASE("kernels: memory is bounded when fused, and taken once") {
   }
 }
 
-TEST_CASE("kernels: rows of very many columns take a small multiple of their own memory, however few they are") {
+TEST_CASE(
+    "kernels: rows of very many columns take a small multiple of their own memory, however few they are") {
   constexpr int kColumns = 70'000;
   test::Random random(43);
   for (Kernel kernel : available())
-    for (const auto& [queries, keys] : {std::pair(1, 1), {3, 2}, {8, 8}, {1, 16}, {16, 1}, {9, 8}, {20, 1}, {20, 20}}) {
+    for (const auto& [queries, keys] :
+         {std::pair(1, 1), {3, 2}, {8, 8}, {1, 16}, {16, 1}, {9, 8}, {20, 1}, {20, 20}}) {
       CAPTURE(name(kernel));
       CAPTURE(queries);
       CAPTURE(keys);
@@ -528,7 +558,8 @@ TEST_CASE("kernels: rows of 8,192 keys sum to 1; unit-normal weights within thei
     for (int i = 0; i < 40; ++i) {
       const Row row = exactRow(unit, 0, i);
       for (int j = 0; j < 40; ++j)
-        worst = std::max(worst, std::abs(row.weights[static_cast<std::size_t>(j)] - static_cast<double>(weights.at(0, i, j))));
+        worst = std::max(worst, std::abs(row.weights[static_cast<std::size_t>(j)] -
+                                         static_cast<double>(weights.at(0, i, j))));
     }
     CHECK(worst <= kWeightBound);
   }

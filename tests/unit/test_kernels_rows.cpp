@@ -21,7 +21,9 @@ constexpr int kLengths[] = {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 
 /// Numbers in an allocation of its exact size, the first one `shift` floats from an aligned address.
 struct Numbers {
   Numbers(int length, test::Random& random, int shift = 1)
-      : count(length), memory(std::make_unique<float[]>(static_cast<std::size_t>(length + shift))), data(memory.get() + shift) {
+      : count(length),
+        memory(std::make_unique<float[]>(static_cast<std::size_t>(length + shift))),
+        data(memory.get() + shift) {
     for (int i = 0; i < length; ++i) data[i] = random.normal();
   }
   int count;
@@ -53,17 +55,23 @@ TEST_CASE("kernels: exp within its bound over its whole range") {
       x.clear();
     };
     // Every 997th float from the smallest magnitude up, of either sign, and both ends of the range.
-    for (std::uint32_t bits = 0; std::bit_cast<float>(bits) <= kExpHighest; bits += 997) x.push_back(std::bit_cast<float>(bits));
+    for (std::uint32_t bits = 0; std::bit_cast<float>(bits) <= kExpHighest; bits += 997)
+      x.push_back(std::bit_cast<float>(bits));
     check();
-    for (std::uint32_t bits = 0x80000000u; std::bit_cast<float>(bits) >= kExpLowest; bits += 997) x.push_back(std::bit_cast<float>(bits));
+    for (std::uint32_t bits = 0x80000000u; std::bit_cast<float>(bits) >= kExpLowest; bits += 997)
+      x.push_back(std::bit_cast<float>(bits));
     check();
-    x = {kExpLowest, std::nextafter(kExpLowest, 0.0f), kExpHighest, std::nextafter(kExpHighest, 0.0f), 0.0f, -0.0f, 1.0f, -1.0f};
+    x = {kExpLowest,  std::nextafter(kExpLowest, 0.0f),
+         kExpHighest, std::nextafter(kExpHighest, 0.0f),
+         0.0f,        -0.0f,
+         1.0f,        -1.0f};
     check();
     MESSAGE(name(kernel), ": exp is off by at most ", worst, " ulp, at ", worstAt);
     CHECK(worst <= kExpUlp);
 
-    float special[] = {0.0f, -kInfinity, std::nextafter(kExpLowest, -kInfinity), -1e30f, -FLT_MAX,
-                       std::nextafter(kExpHighest, kInfinity), 1e30f, FLT_MAX, kInfinity};
+    float special[] = {0.0f,   -kInfinity, std::nextafter(kExpLowest, -kInfinity),
+                       -1e30f, -FLT_MAX,   std::nextafter(kExpHighest, kInfinity),
+                       1e30f,  FLT_MAX,    kInfinity};
     float result[9];
     exp(kernel, special, 0.0f, 9, result);
     CHECK(result[0] == 1.0f);
@@ -102,11 +110,14 @@ TEST_CASE("kernels: dots, in rows and in columns") {
       dots(kernel, a.data, rows.data, stride, count, dim, out.data, outStride);
       for (int i = 0; i < count; ++i) {
         double exact = 0.0;
-        for (int c = 0; c < dim; ++c) exact += static_cast<double>(a.data[c]) * static_cast<double>(rows.data[i * stride + c]);
-        CHECK(std::abs(static_cast<double>(out.data[i * outStride]) - exact) <= scoreBound(dim, std::abs(exact)));
+        for (int c = 0; c < dim; ++c)
+          exact += static_cast<double>(a.data[c]) * static_cast<double>(rows.data[i * stride + c]);
+        CHECK(std::abs(static_cast<double>(out.data[i * outStride]) - exact) <=
+              scoreBound(dim, std::abs(exact)));
       }
     }
-    const float huge[] = {3e38f, 3e38f, 1.0f}, other[] = {3e38f, -3e38f, 2.0f, 3e38f, 3e38f, 0.0f, -3e38f, -3e38f, 0.0f};
+    const float huge[] = {3e38f, 3e38f, 1.0f},
+                other[] = {3e38f, -3e38f, 2.0f, 3e38f, 3e38f, 0.0f, -3e38f, -3e38f, 0.0f};
     float out[3];
     dots(kernel, huge, other, 3, 3, 3, out, 1);
     CHECK(out[0] == 2.0f);
@@ -124,12 +135,15 @@ TEST_CASE("kernels: softmax of a row") {
         if (length > 4) in.data[3] = -kInfinity;
         const SoftmaxRow found = softmax(kernel, in.data, temperature, length, e.data, w.data);
         double max = -std::numeric_limits<double>::infinity(), sum = 0.0, together = 0.0;
-        for (int i = 0; i < length; ++i) max = std::max(max, static_cast<double>(in.data[i]) / static_cast<double>(temperature));
-        for (int i = 0; i < length; ++i) sum += std::exp(static_cast<double>(in.data[i]) / static_cast<double>(temperature) - max);
+        for (int i = 0; i < length; ++i)
+          max = std::max(max, static_cast<double>(in.data[i]) / static_cast<double>(temperature));
+        for (int i = 0; i < length; ++i)
+          sum += std::exp(static_cast<double>(in.data[i]) / static_cast<double>(temperature) - max);
         if (length > 0) CHECK(std::abs(static_cast<double>(found.max) - max) <= 1e-6 * (1.0 + std::abs(max)));
         CHECK(std::abs(static_cast<double>(found.sum) - sum) <= 2e-6 * sum);
         for (int i = 0; i < length; ++i) {
-          const double exact = std::exp(static_cast<double>(in.data[i]) / static_cast<double>(temperature) - max);
+          const double exact =
+              std::exp(static_cast<double>(in.data[i]) / static_cast<double>(temperature) - max);
           CHECK(std::abs(static_cast<double>(e.data[i]) - exact) <= 2e-6);
           CHECK(std::abs(static_cast<double>(w.data[i]) - exact / sum) <= kWeightBound * 2.0);
           together += static_cast<double>(w.data[i]);
@@ -152,7 +166,8 @@ TEST_CASE("kernels: softmax of a row") {
   }
 }
 
-TEST_CASE("kernels: the largest square of a row is not below the exact one, nor finite where a number is not") {
+TEST_CASE(
+    "kernels: the largest square of a row is not below the exact one, nor finite where a number is not") {
   test::Random random(54);
   for (Kernel kernel : available()) {
     for (int rows : {1, 2, 3, 8}) {
@@ -169,7 +184,8 @@ TEST_CASE("kernels: the largest square of a row is not below the exact one, nor 
         const double found = static_cast<double>(largestSquare(kernel, in, 2, rows, dim));
         CHECK(found >= most * (1.0 - 1e-6));
         CHECK(found <= each * (1.0 + 1e-6));
-        for (float bad : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::quiet_NaN(), 1e30f}) {
+        for (float bad : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(),
+                          -std::numeric_limits<float>::quiet_NaN(), 1e30f}) {
           for (int r = 0; r < 2 * rows; ++r) {
             float& number = x.data[r * stride + static_cast<int>(random.below(dim))];
             const float before = number;
@@ -195,7 +211,8 @@ TEST_CASE("kernels: weighted sums, axpy, scale, largest, notFinite") {
         for (int c = 0; c < dim; ++c) {
           double exact = 0.0, size = 1.0;
           for (int i = 0; i < length; ++i) {
-            const double term = static_cast<double>(weights.data[i]) * static_cast<double>(rows.data[i * stride + c]);
+            const double term =
+                static_cast<double>(weights.data[i]) * static_cast<double>(rows.data[i * stride + c]);
             exact += term, size += std::abs(term);
           }
           CHECK(std::abs(static_cast<double>(out.data[c]) - exact) <= 1e-6 * size);
@@ -204,7 +221,8 @@ TEST_CASE("kernels: weighted sums, axpy, scale, largest, notFinite") {
       Numbers x(3 * length + 1, random), y(2 * length + 1, random), z(2 * length + 1, random);
       for (int i = 0; i < 2 * length + 1; ++i) z.data[i] = y.data[i];
       axpy(kernel, 0.7f, x.data, 3, length, y.data, 2);
-      for (int i = 0; i < length; ++i) CHECK(y.data[2 * i] == doctest::Approx(z.data[2 * i] + 0.7f * x.data[3 * i]).epsilon(1e-6));
+      for (int i = 0; i < length; ++i)
+        CHECK(y.data[2 * i] == doctest::Approx(z.data[2 * i] + 0.7f * x.data[3 * i]).epsilon(1e-6));
       axpy(kernel, -2.0f, x.data, 1, length, z.data, 1);
       scale(kernel, 3.0f, x.data, length, y.data);
       float most = -kInfinity;

@@ -108,7 +108,8 @@ TEST_CASE("layers: the board goes through them by keys, by a selector and on the
   CHECK(f.option("view") == "\"model\"");
   for (int i = 0; i < 6; ++i) f.frame();
   for (int layer = 0; layer < 3; ++layer)
-    for (int head = 0; head < 2; ++head) CHECK(f.at("layer:" + std::to_string(layer) + ":" + std::to_string(head)).width >= 32);
+    for (int head = 0; head < 2; ++head)
+      CHECK(f.at("layer:" + std::to_string(layer) + ":" + std::to_string(head)).width >= 32);
   f.click(f.at("layer:0:1"));
   CHECK(f.option("view") == "\"layer\"");
   CHECK(f.option("layer") == "0");
@@ -127,7 +128,8 @@ TEST_CASE("layers: a figure names the layer that it is of") {
   const auto title = [&](What what) {
     files::FigureOptions options;
     options.what = what, options.head = 1;
-    return files::figure(*files::unpackedTensors(files::packed(*files::collectTensors(s))), options)->title;  // as on the page
+    return files::figure(*files::unpackedTensors(files::packed(*files::collectTensors(s))), options)
+        ->title;  // as on the page
   };
   CHECK(title(What::weights) == "Attention weights, layer 2, head 2");
   CHECK(title(What::heads) == "Attention weights of all heads of layer 2");

@@ -1,4 +1,5 @@
-// The layout at all sizes from 320 px to 2560 px: nothing overlaps, and nothing extends beyond the sides of the board.
+// The layout at all sizes from 320 px to 2560 px: nothing overlaps, and nothing extends beyond the sides of
+// the board.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -49,9 +50,9 @@ std::vector<Named> boxes(const Layout& l, int count) {
 
 void checkLayout(const LayoutInput& in) {
   const Layout l = layout(in);
-  const std::string what = std::to_string(in.width) + "x" + std::to_string(in.height) + " tokens " + std::to_string(in.tokens) +
-                           " heads " + std::to_string(in.heads) + " d_k " + std::to_string(in.headDim) + " mode " +
-                           std::to_string(static_cast<int>(in.mode));
+  const std::string what = std::to_string(in.width) + "x" + std::to_string(in.height) + " tokens " +
+                           std::to_string(in.tokens) + " heads " + std::to_string(in.heads) + " d_k " +
+                           std::to_string(in.headDim) + " mode " + std::to_string(static_cast<int>(in.mode));
   CAPTURE(what);
   const auto all = boxes(l, in.thumbnails);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -70,8 +71,9 @@ void checkLayout(const LayoutInput& in) {
 }  // namespace
 
 TEST_CASE("layout: nothing overlaps at any size") {
-  const float sizes[][2] = {{3840, 2160}, {1366, 768}, {1280, 720}, {320, 320}, {320, 640}, {360, 740}, {390, 844}, {599, 500},  {600, 400},   {640, 440},
-                            {768, 1024}, {899, 600}, {900, 700}, {1099, 800}, {1100, 700}, {1440, 900}, {1920, 1080}, {2560, 1440}};
+  const float sizes[][2] = {{3840, 2160}, {1366, 768}, {1280, 720}, {320, 320},  {320, 640},   {360, 740},
+                            {390, 844},   {599, 500},  {600, 400},  {640, 440},  {768, 1024},  {899, 600},
+                            {900, 700},   {1099, 800}, {1100, 700}, {1440, 900}, {1920, 1080}, {2560, 1440}};
   for (const auto& size : sizes) {
     for (const document::Mode mode : {document::Mode::qkv, document::Mode::x}) {
       for (const int tokens : {1, 2, 4, 6, 10, 12, 33, 200, 1024}) {
@@ -79,7 +81,8 @@ TEST_CASE("layout: nothing overlaps at any size") {
           LayoutInput in;
           in.width = size[0], in.height = size[1];
           in.mode = mode;
-          in.tokens = in.keyTokens = tokens, in.heads = tokens % 3 + 1, in.headDim = in.valueDim = headDim, in.modelDim = headDim + 1;
+          in.tokens = in.keyTokens = tokens, in.heads = tokens % 3 + 1, in.headDim = in.valueDim = headDim,
+          in.modelDim = headDim + 1;
           checkLayout(in);
         }
       }
@@ -98,8 +101,12 @@ TEST_CASE("layout: nothing overlaps with two sequences, d_v of its own and the s
         in.tokens = tokens, in.keyTokens = 15 - tokens, in.heads = in.thumbnails = 5;
         in.headDim = 4, in.valueDim = 6, in.modelDim = 5;
         in.kvHeads = 5, in.wholeProjections = tokens % 2 == 0;
-        in.extras = {{TensorId::w_a, 4, 4}, {TensorId::u_a, 4, 4}, {TensorId::v_a, 1, 4}, {TensorId::x_kv, 15 - tokens, 5},
-                     {TensorId::positions, tokens, 5}, {TensorId::biased, tokens, 15 - tokens}};
+        in.extras = {{TensorId::w_a, 4, 4},
+                     {TensorId::u_a, 4, 4},
+                     {TensorId::v_a, 1, 4},
+                     {TensorId::x_kv, 15 - tokens, 5},
+                     {TensorId::positions, tokens, 5},
+                     {TensorId::biased, tokens, 15 - tokens}};
         checkLayout(in);
       }
     }
@@ -107,13 +114,20 @@ TEST_CASE("layout: nothing overlaps with two sequences, d_v of its own and the s
 }
 
 TEST_CASE("layout: nothing overlaps where tokens are columns") {
-  for (const auto& [width, height] : {std::pair{320.0f, 640.0f}, {390.0f, 844.0f}, {640.0f, 440.0f}, {899.0f, 600.0f}, {1100.0f, 700.0f}, {1440.0f, 900.0f}, {2560.0f, 1440.0f}}) {
+  for (const auto& [width, height] : {std::pair{320.0f, 640.0f},
+                                      {390.0f, 844.0f},
+                                      {640.0f, 440.0f},
+                                      {899.0f, 600.0f},
+                                      {1100.0f, 700.0f},
+                                      {1440.0f, 900.0f},
+                                      {2560.0f, 1440.0f}}) {
     for (const int tokens : {1, 2, 4, 10, 33, 200}) {
       for (int kind = 0; kind < 8; ++kind) {
         LayoutInput in;
         in.width = width, in.height = height, in.columns = true;
         in.mode = kind % 2 == 0 ? document::Mode::qkv : document::Mode::x;
-        in.tokens = tokens, in.keyTokens = kind < 4 ? tokens : tokens + 3, in.heads = in.kvHeads = kind % 3 + 1, in.thumbnails = in.heads > 1 ? in.heads + 1 : 1;
+        in.tokens = tokens, in.keyTokens = kind < 4 ? tokens : tokens + 3,
+        in.heads = in.kvHeads = kind % 3 + 1, in.thumbnails = in.heads > 1 ? in.heads + 1 : 1;
         in.headDim = 2 + kind, in.valueDim = 1 + kind % 3, in.modelDim = 5, in.outputDim = 3;
         in.nameWidth = kind < 4 ? 0 : 40.0f;
         in.present = kind == 6;
@@ -121,7 +135,8 @@ TEST_CASE("layout: nothing overlaps where tokens are columns") {
         in.isPart = true, in.headsPanel = false, in.present = false;
         in.only = {attention::TensorId::weights, attention::TensorId::k};
         if (kind % 2 == 0) in.only.push_back(attention::TensorId::q);
-        if (kind > 3) in.only.insert(in.only.end(), {attention::TensorId::v, attention::TensorId::head_output});
+        if (kind > 3)
+          in.only.insert(in.only.end(), {attention::TensorId::v, attention::TensorId::head_output});
         checkLayout(in);
       }
     }
@@ -131,7 +146,8 @@ TEST_CASE("layout: nothing overlaps where tokens are columns") {
 TEST_CASE("layout: rows of Q, S, W and O and columns of Kᵀ and S line up") {
   for (const float width : {1200.0f, 1440.0f, 2560.0f}) {
     LayoutInput in;
-    in.width = width, in.height = 900, in.tokens = 4, in.keyTokens = 5, in.heads = 2, in.headDim = 3, in.valueDim = 2, in.modelDim = 3;
+    in.width = width, in.height = 900, in.tokens = 4, in.keyTokens = 5, in.heads = 2, in.headDim = 3,
+    in.valueDim = 2, in.modelDim = 3;
     const Layout l = layout(in);
     const MatrixPlace &q = *l.find(attention::TensorId::q), &k = *l.find(attention::TensorId::k);
     const MatrixPlace &s = *l.find(attention::TensorId::scores), &w = *l.find(attention::TensorId::weights);
@@ -149,7 +165,8 @@ TEST_CASE("layout: rows of Q, S, W and O and columns of Kᵀ and S line up") {
 
 TEST_CASE("layout: what the page hides leaves no gap") {
   LayoutInput in;
-  in.width = 1440, in.height = 900, in.tokens = in.keyTokens = 4, in.heads = 2, in.headDim = in.valueDim = 3, in.modelDim = 3;
+  in.width = 1440, in.height = 900, in.tokens = in.keyTokens = 4, in.heads = 2, in.headDim = in.valueDim = 3,
+  in.modelDim = 3;
   in.header = in.side = in.headsPanel = in.arcs = in.inspector = false;
   const Layout l = layout(in);
   CHECK(l.board.x == 0);
@@ -165,19 +182,26 @@ TEST_CASE("layout: thumbnails stay inside their panel") {
     const Box panel{0, 0, 206, 400};
     const ThumbnailGrid grid = thumbnails(panel, count);
     CHECK(grid.columns >= 1);
-    CHECK(28 + static_cast<float>((count + grid.columns - 1) / grid.columns) * grid.pitchY <= panel.height + 0.5f);
+    CHECK(28 + static_cast<float>((count + grid.columns - 1) / grid.columns) * grid.pitchY <=
+          panel.height + 0.5f);
     CHECK(static_cast<float>(grid.columns - 1) * grid.pitchX + grid.size <= panel.width);
   }
 }
 
 TEST_CASE("layout: heads, long sentences and long words overlap nothing from a phone to a wall") {
-  for (const auto& size : {std::pair{320.0f, 320.0f}, {390.0f, 844.0f}, {640.0f, 440.0f}, {1280.0f, 720.0f}, {1440.0f, 900.0f}, {3840.0f, 2160.0f}}) {
+  for (const auto& size : {std::pair{320.0f, 320.0f},
+                           {390.0f, 844.0f},
+                           {640.0f, 440.0f},
+                           {1280.0f, 720.0f},
+                           {1440.0f, 900.0f},
+                           {3840.0f, 2160.0f}}) {
     for (const int tokens : {1, 2, 4, 12, 25, 30, 64, 1024}) {
       for (const int heads : {1, 2, 12, 16, 64}) {
         for (const float labelWidth : {8.0f, 40.0f, 84.0f}) {
           LayoutInput in;
           in.width = size.first, in.height = size.second;
-          in.tokens = in.keyTokens = tokens, in.heads = in.kvHeads = heads, in.headDim = in.valueDim = 3, in.modelDim = 4;
+          in.tokens = in.keyTokens = tokens, in.heads = in.kvHeads = heads, in.headDim = in.valueDim = 3,
+          in.modelDim = 4;
           in.thumbnails = heads > 1 ? heads + 1 : 1;
           in.labelWidth = labelWidth;
           for (const bool present : {false, true}) {
@@ -199,7 +223,8 @@ TEST_CASE("layout: no matrix of the layer leaves the screen at 1440 by 900") {
             LayoutInput in;
             in.width = 1440, in.height = 900;
             in.mode = mode, in.wholeProjections = whole;
-            in.tokens = in.keyTokens = tokens, in.heads = in.kvHeads = heads, in.headDim = in.valueDim = in.modelDim = headDim;
+            in.tokens = in.keyTokens = tokens, in.heads = in.kvHeads = heads,
+            in.headDim = in.valueDim = in.modelDim = headDim;
             in.thumbnails = heads > 1 ? heads + 1 : 1;
             in.labelWidth = 40;
             const Layout l = layout(in);
@@ -222,7 +247,8 @@ TEST_CASE("layout: no matrix of the layer leaves the screen at 1440 by 900") {
 
 TEST_CASE("layout: presented, there is nothing but the matrices and the arithmetic") {
   LayoutInput in;
-  in.width = 1440, in.height = 900, in.tokens = in.keyTokens = 4, in.heads = 2, in.headDim = in.valueDim = 3, in.modelDim = 3;
+  in.width = 1440, in.height = 900, in.tokens = in.keyTokens = 4, in.heads = 2, in.headDim = in.valueDim = 3,
+  in.modelDim = 3;
   in.thumbnails = 3, in.present = true;
   const Layout l = layout(in);
   CHECK(l.side.empty());
@@ -236,7 +262,8 @@ namespace {
 
 LayoutInput plain(float width, float height, int tokens) {
   LayoutInput in;
-  in.width = width, in.height = height, in.tokens = in.keyTokens = tokens, in.heads = in.kvHeads = 2, in.headDim = in.valueDim = 3;
+  in.width = width, in.height = height, in.tokens = in.keyTokens = tokens, in.heads = in.kvHeads = 2,
+  in.headDim = in.valueDim = 3;
   in.modelDim = 6, in.thumbnails = 3;
   return in;
 }
@@ -261,7 +288,8 @@ TEST_CASE("layout: on a large screen cells grow with the board, which stands in 
   CHECK(layout(plain(2560, 1440, 4)).matrices.front().cell == 64);
   for (const int tokens : {1, 2, 4, 8}) {
     CAPTURE(tokens);
-    for (const auto& size : {std::pair{1440.0f, 900.0f}, {1707.0f, 960.0f}, {1920.0f, 1080.0f}, {2560.0f, 1440.0f}}) {
+    for (const auto& size :
+         {std::pair{1440.0f, 900.0f}, {1707.0f, 960.0f}, {1920.0f, 1080.0f}, {2560.0f, 1440.0f}}) {
       CAPTURE(size.first);
       const auto [left, right] = margins(plain(size.first, size.second, tokens));
       CHECK(std::fabs(left - right) <= 60);  // names are left of Q, a margin is right of the heads
@@ -274,7 +302,8 @@ TEST_CASE("layout: on a large screen cells grow with the board, which stands in 
 }
 
 TEST_CASE("layout: presented, the arithmetic stands among the matrices and nothing has to be scrolled") {
-  for (const auto& size : {std::pair{1024.0f, 576.0f}, {1440.0f, 900.0f}, {1920.0f, 1080.0f}, {2560.0f, 1440.0f}}) {
+  for (const auto& size :
+       {std::pair{1024.0f, 576.0f}, {1440.0f, 900.0f}, {1920.0f, 1080.0f}, {2560.0f, 1440.0f}}) {
     for (const int tokens : {1, 2, 4, 8, 12, 25, 64, 1024}) {
       for (const int headDim : {1, 3, 8, 16}) {
         LayoutInput in = plain(size.first, size.second, tokens);
@@ -302,7 +331,9 @@ TEST_CASE("layout: at 12 words what is chosen is explained above Q and Kᵀ, bef
   CHECK(four.inspector.y == four.arcs.y);
 }
 
-TEST_CASE("layout: the pictures of 16 heads stand above the weights of 12 words, and all of the layer side by side") {
+TEST_CASE(
+    "layout: the pictures of 16 heads stand above the weights of 12 words, and all of the layer side by "
+    "side") {
   LayoutInput in = plain(1440, 900, 12);
   in.heads = 16, in.thumbnails = 17, in.headDim = in.valueDim = 1, in.labelWidth = 46;
   const Layout l = layout(in);
@@ -317,7 +348,8 @@ TEST_CASE("layout: on a phone the matrices keep off the scroll bar") {
     for (int columns = 1; columns <= 16; ++columns) {
       for (const int tokens : {1, 4, 9, 25}) {
         LayoutInput in;
-        in.width = width, in.height = 844, in.tokens = in.keyTokens = tokens, in.headDim = in.valueDim = columns;
+        in.width = width, in.height = 844, in.tokens = in.keyTokens = tokens,
+        in.headDim = in.valueDim = columns;
         in.labelWidth = 26;
         const Layout l = layout(in);
         CAPTURE(width);
@@ -334,13 +366,15 @@ TEST_CASE("layout: on a phone the matrices keep off the scroll bar") {
 
 TEST_CASE("layout: between Kᵀ and the scores there is room for a label with its descenders") {
   const Layout l = layout(plain(1440, 900, 4));
-  const float frame = 3;  // the frame of the card around a matrix
+  const float frame = 3;                          // the frame of the card around a matrix
   const float labelMiddle = 11, halfLine = 7.3f;  // Inter 12
-  const float room = l.find(attention::TensorId::scores)->box.y - frame - l.find(attention::TensorId::k)->box.bottom();
+  const float room =
+      l.find(attention::TensorId::scores)->box.y - frame - l.find(attention::TensorId::k)->box.bottom();
   CHECK(room >= labelMiddle + halfLine);
 }
 
-TEST_CASE("layout: as high as it comes, whatever the height: nothing overlaps, and that height shows all of it") {
+TEST_CASE(
+    "layout: as high as it comes, whatever the height: nothing overlaps, and that height shows all of it") {
   using attention::TensorId;
   for (const float width : {320.0f, 390.0f, 640.0f, 900.0f, 1440.0f, 2560.0f}) {
     for (const int tokens : {1, 4, 12, 33}) {
@@ -348,9 +382,11 @@ TEST_CASE("layout: as high as it comes, whatever the height: nothing overlaps, a
         LayoutInput in;
         in.natural = true;
         in.width = width, in.height = 500;
-        in.tokens = in.keyTokens = tokens, in.heads = 2, in.thumbnails = 3, in.headDim = in.valueDim = 3, in.modelDim = 4;
+        in.tokens = in.keyTokens = tokens, in.heads = 2, in.thumbnails = 3, in.headDim = in.valueDim = 3,
+        in.modelDim = 4;
         if (part > 0) in.isPart = true, in.header = in.side = in.headsPanel = in.arcs = in.inspector = false;
-        if (part == 1) in.only = {TensorId::q, TensorId::k, TensorId::v, TensorId::weights, TensorId::head_output};
+        if (part == 1)
+          in.only = {TensorId::q, TensorId::k, TensorId::v, TensorId::weights, TensorId::head_output};
         if (part == 2) in.only = {TensorId::weights}, in.inspector = true;
         if (part == 3) in.arcs = true;
         checkLayout(in);
@@ -370,7 +406,9 @@ TEST_CASE("layout: as high as it comes, whatever the height: nothing overlaps, a
   }
 }
 
-TEST_CASE("layout: parts of a page stay on the board beside the arithmetic, and what is said below scores has its room") {
+TEST_CASE(
+    "layout: parts of a page stay on the board beside the arithmetic, and what is said below scores has its "
+    "room") {
   using attention::TensorId;
   for (const float width : {440.0f, 520.0f, 640.0f, 900.0f}) {
     for (const int tokens : {1, 4, 12, 33}) {
@@ -390,13 +428,17 @@ TEST_CASE("layout: parts of a page stay on the board beside the arithmetic, and 
   }
 }
 
-TEST_CASE("layout: two fingers magnify the matrices and keep them in line, labels and cards keep their sizes, and nothing overlaps") {
-  for (const auto& [width, height] : {std::pair{390.0f, 844.0f}, {640.0f, 440.0f}, {1024.0f, 768.0f}, {1440.0f, 900.0f}}) {
+TEST_CASE(
+    "layout: two fingers magnify the matrices and keep them in line, labels and cards keep their sizes, and "
+    "nothing overlaps") {
+  for (const auto& [width, height] :
+       {std::pair{390.0f, 844.0f}, {640.0f, 440.0f}, {1024.0f, 768.0f}, {1440.0f, 900.0f}}) {
     for (const float by : {1.3f, 2.0f, 3.0f}) {
       CAPTURE(width);
       CAPTURE(by);
       LayoutInput in;
-      in.width = width, in.height = height, in.tokens = in.keyTokens = 5, in.headDim = 3, in.valueDim = 4, in.heads = in.kvHeads = 2, in.thumbnails = 3;
+      in.width = width, in.height = height, in.tokens = in.keyTokens = 5, in.headDim = 3, in.valueDim = 4,
+      in.heads = in.kvHeads = 2, in.thumbnails = 3;
       const Layout fit = layout(in);
       CHECK(fit.panLimit == 0);
       in.magnify = by;
@@ -406,8 +448,10 @@ TEST_CASE("layout: two fingers magnify the matrices and keep them in line, label
         CHECK(l.matrices[i].cell == doctest::Approx(fit.matrices[i].cell * by));
         CHECK(l.matrices[i].box.width == doctest::Approx(fit.matrices[i].box.width * by));
         for (std::size_t j = 0; j < i; ++j) {  // a row, or a column, of cells is still one
-          if (fit.matrices[i].box.y == fit.matrices[j].box.y) CHECK(l.matrices[i].box.y == l.matrices[j].box.y);
-          if (fit.matrices[i].box.x == fit.matrices[j].box.x) CHECK(l.matrices[i].box.x == l.matrices[j].box.x);
+          if (fit.matrices[i].box.y == fit.matrices[j].box.y)
+            CHECK(l.matrices[i].box.y == l.matrices[j].box.y);
+          if (fit.matrices[i].box.x == fit.matrices[j].box.x)
+            CHECK(l.matrices[i].box.x == l.matrices[j].box.x);
         }
       }
       CHECK(l.arcs.width == fit.arcs.width);
@@ -429,14 +473,19 @@ TEST_CASE("layout: two fingers magnify the matrices and keep them in line, label
   }
 }
 
-TEST_CASE("layout: below what a step asks about, Kᵀ still has a row for each of its columns, and a column for each key") {
+TEST_CASE(
+    "layout: below what a step asks about, Kᵀ still has a row for each of its columns, and a column for each "
+    "key") {
   for (const bool columns : {false, true}) {
     CAPTURE(columns);
     LayoutInput in = plain(390, 844, 6);
     in.headDim = in.valueDim = 16, in.columns = columns;
     in.asked = {attention::TensorId::scores};
     const Layout l = layout(in);
-    for (const auto& [id, rows, cols] : {std::tuple{attention::TensorId::q, 6, 16}, {attention::TensorId::k, 6, 16}, {attention::TensorId::v, 6, 16}, {attention::TensorId::weights, 6, 6}}) {
+    for (const auto& [id, rows, cols] : {std::tuple{attention::TensorId::q, 6, 16},
+                                         {attention::TensorId::k, 6, 16},
+                                         {attention::TensorId::v, 6, 16},
+                                         {attention::TensorId::weights, 6, 6}}) {
       CAPTURE(attention::name(id));
       const MatrixPlace* m = l.find(id);
       REQUIRE(m);

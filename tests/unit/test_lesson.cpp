@@ -1,8 +1,9 @@
-// Lessons: reading, errors with their positions, and comparison of checks, predictions and solutions with the board.
+// Lessons: reading, errors with their positions, and comparison of checks, predictions and solutions with the
+// board.
 #include <doctest/doctest.h>
 
-#include "document/verdict.h"
 #include "document/preset.h"
+#include "document/verdict.h"
 
 using namespace document;
 
@@ -62,7 +63,8 @@ TEST_CASE("lesson: a whole one is read") {
   std::vector<Run::Kind> kinds;
   for (const Run& run : step.text) kinds.push_back(run.kind);
   using K = Run::Kind;
-  CHECK(kinds == std::vector<K>{K::plain, K::cells, K::plain, K::computed, K::plain, K::cells, K::plain, K::strong, K::plain, K::computed, K::plain, K::paragraph, K::plain});
+  CHECK(kinds == std::vector<K>{K::plain, K::cells, K::plain, K::computed, K::plain, K::cells, K::plain,
+                                K::strong, K::plain, K::computed, K::plain, K::paragraph, K::plain});
   CHECK(step.text[5].words == "a");
   CHECK(lesson.steps[1].set.size() == 2);
 }
@@ -72,19 +74,27 @@ TEST_CASE("lesson: what it says is held against the board") {
   CHECK(said.refused.empty());
   CHECK(said.untrue.empty());
   REQUIRE(said.steps.size() == 2);
-  CHECK(said.steps[0] == "predict: largest change of W[saw₄] is I₁ (I₁); try: W[saw₄, I₁] is 0.41, then 0.52 (≥ 0.50)");
+  CHECK(said.steps[0] ==
+        "predict: largest change of W[saw₄] is I₁ (I₁); try: W[saw₄, I₁] is 0.41, then 0.52 (≥ 0.50)");
 }
 
 TEST_CASE("lesson: untruths are found") {
-  CHECK(untruth(with(kQuery, "\"answer\": 0", "\"answer\": 1")).starts_with("step 1, predict.answer: choice 0 is said to be wrong"));
-  CHECK(untruth(with(kQuery, "-1.6", "-0.9")) == "step 1, try.solution: after it W[saw₄, I₁] is 0.43, and should be ≥ 0.50.");
-  CHECK(untruth(with(kQuery, "\"min\": 0.5", "\"min\": 0.3")) == "step 1, try.check: it holds at the start already; ask for more.");
-  CHECK(untruth(with(kQuery, "[\"q\", \"k\"]", "[\"k\"]")) == "step 1, try.allow: the solution changes q, which is not allowed; allow it.");
-  CHECK(untruth(with(kQuery, R"(, "solution": [{"tensor": "q", "at": [0, 3, 2], "value": -1.6}])", "")).starts_with("step 1, try.solution: it is missing"));
+  CHECK(untruth(with(kQuery, "\"answer\": 0", "\"answer\": 1"))
+            .starts_with("step 1, predict.answer: choice 0 is said to be wrong"));
+  CHECK(untruth(with(kQuery, "-1.6", "-0.9")) ==
+        "step 1, try.solution: after it W[saw₄, I₁] is 0.43, and should be ≥ 0.50.");
+  CHECK(untruth(with(kQuery, "\"min\": 0.5", "\"min\": 0.3")) ==
+        "step 1, try.check: it holds at the start already; ask for more.");
+  CHECK(untruth(with(kQuery, "[\"q\", \"k\"]", "[\"k\"]")) ==
+        "step 1, try.allow: the solution changes q, which is not allowed; allow it.");
+  CHECK(untruth(with(kQuery, R"(, "solution": [{"tensor": "q", "at": [0, 3, 2], "value": -1.6}])", ""))
+            .starts_with("step 1, try.solution: it is missing"));
 }
 
 TEST_CASE("lesson: every mistake of a stranger is refused by step and field") {
-  const struct { std::string what, by, says; } mistakes[] = {
+  const struct {
+    std::string what, by, says;
+  } mistakes[] = {
       {"\"lesson\": 1", "\"lesson\": 2", "lesson: 2 is not a version"},
       {"\"lesson\": 1, ", "", "lesson: it is missing"},
       {"\"id\": \"query\"", "\"id\": \"What is it?\"", "id: \"What is it?\" is no id"},
@@ -110,21 +120,27 @@ TEST_CASE("lesson: every mistake of a stranger is refused by step and field") {
       {"\"answer\": 0", "\"answer\": \"I\"", "step 1, predict.answer:"},
       {"\"answer\": 0,", "", "step 1, predict.answer: it is missing"},
       {"[\"I\", \"saw\", \"a\"]", "[\"I\"]", "step 1, predict.choices: there is one choice"},
-      {"\"argmax\": [0, 1, 2]", "\"argmax\": [0, 1]", "step 1, predict.claim.argmax: 2 are given for 3 choices"},
+      {"\"argmax\": [0, 1, 2]", "\"argmax\": [0, 1]",
+       "step 1, predict.claim.argmax: 2 are given for 3 choices"},
       {"\"argmax\": [0, 1, 2]", "\"argmax\": [0, 1, 9]", "there is no column 9 in weights"},
       {"\"No.\", \"No.\"", "\"No.\"", "step 1, predict.because: 2 reasons are given for 3 choices"},
-      {"\"tensor\": \"weights\", \"at\": [0, 3, 0]", "\"tensor\": \"wieghts\", \"at\": [0, 3, 0]", "step 1, try.check[0].tensor: there is no \"wieghts\""},
+      {"\"tensor\": \"weights\", \"at\": [0, 3, 0]", "\"tensor\": \"wieghts\", \"at\": [0, 3, 0]",
+       "step 1, try.check[0].tensor: there is no \"wieghts\""},
       {"[0, 3, 0], \"min\"", "[0, 3, 4], \"min\"", "step 1, try.check[0]: there is no column 4 in weights"},
       {"[0, 3, 0], \"min\"", "[0, -3, 0], \"min\"", "step 1, try.check[0].at: -3 is no place"},
       {"\"min\": 0.5", "\"min\": \"0.5\"", "step 1, try.check[0].min:"},
       {", \"min\": 0.5", "", "step 1, try.check[0]: it asks for nothing"},
-      {"\"min\": 0.5", "\"min\": 0.5, \"edits\": {\"max\": 1}", "step 1, try.check[0]: a check is about one thing"},
+      {"\"min\": 0.5", "\"min\": 0.5, \"edits\": {\"max\": 1}",
+       "step 1, try.check[0]: a check is about one thing"},
       {"\"min\": 0.5", "\"min\": 0.5, \"max\": 0.1", "min is above max"},
       {"\"min\": 0.5", "\"change\": \"up\"", "change is for the claim of a prediction"},
       {"\"value\": -1.6", "\"value\": 1e99", "step 1, try.solution[0].value:"},
       {"\"value\": -1.6", "\"values\": [1, 2]", "step 1, try.solution[0]: 2 numbers are given for 1 cells"},
-      {"\"tensor\": \"q\", \"at\": [0, 3, 2], \"value\": -1.6", "\"tensor\": \"weights\", \"at\": [0, 3, 2], \"value\": 1", "step 1, try.solution[0]: weights is computed"},
-      {"\"tensor\": \"q\", \"at\": [0, 3, 2], \"value\": -1.6", "\"tensor\": \"w_q\", \"at\": [0, 1, 1], \"value\": 1", "step 1, try.solution[0]: w_q:"},
+      {"\"tensor\": \"q\", \"at\": [0, 3, 2], \"value\": -1.6",
+       "\"tensor\": \"weights\", \"at\": [0, 3, 2], \"value\": 1",
+       "step 1, try.solution[0]: weights is computed"},
+      {"\"tensor\": \"q\", \"at\": [0, 3, 2], \"value\": -1.6",
+       "\"tensor\": \"w_q\", \"at\": [0, 1, 1], \"value\": 1", "step 1, try.solution[0]: w_q:"},
       {"\"causal\": false", "\"causal\": \"no\"", "step 2, set.causal:"},
       {"\"causal\": false", "\"casual\": false", "step 2, set: there is no \"casual\""},
       {"\"causal\": false", "\"weights\": [[1]]", "step 2, set.weights: it is computed"},
@@ -153,7 +169,8 @@ TEST_CASE("lesson: every mistake of a stranger is refused by step and field") {
 }
 
 TEST_CASE("lesson: cards, puzzles with par, and kinds of goals") {
-  const std::string puzzle = R"({"lesson": 1, "cards": [{"id": "sum", "title": "Sum", "kind": "puzzle", "par": 2, "steps": [
+  const std::string puzzle =
+      R"({"lesson": 1, "cards": [{"id": "sum", "title": "Sum", "kind": "puzzle", "par": 2, "steps": [
     {"preset": "i-saw-a-saw", "try": {"task": "Do.", "check": [
       {"tensor": "weights", "at": [0, 3], "of": "sum", "near": 1}, {"tensor": "weights", "at": [0, 3], "of": "entropy", "max": 2},
       {"tensor": "weights", "at": [0, 0, 3], "max": 0.9}, {"option": "causal", "is": false}, {"option": "temperature", "min": 2},
@@ -167,9 +184,13 @@ TEST_CASE("lesson: cards, puzzles with par, and kinds of goals") {
   for (const Error& e : said.refused) MESSAGE(e.message());
   CHECK(said.steps[0].ends_with("par 2"));
   REQUIRE(said.untrue.empty());
-  CHECK(rehearse(read(with(puzzle, "\"par\": 2", "\"par\": 3"))).untrue.front().message().starts_with("step 1, par: it is 3, but the solution takes 2 edits"));
+  CHECK(rehearse(read(with(puzzle, "\"par\": 2", "\"par\": 3")))
+            .untrue.front()
+            .message()
+            .starts_with("step 1, par: it is 3, but the solution takes 2 edits"));
   CHECK(refusal(with(puzzle, "\"par\": 2, ", "")).find("par: it is missing") != std::string::npos);
-  CHECK(refusal(with(puzzle, "0.2, -0.7, 1.6", "0.2, -0.7")).find("2 numbers are asked of 3 cells") != std::string::npos);
+  CHECK(refusal(with(puzzle, "0.2, -0.7, 1.6", "0.2, -0.7")).find("2 numbers are asked of 3 cells") !=
+        std::string::npos);
 }
 
 TEST_CASE("lesson: a step begins where the one before it ends, and cells and the mask are counted as edits") {

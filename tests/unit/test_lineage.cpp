@@ -1,4 +1,5 @@
-// sources() and feeds() against brute force: every input cell is changed in turn, and the cells that change are compared.
+// sources() and feeds() against brute force: every input cell is changed in turn, and the cells that change
+// are compared.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -54,7 +55,8 @@ std::set<Cell> changedBy(Layer& layer, TensorId id, int head, int row, int col, 
     addChanged(layer.inputs(), before, after, changed);
   }
   cell = kept;
-  if (!layer.projected) changed.erase(Cell(id, head, row, col));  // the trace holds a copy of the input itself
+  if (!layer.projected)
+    changed.erase(Cell(id, head, row, col));  // the trace holds a copy of the input itself
   return changed;
 }
 
@@ -68,8 +70,9 @@ int seenBy(const Trace& trace, int head, int row) {
   return count;
 }
 
-/// True for a cell that depends on the input by the structure but may not change with these numbers: with one visible key the
-/// weight is always 1, and a maximum (and everything that it fixes at 1) changes only with the score of its own key.
+/// True for a cell that depends on the input by the structure but may not change with these numbers: with one
+/// visible key the weight is always 1, and a maximum (and everything that it fixes at 1) changes only with
+/// the score of its own key.
 bool mayStand(const Trace& trace, const Cell& cell) {
   const auto [id, head, row, col] = cell;
   if (id == TensorId::row_max) return true;
@@ -88,14 +91,15 @@ std::vector<TensorId> inputsOf(const Layer& layer) {
   std::vector<TensorId> ids{TensorId::q, TensorId::k, TensorId::v};
   if (layer.projected) ids = {TensorId::x, TensorId::w_q, TensorId::w_k, TensorId::w_v};
   if (layer.projected && layer.withOutputWeights) ids.push_back(TensorId::w_o);
-  for (TensorId id : {TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a, TensorId::b_q, TensorId::b_k, TensorId::b_v, TensorId::b_o, TensorId::x_v}) {
+  for (TensorId id : {TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a, TensorId::b_q,
+                      TensorId::b_k, TensorId::b_v, TensorId::b_o, TensorId::x_v}) {
     if (find(layer.inputs(), Trace{}, id)) ids.push_back(id);
   }
   return ids;
 }
 
-/// Checks every cell of every input: feeds() contains all cells that change, and sources() is its converse. With `isExact` also
-/// that all cells in feeds() change, which with some mechanisms the numbers do not allow.
+/// Checks every cell of every input: feeds() contains all cells that change, and sources() is its converse.
+/// With `isExact` also that all cells in feeds() change, which with some mechanisms the numbers do not allow.
 void checkAll(Layer& layer, bool isExact = true) {
   REQUIRE(validate(layer.spec, layer.inputs()));
   Trace before;
@@ -111,7 +115,8 @@ void checkAll(Layer& layer, bool isExact = true) {
           CAPTURE(h);
           CAPTURE(i);
           CAPTURE(j);
-          const std::set<Cell>& fed = feedsOf[{id, h, i, j}] = cellsOf(feeds(layer.spec, layer.inputs(), {id, h, i, j}));
+          const std::set<Cell>& fed = feedsOf[{id, h, i, j}] =
+              cellsOf(feeds(layer.spec, layer.inputs(), {id, h, i, j}));
           const std::set<Cell> changed = changedBy(layer, id, h, i, j, before);
           CHECK(contains(fed, changed));
           for (const Cell& cell : fed) {
@@ -196,7 +201,8 @@ TEST_CASE("lineage: scores, caps, biases and rotary positions") {
 TEST_CASE("lineage: rotary positions by halves, and of the first columns") {
   Random random(15);
   Layer layer = test::direct(test::shape(2, 1, 3, 4, 7, 2), random);
-  layer.spec.position = Position::rotary, layer.spec.causal = true, layer.spec.causalOffset = 1, layer.spec.positionIds = {1, 4, 5};
+  layer.spec.position = Position::rotary, layer.spec.causal = true, layer.spec.causalOffset = 1,
+  layer.spec.positionIds = {1, 4, 5};
   for (const RotaryPairs pairs : {RotaryPairs::half, RotaryPairs::adjacent}) {
     layer.spec.rotary.pairs = pairs, layer.spec.rotary.dims = 6;
     checkAll(layer);
@@ -209,7 +215,8 @@ TEST_CASE("lineage: normalisers, and the mask after softmax") {
   Random random(6);
   Layer layer = test::direct(test::shape(2, 1, 4, 4, 2, 2), random);
   layer.spec.causal = true;
-  for (Normalizer normalizer : {Normalizer::sparsemax, Normalizer::sigmoid, Normalizer::relu, Normalizer::hardmax}) {
+  for (Normalizer normalizer :
+       {Normalizer::sparsemax, Normalizer::sigmoid, Normalizer::relu, Normalizer::hardmax}) {
     layer.spec.normalizer = normalizer;
     CAPTURE(static_cast<int>(normalizer));
     checkAll(layer, false);
@@ -276,7 +283,8 @@ TEST_CASE("lineage: intermediate cells are converse to each other") {
   Layer layer = test::direct(test::shape(2, 1, 3, 4, 2, 2), random);
   layer.spec.causal = true, layer.spec.causalOffset = 1;
   checkConverse(layer);
-  layer.spec.position = Position::rotary, layer.spec.softcap = 3.0f, layer.spec.normalizer = Normalizer::sparsemax;
+  layer.spec.position = Position::rotary, layer.spec.softcap = 3.0f,
+  layer.spec.normalizer = Normalizer::sparsemax;
   checkConverse(layer);
   layer.spec.position = Position::alibi, layer.spec.normalizer = Normalizer::sigmoid;
   checkConverse(test::withScore(layer, Score::additive, random));

@@ -1,4 +1,5 @@
-// Lines of text drawn by the platform: measured and drawn once, kept within limits, and added to ImGui's draw lists.
+// Lines of text drawn by the platform: measured and drawn once, kept within limits, and added to ImGui's draw
+// lists.
 #include <doctest/doctest.h>
 #include <imgui.h>
 
@@ -81,12 +82,16 @@ TEST_CASE("plain text costs the platform nothing") {
 TEST_CASE("the faces hold what the interface and its examples write; the platform draws what they lack") {
   {
     const Screen words(2, fonts::inter_regular);
-    CHECK(views::linesFor(words.font, "÷ √d_k · q × k² − γ, δ, ε, μ, σ: ‖∂h‖ μ⁴ 0.5 ± 0.1 ≤ 1 ≥ 0 ≠ ∞ ← ↑ → ↓ ⟶ Σ Δ ₁₂₃ – — … • ✓") == nullptr);
+    CHECK(views::linesFor(
+              words.font,
+              "÷ √d_k · q × k² − γ, δ, ε, μ, σ: ‖∂h‖ μ⁴ 0.5 ± 0.1 ≤ 1 ≥ 0 ≠ ∞ ← ↑ → ↓ ⟶ Σ Δ ₁₂₃ – — … • ✓") ==
+          nullptr);
     CHECK(views::linesFor(words.font, "économique Größe") == nullptr);
     CHECK(views::linesFor(words.font, "Łódź") == &words.lines);
   }
   const Screen numbers(2);
-  CHECK(views::linesFor(numbers.font, "√(1.5² + 0.2²) × 3 ÷ 4 · Σ −∞ ≤ 1 ≥ 0 → W₁ b₉ – … économique") == nullptr);
+  CHECK(views::linesFor(numbers.font, "√(1.5² + 0.2²) × 3 ÷ 4 · Σ −∞ ≤ 1 ≥ 0 → W₁ b₉ – … économique") ==
+        nullptr);
   CHECK(views::linesFor(numbers.font, "Größe") == &numbers.lines);
 }
 
@@ -104,7 +109,8 @@ TEST_CASE("a line in another script is measured and drawn once, at the pixel rat
   CHECK(s.lines.bytes() == draw::Lines::kPageBytes);
 }
 
-TEST_CASE("the rectangle lies on whole pixels, is as large as the picture, and is drawn in the ink's colour") {
+TEST_CASE(
+    "the rectangle lies on whole pixels, is as large as the picture, and is drawn in the ink's colour") {
   Screen s(1.5f);
   const ImU32 ink = IM_COL32(10, 20, 30, 255);
   const int before = s.list->VtxBuffer.Size;
@@ -146,7 +152,9 @@ TEST_CASE("a line is cut between characters, and what is cut fits") {
   CHECK(views::paragraph(nullptr, s.font, 0, 0, 100, 0, words) == doctest::Approx(3 * 16));
 }
 
-TEST_CASE("lines end at spaces, and between Chinese characters, but not before a comma or after a bracket that opens") {
+TEST_CASE(
+    "lines end at spaces, and between Chinese characters, but not before a comma or after a bracket that "
+    "opens") {
   Screen s;  // a character of three bytes is 15 pixels wide, one of plain text 5
   const auto lines = [&](std::string_view words, float width) {
     return static_cast<int>(views::paragraph(nullptr, s.font, 0, 0, width, 0, words) / 16 + 0.5f);
@@ -155,8 +163,8 @@ TEST_CASE("lines end at spaces, and between Chinese characters, but not before a
   CHECK(lines("按一个数值拖动它", 119) == 2);
   CHECK(lines("按一个数值拖动它 Shift", 120) == 2);
   CHECK(lines("按一个数值拖动它Shift", 120) == 2);
-  CHECK(lines("一二三四，五六七八", 60) == 3);   // 一二三 / 四，五六 / 七八
-  CHECK(lines("一二三（四五六七）", 60) == 3);   // 一二三 / （四五六 / 七）
+  CHECK(lines("一二三四，五六七八", 60) == 3);  // 一二三 / 四，五六 / 七八
+  CHECK(lines("一二三（四五六七）", 60) == 3);  // 一二三 / （四五六 / 七）
   CHECK(lines("一二三四 五六七八", 60) == 2);
   CHECK(lines("一二三四 五六七八", 75) == 2);
   CHECK(lines("看 supercalifragilistic", 60) == 2);  // one long word stays whole

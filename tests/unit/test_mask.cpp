@@ -95,7 +95,8 @@ TEST_CASE("mask: patterns by their definition, at any offset") {
   }
 }
 
-TEST_CASE("mask: random keys are distinct, as many as asked for, before the causal end, and the same every time") {
+TEST_CASE(
+    "mask: random keys are distinct, as many as asked for, before the causal end, and the same every time") {
   for (int tokens : {1, 2, 7, 64}) {
     for (int count : {1, 3, 100}) {
       for (bool causal : {false, true}) {

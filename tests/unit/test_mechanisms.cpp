@@ -1,4 +1,5 @@
-// All scores, normalisers, masks and positions: against the reference, and by the properties that define them.
+// All scores, normalisers, masks and positions: against the reference, and by the properties that define
+// them.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -37,8 +38,9 @@ std::string checked(const Layer& layer) {
   return test::difference(layer, traced(layer), reference(layer.spec, layer.inputs()));
 }
 
-/// Calls `use` with every score, every normaliser and every position that can be combined with it. Under the sanitizers, with one
-/// combination of eight, another one in each turn: each part goes through memory in its own way, whatever it is combined with.
+/// Calls `use` with every score, every normaliser and every position that can be combined with it. Under the
+/// sanitizers, with one combination of eight, another one in each turn: each part goes through memory in its
+/// own way, whatever it is combined with.
 template <class Use>
 void forMechanisms(const Layer& plain, Random& random, Use use) {
   static int turn = 0;
@@ -242,7 +244,9 @@ TEST_CASE("scores: only the scaled one is scaled") {
   }
 }
 
-TEST_CASE("scores: each reads the parameters that it says it takes, and is a product of q and k only if it says so") {
+TEST_CASE(
+    "scores: each reads the parameters that it says it takes, and is a product of q and k only if it says "
+    "so") {
   Random random(78);
   const Layer plain = test::direct(test::shape(2, 1, 3, 4, 4, 3), random);
   for (const Score score : kScores) {
@@ -297,7 +301,9 @@ TEST_CASE("normalisers: what each says of its weights is so") {
       says.weigh(scores.data(), count, weights.data());
       CHECK(weights[hidden] == 0.0f);
       double sum = 0.0;
-      for (std::size_t i = 0; i < hidden; ++i) sum += double{weights[i]}, least = std::min(least, double{weights[i]}), most = std::max(most, double{weights[i]});
+      for (std::size_t i = 0; i < hidden; ++i)
+        sum += double{weights[i]}, least = std::min(least, double{weights[i]}),
+                                   most = std::max(most, double{weights[i]});
       off = std::max(off, std::abs(sum - 1.0));
       // By cell: the weight of the first key does not depend on the others.
       const std::vector<float> moved = {scores[0], scores[hidden - 1] + 1.0f, scores[hidden]};
@@ -319,7 +325,8 @@ TEST_CASE("normalisers: what each says of its weights is so") {
 
 TEST_CASE("arithmetic: an expression is written with the parentheses that it needs") {
   using namespace arithmetic;
-  const Expression a("a"), b("b"), minus("−2.00"), marked(std::string(1, mark::kCell) + "−2.00"), zero("0.00");
+  const Expression a("a"), b("b"), minus("−2.00"), marked(std::string(1, mark::kCell) + "−2.00"),
+      zero("0.00");
   CHECK((a - (b - 1)).text == "a − (b − 1)");
   CHECK((a + (b - 1)).text == "a + b − 1");
   CHECK((a - b / 2).text == "a − b ÷ 2");
@@ -342,7 +349,8 @@ TEST_CASE("arithmetic: an expression is written with the parentheses that it nee
 TEST_CASE("normalisers: rows of softmax, sparsemax and entmax sum to 1, hardmax has one 1") {
   Random random(9);
   Layer layer = test::direct(test::shape(1, 1, 16, 300, 8, 2), random);
-  for (Normalizer normalizer : {Normalizer::softmax, Normalizer::sparsemax, Normalizer::entmax15, Normalizer::hardmax}) {
+  for (Normalizer normalizer :
+       {Normalizer::softmax, Normalizer::sparsemax, Normalizer::entmax15, Normalizer::hardmax}) {
     for (float temperature : {0.01f, 1.0f, 100.0f}) {
       layer.spec.normalizer = normalizer, layer.spec.temperature = temperature;
       const Trace trace = traced(layer);
@@ -356,8 +364,8 @@ TEST_CASE("normalisers: rows of softmax, sparsemax and entmax sum to 1, hardmax 
 }
 
 TEST_CASE("normalisers: sparsemax is the nearest point of the simplex") {
-  // Martins and Astudillo 2016, equation 2: min |p - z|² over the simplex. The Karush-Kuhn-Tucker conditions: z_i - p_i is
-  // the same number wherever p_i > 0, and nowhere larger.
+  // Martins and Astudillo 2016, equation 2: min |p - z|² over the simplex. The Karush-Kuhn-Tucker conditions:
+  // z_i - p_i is the same number wherever p_i > 0, and nowhere larger.
   Random random(10);
   Layer layer = test::direct(test::shape(1, 1, 20, 33, 6, 2), random);
   layer.spec.normalizer = Normalizer::sparsemax, layer.spec.causal = true, layer.spec.causalOffset = 5;
@@ -381,7 +389,8 @@ TEST_CASE("normalisers: sparsemax is the nearest point of the simplex") {
   CHECK(kept < 20 * 10);  // sparse, as the name says
 }
 
-TEST_CASE("normalisers: the first of equal scores wins hardmax, and huge scores keep their share of sparsemax") {
+TEST_CASE(
+    "normalisers: the first of equal scores wins hardmax, and huge scores keep their share of sparsemax") {
   Random random(11);
   Layer layer = test::direct(test::shape(1, 1, 2, 5, 2, 2), random);
   std::fill(layer.q.values().begin(), layer.q.values().end(), 0.0f);
@@ -403,7 +412,8 @@ TEST_CASE("positions: rotary scores depend on the distance alone, and position 0
   }
   const Trace trace = traced(layer);
   for (int i = 1; i < 6; ++i) {
-    for (int j = 1; j < 6; ++j) CHECK(std::abs(trace.raw.at(0, i, j) - trace.raw.at(0, i - 1, j - 1)) < 2e-5f);
+    for (int j = 1; j < 6; ++j)
+      CHECK(std::abs(trace.raw.at(0, i, j) - trace.raw.at(0, i - 1, j - 1)) < 2e-5f);
   }
   for (int c = 0; c < 8; ++c) CHECK(trace.qRotated.at(0, 0, c) == trace.q.at(0, 0, c));
 }
@@ -494,7 +504,8 @@ TEST_CASE("heads: a hidden head is left out of concat, and nothing else changes"
   const Trace some = traced(layer);
   CHECK(some.headOutput == all.headOutput);
   for (int i = 0; i < 5; ++i) {
-    for (int c = 0; c < 8; ++c) CHECK(some.concat.at(0, i, c) == (c / 2 == 2 ? 0.0f : all.concat.at(0, i, c)));
+    for (int c = 0; c < 8; ++c)
+      CHECK(some.concat.at(0, i, c) == (c / 2 == 2 ? 0.0f : all.concat.at(0, i, c)));
   }
   // The contributions of the heads sum to the output.
   Tensor sum(1, 5, 7);
@@ -546,7 +557,8 @@ TEST_CASE("engine: edits of layers without updates, and of W_O, which needs none
     engine.apply(layer.spec, layer.inputs(), Change{});
     for (TensorId id : {TensorId::w_o, TensorId::x, TensorId::w_o, TensorId::w_v}) {
       layer.input(id).at(0, 2, 1) += 1.5f;
-      const Change change{.what = Change::What::cells, .tensor = id, .row = 2, .col = 1, .rows = 1, .cols = 1};
+      const Change change{
+          .what = Change::What::cells, .tensor = id, .row = 2, .col = 1, .rows = 1, .cols = 1};
       engine.apply(layer.spec, layer.inputs(), change);
       CHECK(test::difference(layer, engine.trace(), reference(layer.spec, layer.inputs())) == "");
     }
@@ -563,7 +575,8 @@ TEST_CASE("engine: a switch of any option at 16 tokens and 4 heads") {
     for (int n = 0; n < 5; ++n) {
       const auto start = std::chrono::steady_clock::now();
       engine.apply(layer.spec, layer.inputs(), Change{});
-      fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      fastest =
+          std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     slowest = std::max(slowest, fastest);
   });

@@ -1,4 +1,5 @@
-// The recurrent network that reads the sentence: against loops over its definition, and its gradients against differences.
+// The recurrent network that reads the sentence: against loops over its definition, and its gradients against
+// differences.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -19,8 +20,13 @@ struct Network {
 
   Network(CellKind kind, int tokens, int width, int units, Random& random) : cell(kind) {
     const int columns = partsOf(kind) * units;
-    for (auto& [tensor, rows, cols] : {std::tuple(&x, tokens, width), {&w, width, columns}, {&u, units, columns}, {&b, 1, columns},
-                                       {&wA, units, units}, {&uA, units, units}, {&vA, 1, units}}) {
+    for (auto& [tensor, rows, cols] : {std::tuple(&x, tokens, width),
+                                       {&w, width, columns},
+                                       {&u, units, columns},
+                                       {&b, 1, columns},
+                                       {&wA, units, units},
+                                       {&uA, units, units},
+                                       {&vA, 1, units}}) {
       test::fill(*tensor = Tensor(1, rows, cols), random, 0.7f);
     }
   }
@@ -36,7 +42,8 @@ struct Network {
 };
 
 /// Both contexts in double, by their equations.
-std::vector<std::vector<double>> contexts(const Network& net, int changedRow = -1, int changedCol = 0, double by = 0) {
+std::vector<std::vector<double>> contexts(const Network& net, int changedRow = -1, int changedCol = 0,
+                                          double by = 0) {
   const int units = net.u.rows(), columns = net.w.cols();
   const auto n = static_cast<std::size_t>(units);
   std::vector<double> h(n), c(n);
@@ -70,7 +77,8 @@ std::vector<std::vector<double>> contexts(const Network& net, int changedRow = -
     for (int m = 0; m < units; ++m) {
       double bent = 0;
       for (int i = 0; i < units; ++i) {
-        bent += states.back()[static_cast<std::size_t>(i)] * double{net.wA.at(0, i, m)} + state[static_cast<std::size_t>(i)] * double{net.uA.at(0, i, m)};
+        bent += states.back()[static_cast<std::size_t>(i)] * double{net.wA.at(0, i, m)} +
+                state[static_cast<std::size_t>(i)] * double{net.uA.at(0, i, m)};
       }
       score += double{net.vA.at(0, 0, m)} * std::tanh(bent);
     }
@@ -98,7 +106,9 @@ TEST_CASE("memory: both contexts are those of the equations, and the gradients w
       CHECK(sum == doctest::Approx(1.0).epsilon(1e-6));
       CHECK(trace.cell.gates.empty() == (kind == CellKind::tanh));
       for (int way = 0; way < 2; ++way) {
-        for (int n = 0; n < units; ++n) CHECK(std::abs(double{trace.contexts.at(0, way, n)} - want[static_cast<std::size_t>(way)][static_cast<std::size_t>(n)]) < 1e-5);
+        for (int n = 0; n < units; ++n)
+          CHECK(std::abs(double{trace.contexts.at(0, way, n)} -
+                         want[static_cast<std::size_t>(way)][static_cast<std::size_t>(n)]) < 1e-5);
       }
       for (int t = 0; t < tokens; ++t) {
         CHECK(trace.gradients.at(0, t, 0) == static_cast<float>(tokens - 1 - t));
@@ -106,25 +116,30 @@ TEST_CASE("memory: both contexts are those of the equations, and the gradients w
         for (int i = 0; i < width; ++i) {
           const auto above = contexts(net, t, i, 1e-5), below = contexts(net, t, i, -1e-5);
           for (std::size_t way = 0; way < 2; ++way) {
-            for (std::size_t n = 0; n < static_cast<std::size_t>(units); ++n) squares[way] += std::pow((above[way][n] - below[way][n]) / 2e-5, 2);
+            for (std::size_t n = 0; n < static_cast<std::size_t>(units); ++n)
+              squares[way] += std::pow((above[way][n] - below[way][n]) / 2e-5, 2);
           }
         }
         for (int way = 0; way < 2; ++way) {
-          CHECK(double{trace.gradients.at(0, t, way + 1)} == doctest::Approx(std::sqrt(squares[way])).epsilon(1e-3));
+          CHECK(double{trace.gradients.at(0, t, way + 1)} ==
+                doctest::Approx(std::sqrt(squares[way])).epsilon(1e-3));
         }
       }
     }
   }
 }
 
-TEST_CASE("memory: with nothing in the way attention's gradient is its weight, and the recurrent one vanishes or explodes") {
+TEST_CASE(
+    "memory: with nothing in the way attention's gradient is its weight, and the recurrent one vanishes or "
+    "explodes") {
   for (const double scale : {0.5, 0.9, 1.0, 1.4}) {
     ReachSpec spec;
     spec.steps = 256, spec.recurrent = scale, spec.input = 0, spec.lead = 3;
     const std::vector<Reach> all = reach(spec);
     for (const Reach& r : all) {
-      // Without input h is 0 and every Jacobian is U, so a change of h_1 becomes U^t times that change, with norm scale^t. The powers
-      // of an orthogonal matrix have arbitrary directions, so the norm of their weighted sum is at most the sum of their norms.
+      // Without input h is 0 and every Jacobian is U, so a change of h_1 becomes U^t times that change, with
+      // norm scale^t. The powers of an orthogonal matrix have arbitrary directions, so the norm of their
+      // weighted sum is at most the sum of their norms.
       CHECK(r.recurrent == doctest::Approx(std::pow(scale, r.distance)));
       double most = std::exp(3.0);
       for (int t = 1; t <= r.distance; ++t) most += std::pow(scale, t);
@@ -149,7 +164,8 @@ TEST_CASE("memory: options and parameters are of the document, with undo, in the
   CHECK(d.apply(SetOption{OptionId::memory_units, 3.0}));
   const Tensor bias = parameter(d.state(), ParameterId::memory_b);
   REQUIRE(bias.cols() == 12);
-  for (int c = 0; c < 12; ++c) CHECK(bias.at(0, 0, c) == (c >= 3 && c < 6 ? 1.0f : 0.0f));  // the forget gates begin open: bias 1
+  for (int c = 0; c < 12; ++c)
+    CHECK(bias.at(0, 0, c) == (c >= 3 && c < 6 ? 1.0f : 0.0f));  // the forget gates begin open: bias 1
   CHECK(d.apply(SetParameter{ParameterId::memory_u, 1, 2, 1, 1, {5.0f}}));
   const auto again = fromText(toText(d.state()), State{});
   REQUIRE(again);
@@ -159,7 +175,8 @@ TEST_CASE("memory: options and parameters are of the document, with undo, in the
   CHECK(parameter(d.state(), ParameterId::memory_u).rows() == 4);
   CHECK(d.undo());
   CHECK(parameter(d.state(), ParameterId::memory_u).at(0, 1, 2) == 5.0f);
-  CHECK(test::refusal(d.apply(SetOption{OptionId::memory_units, 17.0})) == "memory_units: 17 is too large; use 1 to 16.");
+  CHECK(test::refusal(d.apply(SetOption{OptionId::memory_units, 17.0})) ==
+        "memory_units: 17 is too large; use 1 to 16.");
   for (int i = 0; i < 3; ++i) CHECK(d.undo());
   CHECK(sameBits(d.state(), s));
 }

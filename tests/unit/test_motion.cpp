@@ -1,4 +1,5 @@
-// Where the numbers of a step are, at any time: boundaries, sums, and the same picture forwards and backwards.
+// Where the numbers of a step are, at any time: boundaries, sums, and the same picture forwards and
+// backwards.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -19,10 +20,13 @@ constexpr float kCell = 48;
 /// A row of three queries, the column of a key, four keys, and three columns of V above the output.
 views::Stage stage(bool turned = false) {
   views::Stage s;
-  const auto cell = [&](float x, float y) { return turned ? Box{y, x, kCell, kCell} : Box{x, y, kCell, kCell}; };
+  const auto cell = [&](float x, float y) {
+    return turned ? Box{y, x, kCell, kCell} : Box{x, y, kCell, kCell};
+  };
   for (int i = 0; i < 3; ++i) {
     const float at = kCell * static_cast<float>(i);
-    s.query.push_back(cell(100 + at, 400)), s.key.push_back(cell(500, 100 + at)), s.output.push_back(cell(1000 + at, 400));
+    s.query.push_back(cell(100 + at, 400)), s.key.push_back(cell(500, 100 + at)),
+        s.output.push_back(cell(1000 + at, 400));
   }
   for (int j = 0; j < 4; ++j) {
     const float at = kCell * static_cast<float>(j);
@@ -33,7 +37,8 @@ views::Stage stage(bool turned = false) {
   s.raw = {-0.88f, -0.31f, 2.65f, -0.8f};
   for (const float r : s.raw) s.scaled.push_back(r / std::sqrt(3.0f));
   s.sum = 0;
-  for (const float x : s.scaled) s.exponentials.push_back(std::exp(x - s.scaled[2])), s.sum += s.exponentials.back();
+  for (const float x : s.scaled)
+    s.exponentials.push_back(std::exp(x - s.scaled[2])), s.sum += s.exponentials.back();
   for (const float e : s.exponentials) s.weights.push_back(e / s.sum);
   s.values = {0.7f, 0.3f, 0, -0.4f, 0.9f, 0.2f, 0.1f, -0.2f, 1, 0.5f, 0.5f, -0.8f};
   s.outputs.assign(3, 0);
@@ -45,12 +50,15 @@ views::Stage stage(bool turned = false) {
 /// The topmost visible cell or bar at a place; null if there is none.
 const Piece* top(const std::vector<Piece>& pieces, const Box& at) {
   for (auto p = pieces.rbegin(); p != pieces.rend(); ++p)
-    if ((p->kind == Piece::Kind::cell || p->kind == Piece::Kind::bar) && p->opacity > 0.99f && std::hypot(p->x - at.midX(), p->y - at.midY()) < 0.01f) return &*p;
+    if ((p->kind == Piece::Kind::cell || p->kind == Piece::Kind::bar) && p->opacity > 0.99f &&
+        std::hypot(p->x - at.midX(), p->y - at.midY()) < 0.01f)
+      return &*p;
   return nullptr;
 }
 
 /// Each place holds that number, and a whole cell there is of that tensor.
-void holds(const std::vector<Piece>& pieces, const std::vector<Box>& places, const std::vector<float>& numbers, TensorId of) {
+void holds(const std::vector<Piece>& pieces, const std::vector<Box>& places,
+           const std::vector<float>& numbers, TensorId of) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Piece* p = top(pieces, places[i]);
     REQUIRE(p);
@@ -84,7 +92,12 @@ TEST_CASE("motion: the steps take the times of the design, 2.88 s in all with an
       }
     CHECK(all == doctest::Approx(2880));
     CHECK(softmax == doctest::Approx(660));
-    for (const auto& [motion, ms] : {std::pair{Motion::slide, 420}, {Motion::multiply, 360}, {Motion::add, 420}, {Motion::divide, 300}, {Motion::pour, 720}}) CHECK(times[motion] == static_cast<float>(ms));
+    for (const auto& [motion, ms] : {std::pair{Motion::slide, 420},
+                                     {Motion::multiply, 360},
+                                     {Motion::add, 420},
+                                     {Motion::divide, 300},
+                                     {Motion::pour, 720}})
+      CHECK(times[motion] == static_cast<float>(ms));
   }
 }
 
@@ -99,7 +112,10 @@ TEST_CASE("motion: scores that are no dot products and other normalisers move no
       for (const views::Beat& b : views::beatsOf(step, steps, spec)) out.push_back(b.motion);
     return out;
   };
-  const auto has = [&](Motion m) { const auto all = motions(); return std::find(all.begin(), all.end(), m) != all.end(); };
+  const auto has = [&](Motion m) {
+    const auto all = motions();
+    return std::find(all.begin(), all.end(), m) != all.end();
+  };
   for (const attention::Score score : {attention::Score::additive, attention::Score::general}) {
     spec.score = score;
     CHECK(!has(Motion::slide));
@@ -115,13 +131,15 @@ TEST_CASE("motion: scores that are no dot products and other normalisers move no
   CHECK(has(Motion::move));
 }
 
-TEST_CASE("motion: at each boundary the numbers are where the next motion begins, also with tokens as columns") {
+TEST_CASE(
+    "motion: at each boundary the numbers are where the next motion begins, also with tokens as columns") {
   for (const bool turned : {false, true}) {
     const views::Stage s = stage(turned);
     std::vector<float> products;
     for (std::size_t i = 0; i < 3; ++i) products.push_back(s.queries[i] * s.keys[i]);
     holds(piecesAt(s, Motion::slide, 0), s.query, s.queries, TensorId::q);
-    for (const Motion m : {Motion::slide, Motion::multiply}) holds(piecesAt(s, m, 1), beside(s, -kCell, turned), s.queries, TensorId::q);
+    for (const Motion m : {Motion::slide, Motion::multiply})
+      holds(piecesAt(s, m, 1), beside(s, -kCell, turned), s.queries, TensorId::q);
     holds(piecesAt(s, Motion::multiply, 0), beside(s, -kCell, turned), s.queries, TensorId::q);
     holds(piecesAt(s, Motion::multiply, 1), beside(s, kCell, turned), products, TensorId::scores);
     holds(piecesAt(s, Motion::add, 0), beside(s, kCell, turned), products, TensorId::scores);
@@ -133,7 +151,8 @@ TEST_CASE("motion: at each boundary the numbers are where the next motion begins
     holds(piecesAt(s, Motion::move, 0), s.score, s.scaled, TensorId::scores);
     holds(piecesAt(s, Motion::move, 1), s.weight, s.weights, TensorId::weights);
     holds(piecesAt(s, Motion::pour, 1), s.output, s.outputs, TensorId::head_output);
-    const auto grown = piecesAt(s, Motion::grow, 1), shared = piecesAt(s, Motion::share, 0), stood = piecesAt(s, Motion::stand, 0.3f);
+    const auto grown = piecesAt(s, Motion::grow, 1), shared = piecesAt(s, Motion::share, 0),
+               stood = piecesAt(s, Motion::stand, 0.3f);
     REQUIRE(grown.size() == shared.size());
     for (std::size_t i = 0; i < grown.size(); ++i) {
       CHECK(std::hypot(grown[i].x - shared[i].x, grown[i].y - shared[i].y) < 1e-3f);
@@ -148,38 +167,49 @@ TEST_CASE("motion: products come in order, and what has arrived is their sum") {
   const float first = s.queries[0] * s.keys[0], second = s.queries[1] * s.keys[1];
   std::vector<float> sums;
   for (int i = 0; i <= 100; ++i)
-    if (const Piece* p = top(piecesAt(s, Motion::add, static_cast<float>(i) / 100), s.score[2]); p && (sums.empty() || sums.back() != p->value)) sums.push_back(p->value);
+    if (const Piece* p = top(piecesAt(s, Motion::add, static_cast<float>(i) / 100), s.score[2]);
+        p && (sums.empty() || sums.back() != p->value))
+      sums.push_back(p->value);
   REQUIRE(sums.size() == 3);
   CHECK(sums[0] == doctest::Approx(first));
   CHECK(sums[1] == doctest::Approx(first + second));
   CHECK(sums[2] == s.raw[2]);
 }
 
-TEST_CASE("motion: streams are as wide as 9 times their weight, the largest first, and the output only says what has arrived") {
+TEST_CASE(
+    "motion: streams are as wide as 9 times their weight, the largest first, and the output only says what "
+    "has arrived") {
   const views::Stage s = stage();
   bool isSeen = false;
   for (int i = 1; i < 100; ++i) {
     for (const Piece& p : piecesAt(s, Motion::pour, static_cast<float>(i) / 100)) {
       if (p.kind != Piece::Kind::stream) continue;
-      const bool isOfOne = std::any_of(s.weights.begin(), s.weights.end(), [&](float w) { return std::fabs(p.width - 9 * w) < 1e-4f; });
+      const bool isOfOne = std::any_of(s.weights.begin(), s.weights.end(),
+                                       [&](float w) { return std::fabs(p.width - 9 * w) < 1e-4f; });
       CHECK(isOfOne);
-      if (!isSeen) CHECK(p.width == doctest::Approx(9 * *std::max_element(s.weights.begin(), s.weights.end())));
+      if (!isSeen)
+        CHECK(p.width == doctest::Approx(9 * *std::max_element(s.weights.begin(), s.weights.end())));
       isSeen = true;
     }
   }
   CHECK(isSeen);
 }
 
-TEST_CASE("motion: every time has one picture, and one token, many tokens and missing matrices have one too") {
+TEST_CASE(
+    "motion: every time has one picture, and one token, many tokens and missing matrices have one too") {
   for (int keys : {1, 25}) {
     views::Stage s = stage();
     s.score.assign(static_cast<std::size_t>(keys), {0, 0, 9, 9}), s.weight = s.score;
-    for (auto* numbers : {&s.raw, &s.scaled, &s.exponentials, &s.weights}) numbers->assign(static_cast<std::size_t>(keys), 1.0f / static_cast<float>(keys));
-    s.value.assign(static_cast<std::size_t>(keys) * 3, {0, 0, 9, 9}), s.values.assign(static_cast<std::size_t>(keys) * 3, 0.5f), s.example = keys - 1;
+    for (auto* numbers : {&s.raw, &s.scaled, &s.exponentials, &s.weights})
+      numbers->assign(static_cast<std::size_t>(keys), 1.0f / static_cast<float>(keys));
+    s.value.assign(static_cast<std::size_t>(keys) * 3, {0, 0, 9, 9}),
+        s.values.assign(static_cast<std::size_t>(keys) * 3, 0.5f), s.example = keys - 1;
     for (int m = 0; m <= static_cast<int>(Motion::pour); ++m)
       for (const float t : {0.0f, 0.37f, 1.0f}) {
         const auto pieces = piecesAt(s, static_cast<Motion>(m), t);
-        CHECK(std::all_of(pieces.begin(), pieces.end(), [](const Piece& p) { return std::isfinite(p.x) && std::isfinite(p.y) && p.width >= 0; }));
+        CHECK(std::all_of(pieces.begin(), pieces.end(), [](const Piece& p) {
+          return std::isfinite(p.x) && std::isfinite(p.y) && p.width >= 0;
+        }));
         if (t > 0) CHECK((m == 0) == pieces.empty());
         CHECK(piecesAt({}, static_cast<Motion>(m), t).empty());
       }

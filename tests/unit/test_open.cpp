@@ -4,21 +4,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/form.h"
-#include "files/labels.h"
-#include "files/mapping.h"
-#include "files/match.h"
-#include "files/opener.h"
-#include "files/packed.h"
-#include "files/printed.h"
-#include "files/zip.h"
-#include "files/npy.h"
 #include "attention/steps/forward.h"
 #include "document/document.h"
+#include "document/form.h"
 #include "document/option.h"
 #include "document/preset.h"
 #include "document/resize.h"
 #include "document/text.h"
+#include "files/labels.h"
+#include "files/mapping.h"
+#include "files/match.h"
+#include "files/npy.h"
+#include "files/opener.h"
+#include "files/packed.h"
+#include "files/printed.h"
+#include "files/zip.h"
 
 namespace {
 
@@ -36,12 +36,14 @@ struct Numbers {
   Numbers() { kept.reserve(64); }
   void add(const std::string& name, const Shape& shape, float first = 0) {
     std::vector<float>& values = kept.emplace_back();
-    for (std::int64_t i = 0; i < files::checkedCount(shape).value_or(0); ++i) values.push_back(first + static_cast<float>(i) / 100);
+    for (std::int64_t i = 0; i < files::checkedCount(shape).value_or(0); ++i)
+      values.push_back(first + static_cast<float>(i) / 100);
     file.tensors.push_back(files::storedOf(name, shape, values));
   }
   void addTexts(const std::string& name, std::vector<std::string> texts) {
     files::Stored tensor;
-    tensor.name = name, tensor.type = files::Type::text, tensor.shape = {static_cast<std::int64_t>(texts.size())}, tensor.texts = std::move(texts);
+    tensor.name = name, tensor.type = files::Type::text,
+    tensor.shape = {static_cast<std::int64_t>(texts.size())}, tensor.texts = std::move(texts);
     file.tensors.push_back(std::move(tensor));
   }
 };
@@ -54,7 +56,8 @@ const document::Field* field(const Form& form, std::string_view name) {
 
 Choices choices(const Form& form, std::string_view name, int chosen) {
   Choices all;
-  for (const document::Field& one : form.fields) all.emplace_back(one.name, one.name == name ? chosen : one.chosen);
+  for (const document::Field& one : form.fields)
+    all.emplace_back(one.name, one.name == name ? chosen : one.chosen);
   return all;
 }
 
@@ -66,7 +69,11 @@ State stateOf(const Numbers& numbers, const Choices& chosen = {}) {
 }
 
 TEST_CASE("a form is the same after its lines were read") {
-  const Form form{"a.npz", "3 tokens.", true, {{"q", "Q", 1, {"one  [3, 4]", "two"}}, {"axes", "Axes", 0, {"[heads, tokens, columns]", "x"}}}};
+  const Form form{
+      "a.npz",
+      "3 tokens.",
+      true,
+      {{"q", "Q", 1, {"one  [3, 4]", "two"}}, {"axes", "Axes", 0, {"[heads, tokens, columns]", "x"}}}};
   const Form back = document::formFrom(document::toLines(form));
   CHECK(back.title == form.title);
   CHECK(back.says == form.says);
@@ -75,7 +82,8 @@ TEST_CASE("a form is the same after its lines were read") {
   CHECK(back.fields[0].choices == form.fields[0].choices);
   CHECK(back.fields[0].chosen == 1);
   bool isFinal = false;
-  CHECK(document::choicesFrom(document::toLines(Choices{{"q", 3}, {"as", 0}}, true), isFinal) == Choices{{"q", 3}, {"as", 0}});
+  CHECK(document::choicesFrom(document::toLines(Choices{{"q", 3}, {"as", 0}}, true), isFinal) ==
+        Choices{{"q", 3}, {"as", 0}});
   CHECK(isFinal);
   CHECK(document::formFrom("").fields.empty());
   CHECK(document::formFrom("t\n1\nq\tQ\t7\tonly\n").fields.empty());
@@ -84,10 +92,12 @@ TEST_CASE("a form is the same after its lines were read") {
 TEST_CASE("layers of a recorded model: the question is which, in their order") {
   Numbers numbers;
   for (const char* layer : {"layers.10.", "layers.9.", "layers.0."})
-    for (const char* name : {"q", "k", "v"}) numbers.add(std::string(layer) + name, {2, 3, 4}, layer[7] == '9' ? 9.0f : 1.0f);
+    for (const char* name : {"q", "k", "v"})
+      numbers.add(std::string(layer) + name, {2, 3, 4}, layer[7] == '9' ? 9.0f : 1.0f);
   const Form form = formOf(numbers);
   REQUIRE(field(form, "layer"));
-  CHECK(field(form, "layer")->choices == std::vector<std::string>{"layers.0", "layers.9", "layers.10", "All 3 layers"});
+  CHECK(field(form, "layer")->choices ==
+        std::vector<std::string>{"layers.0", "layers.9", "layers.10", "All 3 layers"});
   CHECK(form.isReady);
   CHECK(form.says == "3 tokens, 2 heads of 4 columns, 3 layers.");
   const State state = stateOf(numbers, {{"layer", 1}});
@@ -98,7 +108,11 @@ TEST_CASE("all layers of a recorded model are one board, with what differs betwe
   Numbers n;
   for (const int layer : {10, 9, 0}) {
     const std::string prefix = "layers." + std::to_string(layer) + ".";
-    for (const char* name : {"k", "q", "v"}) n.add(prefix + name, {2, 3, 4}, static_cast<float>(layer) + (*name == 'q' ? 100.0f : *name == 'k' ? 200.0f : 300.0f));
+    for (const char* name : {"k", "q", "v"})
+      n.add(prefix + name, {2, 3, 4},
+            static_cast<float>(layer) + (*name == 'q'   ? 100.0f
+                                         : *name == 'k' ? 200.0f
+                                                        : 300.0f));
     if (layer != 9) continue;
     n.add(prefix + "mask", {3, 3});
     n.kept.back()[1] = -std::numeric_limits<float>::infinity();
@@ -124,7 +138,8 @@ TEST_CASE("all layers of a recorded model are one board, with what differs betwe
   REQUIRE(back);
   CHECK(*back == state);
   CHECK(document::get(state, document::OptionId::batch_of) == document::Value(std::string("layers")));
-  // Layers that are not alike: one of them has to be chosen, and the form says why all together are not possible.
+  // Layers that are not alike: one of them has to be chosen, and the form says why all together are not
+  // possible.
   n.add("layers.9.scale", {}, 0.25f);
   const Form unlike = formOf(n);
   CHECK(unlike.isReady);
@@ -143,7 +158,9 @@ TEST_CASE("the layer on the board is an option, which undo brings back") {
   for (float& w : n.kept.back()) w = 0.25f;
   document::Document d(stateOf(n));
   REQUIRE(document::hasLayers(d.state()));
-  const auto set = [&](double layer) { return d.apply(document::SetOption{document::OptionId::layer, layer}); };
+  const auto set = [&](double layer) {
+    return d.apply(document::SetOption{document::OptionId::layer, layer});
+  };
   CHECK(set(2));
   CHECK(d.state().batchItem == 2);
   CHECK(document::get(d.state(), document::OptionId::layer) == document::Value(2.0));
@@ -163,7 +180,8 @@ TEST_CASE("each layer of a recorded model has its own tokens, options and notes"
     n.add(layer + "q", {2, isFirst ? 3 : 2, 4});
     for (const char* name : {"k", "v"}) n.add(layer + name, {2, 3, 4});
     n.add(layer + "scale", {}, isFirst ? 0.75f : 0.25f);
-    n.addTexts(layer + "tokens", isFirst ? std::vector<std::string>{"I", "saw", "it"} : std::vector<std::string>{"je", "vis"});
+    n.addTexts(layer + "tokens",
+               isFirst ? std::vector<std::string>{"I", "saw", "it"} : std::vector<std::string>{"je", "vis"});
   }
   n.addTexts("decoder.0.cross.key_labels", {"I", "saw", "it"});
   const Form form = formOf(n);
@@ -178,7 +196,8 @@ TEST_CASE("each layer of a recorded model has its own tokens, options and notes"
   Numbers m;
   for (const std::string layer : {"a.", "b."})
     for (const char* name : {"q", "k", "v"}) m.add(layer + name, {3, 4});
-  m.file.notes = {{"tokens", "[\"1\", \"2\", \"3\"]"}, {"b.tokens", "[\"x\", \"y\", \"z\"]"}, {"b.causal", "true"}};
+  m.file.notes = {
+      {"tokens", "[\"1\", \"2\", \"3\"]"}, {"b.tokens", "[\"x\", \"y\", \"z\"]"}, {"b.causal", "true"}};
   CHECK(stateOf(m, {{"layer", 0}}).labels == std::vector<std::string>{"1", "2", "3"});
   const State b = stateOf(m, {{"layer", 1}});
   CHECK(b.labels == std::vector<std::string>{"x", "y", "z"});
@@ -201,7 +220,8 @@ TEST_CASE("heads after the tokens, or side by side") {
   Numbers packed;
   for (const char* name : {"a", "b", "c"}) packed.add(name, {3, 8});
   Form question = formOf(packed);
-  question = files::Mapping(packed.file, "").form(choices(question, "heads", 2));  // the heads offered are 1, 2, 4, 8
+  question = files::Mapping(packed.file, "")
+                 .form(choices(question, "heads", 2));  // the heads offered are 1, 2, 4, 8
   CHECK(question.says == "3 tokens, 4 heads of 2 columns.");
   const State side = stateOf(packed, choices(question, "heads", 2));
   CHECK(side.q.at(3, 2, 1) == packed.kept[0][2 * 8 + 7]);
@@ -209,7 +229,8 @@ TEST_CASE("heads after the tokens, or side by side") {
 
 TEST_CASE("names that say nothing are taken in their order") {
   Numbers numbers;
-  for (const char* name : {"alpha", "beta", "gamma"}) numbers.add(name, {2, 3, 4}, numbers.kept.empty() ? 0.0f : static_cast<float>(numbers.kept.size()));
+  for (const char* name : {"alpha", "beta", "gamma"})
+    numbers.add(name, {2, 3, 4}, numbers.kept.empty() ? 0.0f : static_cast<float>(numbers.kept.size()));
   const State state = stateOf(numbers);
   CHECK(state.k.at(0, 0, 0) == 1.0f);
   CHECK(state.v.at(0, 0, 0) == 2.0f);
@@ -231,7 +252,8 @@ TEST_CASE("q, k and v in one tensor, stacked or side by side") {
   numbers.add("blob", {3, 2, 5, 4});
   const Form form = formOf(numbers);
   REQUIRE(field(form, "together"));
-  CHECK(field(form, "together")->choices[static_cast<std::size_t>(field(form, "together")->chosen)] == "Three, stacked on the first axis");
+  CHECK(field(form, "together")->choices[static_cast<std::size_t>(field(form, "together")->chosen)] ==
+        "Three, stacked on the first axis");
   const State state = stateOf(numbers);
   CHECK(state.v.at(1, 4, 3) == numbers.kept[0].back());
 
@@ -256,12 +278,15 @@ TEST_CASE("one entry of a batch, or all") {
 TEST_CASE("Linear weights are turned, Conv1D's are not") {
   Numbers llama;
   llama.add("hidden_states", {5, 8});
-  for (const char* name : {"q", "o"}) llama.add("model.layers.0.self_attn." + std::string(name) + "_proj.weight", {8, 8});
-  for (const char* name : {"k", "v"}) llama.add("model.layers.0.self_attn." + std::string(name) + "_proj.weight", {4, 8});
+  for (const char* name : {"q", "o"})
+    llama.add("model.layers.0.self_attn." + std::string(name) + "_proj.weight", {8, 8});
+  for (const char* name : {"k", "v"})
+    llama.add("model.layers.0.self_attn." + std::string(name) + "_proj.weight", {4, 8});
   Form form = formOf(llama);
   REQUIRE(field(form, "turned"));
   CHECK(field(form, "turned")->chosen == 1);
-  CHECK(form.says == "5 tokens, 2 heads (1 for keys and values) of 4 columns.");  // the widest heads that are possible
+  CHECK(form.says ==
+        "5 tokens, 2 heads (1 for keys and values) of 4 columns.");  // the widest heads that are possible
   form = files::Mapping(llama.file, "").form(choices(form, "heads", 2));
   CHECK(form.says == "5 tokens, 4 heads (2 for keys and values) of 2 columns.");
   const State state = stateOf(llama, choices(form, "heads", 2));
@@ -293,7 +318,9 @@ TEST_CASE("biases of the projections come with their weights") {
   attention::Trace trace;
   attention::forward(document::spec(state), document::inputs(state), trace);
   double expected = numbers.kept[2][4 + 2];
-  for (int i = 0; i < 4; ++i) expected += static_cast<double>(numbers.kept[0][static_cast<std::size_t>(4 + i)]) * static_cast<double>(numbers.kept[1][static_cast<std::size_t>((4 + 2) * 4 + i)]);
+  for (int i = 0; i < 4; ++i)
+    expected += static_cast<double>(numbers.kept[0][static_cast<std::size_t>(4 + i)]) *
+                static_cast<double>(numbers.kept[1][static_cast<std::size_t>((4 + 2) * 4 + i)]);
   CHECK(static_cast<double>(trace.k.at(0, 1, 2)) == doctest::Approx(expected));
 }
 
@@ -303,7 +330,9 @@ TEST_CASE("weights without q and k are a batch of layers, and the softmax gives 
   for (std::size_t row = 0; row < 24; ++row) {  // causal rows with different weights
     const std::size_t last = row % 4;
     float sum = 0;
-    for (std::size_t j = 0; j < 4; ++j) numbers.kept[0][row * 4 + j] = j > last ? 0.0f : static_cast<float>(1 + (row * 7 + j * 3) % 5), sum += numbers.kept[0][row * 4 + j];
+    for (std::size_t j = 0; j < 4; ++j)
+      numbers.kept[0][row * 4 + j] = j > last ? 0.0f : static_cast<float>(1 + (row * 7 + j * 3) % 5),
+                                sum += numbers.kept[0][row * 4 + j];
     for (std::size_t j = 0; j < 4; ++j) numbers.kept[0][row * 4 + j] /= sum;
   }
   numbers.addTexts("tokens", {"a", "\u0120b", "c", "d"});
@@ -319,7 +348,10 @@ TEST_CASE("weights without q and k are a batch of layers, and the softmax gives 
     attention::forward(document::spec(state), document::inputs(state), trace);
     for (int h = 0; h < 2; ++h)
       for (int i = 0; i < 4; ++i)
-        for (int j = 0; j < 4; ++j) CHECK(std::abs(trace.weights.at(h, i, j) - numbers.kept[0][static_cast<std::size_t>(((layer * 2 + h) * 4 + i) * 4 + j)]) < 1e-6f);
+        for (int j = 0; j < 4; ++j)
+          CHECK(std::abs(trace.weights.at(h, i, j) -
+                         numbers.kept[0][static_cast<std::size_t>(((layer * 2 + h) * 4 + i) * 4 + j)]) <
+                1e-6f);
   }
   CHECK(stateOf(numbers, choices(form, "batch", 2)).batch == 1);
   numbers.kept[0][0] = 0.5f;
@@ -334,7 +366,9 @@ TEST_CASE("a list of weights, a tensor for each layer, is one board of all layer
     Numbers n;
     for (const int layer : {10, 0, 2, 1}) {
       n.add((isNamed ? "attentions." : "arr_") + std::to_string(layer), {1, 2, 3, 3});
-      for (std::size_t i = 0; i < 18; ++i) n.kept.back()[i] = i % 3 == 0 ? 1.0f - 0.02f * static_cast<float>(layer) : 0.01f * static_cast<float>(layer);
+      for (std::size_t i = 0; i < 18; ++i)
+        n.kept.back()[i] =
+            i % 3 == 0 ? 1.0f - 0.02f * static_cast<float>(layer) : 0.01f * static_cast<float>(layer);
     }
     const Form form = formOf(n);
     REQUIRE(form.isReady);
@@ -345,7 +379,8 @@ TEST_CASE("a list of weights, a tensor for each layer, is one board of all layer
     CHECK(all.bias.at(0, 0, 0) == 0.0f);  // layer 0
     CHECK(all.items[3].bias.at(1, 2, 1) == doctest::Approx(std::log(0.1)));
     CHECK(stateOf(n, choices(form, "list", 1)).batch == 1);
-    CHECK(stateOf(n, choices(form, "batch", 2)).bias.at(0, 0, 1) == doctest::Approx(std::log(0.01)));  // a single layer
+    CHECK(stateOf(n, choices(form, "batch", 2)).bias.at(0, 0, 1) ==
+          doctest::Approx(std::log(0.01)));  // a single layer
   }
 }
 
@@ -362,7 +397,8 @@ TEST_CASE("a thousand tensors are gone through, and what does not fit is said") 
   CHECK_FALSE(files::Mapping(vectors.file, "").isPossible());
 }
 
-// ----------------------------------------------------------------------------------------------------------- pasted
+// -----------------------------------------------------------------------------------------------------------
+// pasted
 
 std::string json(std::string_view text) {
   const auto made = files::jsonOfPrinted(text);
@@ -371,15 +407,19 @@ std::string json(std::string_view text) {
 
 TEST_CASE("what NumPy, PyTorch and Python print becomes JSON") {
   CHECK(json("[[1. 2.]\n [3.5 -4e-2]]") == "[[1.0,2.0],[3.5,-4e-2]]");
-  CHECK(json("tensor([[1., 2.],\n        [3., nan]], device='cuda:0', grad_fn=<SoftmaxBackward0>)") == "[[1.0,2.0],[3.0,\"nan\"]]");
-  CHECK(json("array([[ 0.1,  0.2],\n       [-inf,  inf]], dtype=float32)") == "[[0.1,0.2],[\"-inf\",\"inf\"]]");
+  CHECK(json("tensor([[1., 2.],\n        [3., nan]], device='cuda:0', grad_fn=<SoftmaxBackward0>)") ==
+        "[[1.0,2.0],[3.0,\"nan\"]]");
+  CHECK(json("array([[ 0.1,  0.2],\n       [-inf,  inf]], dtype=float32)") ==
+        "[[0.1,0.2],[\"-inf\",\"inf\"]]");
   CHECK(json("[[True False]]") == "[[true,false]]");
   CHECK(json("(1, 2, (3,))") == "[1,2,[3]]");
   CHECK(json("{'q': [[1, 2]], 'tokens': ['it\\'s']}") == "{\"q\":[[1,2]],\"tokens\":[\"it's\"]}");
-  CHECK(json("q = tensor([[1.]])\nk: [[2]]; v = np.array([[3.]])") == "{\"q\": [[1.0]], \"k\": [[2]], \"v\": [[3.0]]}");
+  CHECK(json("q = tensor([[1.]])\nk: [[2]]; v = np.array([[3.]])") ==
+        "{\"q\": [[1.0]], \"k\": [[2]], \"v\": [[3.0]]}");
   CHECK(json("[np.float32(1.5), np.float32(2)]") == "[1.5,2]");
   CHECK(json("[[007 .5 5.]]") == "[[7,0.5,5.0]]");
-  CHECK(json(R"(["\u0120the", '\x0a', "\ud83d\ude00", 'say "no"', "a\/\\b\t"])") == R"(["\u0120the","\u000a","\ud83d\ude00","say \"no\"","a\/\\b\t"])");
+  CHECK(json(R"(["\u0120the", '\x0a', "\ud83d\ude00", 'say "no"', "a\/\\b\t"])") ==
+        R"(["\u0120the","\u000a","\ud83d\ude00","say \"no\"","a\/\\b\t"])");
   CHECK(json("[[0, -Infinity], [NaN, Infinity]]") == R"([[0,"-inf"],["nan","inf"]])");
 }
 
@@ -392,8 +432,11 @@ TEST_CASE("what was printed with a gap, or is cut off, is refused with the place
 }
 
 TEST_CASE("cells are told from printed tensors") {
-  for (const char* text : {"[[1. 2.]]", "  tensor([1])", "array([[1]])", "{'q': 1}", "q = [[1]]", "(1, 2)", "torch.tensor([1])"}) CHECK_MESSAGE(files::isPrinted(text), text);
-  for (const char* text : {"1\t2\n3\t4", "0.5", "-1 2", "", "  ", "a\tb"}) CHECK_MESSAGE(!files::isPrinted(text), text);
+  for (const char* text :
+       {"[[1. 2.]]", "  tensor([1])", "array([[1]])", "{'q': 1}", "q = [[1]]", "(1, 2)", "torch.tensor([1])"})
+    CHECK_MESSAGE(files::isPrinted(text), text);
+  for (const char* text : {"1\t2\n3\t4", "0.5", "-1 2", "", "  ", "a\tb"})
+    CHECK_MESSAGE(!files::isPrinted(text), text);
 }
 
 TEST_CASE("a pasted matrix is cells, and one with three axes or names is a layer") {
@@ -423,20 +466,27 @@ TEST_CASE("labels of tokenizers are shown for what they are") {
   using Labels = std::vector<std::string>;
   CHECK(files::readableLabels({"I", "\u0120saw", "a", "\u010a"}) == Labels{"I", "\u2423saw", "a", "\\n"});
   CHECK(files::readableLabels({"\u0120na", "\u00c3\u00af", "ve"}) == Labels{"\u2423na", "\u00ef", "ve"});
-  CHECK(files::readableLabels({"\u0120", "\u00c3"}) == Labels{"\u2423", "\\xc3"});          // half of a UTF-8 character
-  CHECK(files::readableLabels({"<|\u4e2d|>", "\u0120a"}) == Labels{"<|\u4e2d|>", "\u2423a"});  // not byte-level tokens
-  CHECK(files::readableLabels({"\u2581hello", "na\u00efve", "<0x0A>"}) == Labels{"\u2581hello", "na\u00efve", "<0x0A>"});
-  CHECK(files::readableLabels({"\n", "\t", "\r", "\x07", "a b", " c "}) == Labels{"\\n", "\\t", "\\r", "\\x07", "a b", "\u2423c\u2423"});
+  CHECK(files::readableLabels({"\u0120", "\u00c3"}) ==
+        Labels{"\u2423", "\\xc3"});  // half of a UTF-8 character
+  CHECK(files::readableLabels({"<|\u4e2d|>", "\u0120a"}) ==
+        Labels{"<|\u4e2d|>", "\u2423a"});  // not byte-level tokens
+  CHECK(files::readableLabels({"\u2581hello", "na\u00efve", "<0x0A>"}) ==
+        Labels{"\u2581hello", "na\u00efve", "<0x0A>"});
+  CHECK(files::readableLabels({"\n", "\t", "\r", "\x07", "a b", " c "}) ==
+        Labels{"\\n", "\\t", "\\r", "\\x07", "a b", "\u2423c\u2423"});
   CHECK(files::readableLabels({"\xff", "\u0085"}) == Labels{"\\xff", "\\xc2\\x85"});
-  const auto layer = files::Opener().paste("{'q': [[1], [2]], 'k': [[1], [2]], 'v': [[1], [2]], 'tokens': ['\\n', '\u0120the']}");
+  const auto layer = files::Opener().paste(
+      "{'q': [[1], [2]], 'k': [[1], [2]], 'v': [[1], [2]], 'tokens': ['\\n', '\u0120the']}");
   REQUIRE(layer);
   CHECK(layer->state.labels == Labels{"\\n", "\u2423the"});
 }
 
 TEST_CASE("weights that have no name are asked about as weights, and other tensors are not") {
   files::Opener opener;
-  const std::string rows = "[[1, 0, 0], [0.25, 0.75, 0], [0.5, 0.25, 0.25]]", heads = "[" + rows + ", " + rows + "]";
-  for (const std::string& text : {heads, "[" + heads + ", " + heads + ", " + heads + "]", "[[" + heads + "], [" + heads + "]]"}) {
+  const std::string rows = "[[1, 0, 0], [0.25, 0.75, 0], [0.5, 0.25, 0.25]]",
+                    heads = "[" + rows + ", " + rows + "]";
+  for (const std::string& text :
+       {heads, "[" + heads + ", " + heads + ", " + heads + "]", "[[" + heads + "], [" + heads + "]]"}) {
     auto weights = opener.paste(text);
     REQUIRE(weights);
     REQUIRE(weights->kind == Opened::Kind::form);
@@ -444,7 +494,9 @@ TEST_CASE("weights that have no name are asked about as weights, and other tenso
     CHECK(field(weights->form, "as")->chosen == 2);
   }
   // Rows of other sums, or no squares: queries that attend to each other, or q, k and v stacked.
-  for (const char* text : {"[[[1, 0], [0.25, 0.5]], [[1, 0], [0.5, 0.5]]]", "[[[1, 0, 0], [0.25, 0.75, 0]]]", "[[[1, 2], [3, 4]], [[5, 6], [7, 8]], [[9, 1], [2, 3]]]", "[[[2, -1], [0.5, 0.5]]]"}) {
+  for (const char* text :
+       {"[[[1, 0], [0.25, 0.5]], [[1, 0], [0.5, 0.5]]]", "[[[1, 0, 0], [0.25, 0.75, 0]]]",
+        "[[[1, 2], [3, 4]], [[5, 6], [7, 8]], [[9, 1], [2, 3]]]", "[[[2, -1], [0.5, 0.5]]]"}) {
     auto layer = opener.paste(text);
     REQUIRE(layer);
     CHECK(layer->kind == Opened::Kind::state);
@@ -456,7 +508,8 @@ TEST_CASE("weights of several texts, stacked or a tensor for each layer: one of 
     Numbers n;
     const auto weight = [](int layer, int text) { return 0.125f * static_cast<float>(layer + 2 * text); };
     for (int layer = 0; layer < (isList ? 2 : 1); ++layer) {
-      n.add(isList ? "arr_" + std::to_string(layer) : "attentions", isList ? Shape{3, 1, 2, 2} : Shape{2, 3, 1, 2, 2});
+      n.add(isList ? "arr_" + std::to_string(layer) : "attentions",
+            isList ? Shape{3, 1, 2, 2} : Shape{2, 3, 1, 2, 2});
       std::vector<float>& values = n.kept.back();
       for (std::size_t i = 0; i < values.size(); i += 2) {
         const float w = weight(isList ? layer : static_cast<int>(i / 12), static_cast<int>(i / 4 % 3));
@@ -474,7 +527,8 @@ TEST_CASE("weights of several texts, stacked or a tensor for each layer: one of 
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------- packed
+// -----------------------------------------------------------------------------------------------------------
+// packed
 
 TEST_CASE("a state is the same in every bit after it was handed over") {
   for (const document::Preset& preset : document::presets()) {
@@ -489,11 +543,13 @@ TEST_CASE("a state is the same in every bit after it was handed over") {
 TEST_CASE("what was cut off on the way is refused") {
   const State state = *document::preset("i-saw-a-saw");
   const std::string bytes = files::packed(state);
-  for (std::size_t size = 0; size < bytes.size(); size += 7) CHECK_FALSE(files::unpacked(std::string_view(bytes).substr(0, size), state));
+  for (std::size_t size = 0; size < bytes.size(); size += 7)
+    CHECK_FALSE(files::unpacked(std::string_view(bytes).substr(0, size), state));
   CHECK_FALSE(files::isPacked("{\"version\": 1}"));
 }
 
-// ----------------------------------------------------------------------------------------------------------- files
+// -----------------------------------------------------------------------------------------------------------
+// files
 
 TEST_CASE("a clear file opens at once, an unclear one asks, a wrong one is refused") {
   files::Opener opener;
@@ -530,7 +586,8 @@ TEST_CASE("a clear file opens at once, an unclear one asks, a wrong one is refus
   CHECK(refused.error().message().find("cut off") != std::string::npos);
   auto pickled = opener.open("\x80\x04\x95", "model.pt");
   REQUIRE_FALSE(pickled);
-  CHECK(pickled.error().message().find("it is pickled, as torch.save and pickle.dump write it") != std::string::npos);
+  CHECK(pickled.error().message().find("it is pickled, as torch.save and pickle.dump write it") !=
+        std::string::npos);
   auto text = opener.open("{\"version\": 1}", "a.json");
   REQUIRE(text);
   CHECK(text->kind == Opened::Kind::text);
@@ -556,7 +613,8 @@ TEST_CASE("every tensor is written by its name, in any format, and reads back") 
     CHECK(back->state.causal == state.causal);
   }
   std::string table;
-  REQUIRE(files::convert(bytes, "weights.csv", "weights", [&](std::string_view piece) { return table.append(piece), true; }));
+  REQUIRE(files::convert(bytes, "weights.csv", "weights",
+                         [&](std::string_view piece) { return table.append(piece), true; }));
   CHECK(std::count(table.begin(), table.end(), '\n') == state.heads * (state.tokens + 1) - 1);
   const auto none = files::convert(bytes, "a.csv", "wights", [](std::string_view) { return true; });
   REQUIRE_FALSE(none);
@@ -567,7 +625,9 @@ TEST_CASE("every tensor is written by its name, in any format, and reads back") 
 }  // namespace
 
 TEST_CASE("packed: a size that is no number is refused") {
-  const auto read = [](const std::string& sizes) { return files::unpackedTensors("[]\n[]\n\n0\nq b " + sizes + "\n\nab"); };
+  const auto read = [](const std::string& sizes) {
+    return files::unpackedTensors("[]\n[]\n\n0\nq b " + sizes + "\n\nab");
+  };
   CHECK(read("1 2 1"));
   for (const char* sizes : {"1 2 x", "x", "1 2 1\x14", "1 2 -"}) {
     CAPTURE(sizes);

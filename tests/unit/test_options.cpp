@@ -2,9 +2,9 @@
 #include <cmath>
 #include <set>
 
-#include "document_support.h"
 #include "attention/steps/forward.h"
 #include "document/derived.h"
+#include "document_support.h"
 #include "files/packed.h"
 
 using namespace document;
@@ -58,7 +58,8 @@ TEST_CASE("options: what get gives, set takes, and nothing changes") {
     CHECK(!document::apply(s, SetOption{o.id, get(s, o.id)}).changed);
     const auto again = valueFromJson(toJson(get(s, o.id)), o.name);
     REQUIRE(again);
-    if (o.type != OptionType::heads && o.type != OptionType::ids) CHECK(*again == get(s, o.id));  // [] may be a list of texts or of numbers
+    if (o.type != OptionType::heads && o.type != OptionType::ids)
+      CHECK(*again == get(s, o.id));  // [] may be a list of texts or of numbers
     CHECK(refusal(check(s, o.id, *again)) == "accepted");
   }
 }
@@ -197,13 +198,16 @@ TEST_CASE("options: what stands around the layer is undone, and the layer hears 
   const State start = d.state();
   const attention::Spec layer = spec(start);
   d.takeChanges();
-  const std::pair<OptionId, Value> all[] = {
-      {OptionId::block_residual, false},          {OptionId::block_norm, std::string("none")},
-      {OptionId::block_activation, std::string("gelu")}, {OptionId::block_hidden, 4.0},
-      {OptionId::block_dropout, 0.5},             {OptionId::block_epsilon, 0.01},
-      {OptionId::block_seed, 7.0},
-      {OptionId::segment_by, std::string("punctuation")}, {OptionId::segment_tokens, 3.0},
-      {OptionId::segment_seed, 9.0}};
+  const std::pair<OptionId, Value> all[] = {{OptionId::block_residual, false},
+                                            {OptionId::block_norm, std::string("none")},
+                                            {OptionId::block_activation, std::string("gelu")},
+                                            {OptionId::block_hidden, 4.0},
+                                            {OptionId::block_dropout, 0.5},
+                                            {OptionId::block_epsilon, 0.01},
+                                            {OptionId::block_seed, 7.0},
+                                            {OptionId::segment_by, std::string("punctuation")},
+                                            {OptionId::segment_tokens, 3.0},
+                                            {OptionId::segment_seed, 9.0}};
   for (const auto& one : all) {
     const OptionId id = one.first;
     const Value& value = one.second;
@@ -224,7 +228,8 @@ TEST_CASE("options: what stands around the layer is undone, and the layer hears 
   CHECK(tried(OptionId::segment_tokens, 0.0) == "segment_tokens: 0 is too small; use 1 to 1024.");
 }
 
-TEST_CASE("options: the page of the experiments is how things are shown, and named in the text where one is open") {
+TEST_CASE(
+    "options: the page of the experiments is how things are shown, and named in the text where one is open") {
   Document d(test::start());
   const std::string closed = toText(d.state());
   CHECK(closed.find("experiment") == std::string::npos);
@@ -239,10 +244,13 @@ TEST_CASE("options: the page of the experiments is how things are shown, and nam
   d.apply(test::set(OptionId::experiment, std::string("none")));
   CHECK(toText(d.state()) == closed);
   CHECK(tried(OptionId::experiment, std::string("lab")) ==
-        "experiment: \"lab\" is unknown; use \"none\", \"spread\", \"weights\", \"reach\", \"block\" or \"segments\".");
+        "experiment: \"lab\" is unknown; use \"none\", \"spread\", \"weights\", \"reach\", \"block\" or "
+        "\"segments\".");
 }
 
-TEST_CASE("options: colours of weights go by the square root from 64 keys on, unless it was said how; older texts meant linear") {
+TEST_CASE(
+    "options: colours of weights go by the square root from 64 keys on, unless it was said how; older texts "
+    "meant linear") {
   Document d(test::start());
   CHECK(get(d.state(), OptionId::weight_scale) == Value(std::string("auto")));
   CHECK(shownScale(d.state()) == WeightScale::linear);
@@ -261,8 +269,9 @@ TEST_CASE("options: colours of weights go by the square root from 64 keys on, un
 }
 
 TEST_CASE("options: experiment is the older name of view, and either is read") {
-  const std::pair<const char*, const char*> names[] = {{"none", "layer"},  {"spread", "spread"}, {"weights", "dense"},
-                                                       {"reach", "memory"}, {"block", "block"},   {"segments", "segments"}};
+  const std::pair<const char*, const char*> names[] = {{"none", "layer"},    {"spread", "spread"},
+                                                       {"weights", "dense"}, {"reach", "memory"},
+                                                       {"block", "block"},   {"segments", "segments"}};
   const std::string start = toText(test::start());
   const auto reading = [&](std::string_view fields) {
     std::string text = start;
@@ -286,23 +295,30 @@ TEST_CASE("options: experiment is the older name of view, and either is read") {
   }
   CHECK(reading("\"experiment\": \"reach\",\n\"view\": \"block\",\n").view == View::block);
   CHECK(tried(OptionId::view, std::string("trains")) ==
-        "view: \"trains\" is unknown; use \"layer\", \"block\", \"segments\", \"spread\", \"dense\", \"memory\", \"cost\", \"train\" or \"model\".");
+        "view: \"trains\" is unknown; use \"layer\", \"block\", \"segments\", \"spread\", \"dense\", "
+        "\"memory\", \"cost\", \"train\" or \"model\".");
 }
 
-TEST_CASE("options: those of the experiments are undone, and stand in the text only where they were changed") {
+TEST_CASE(
+    "options: those of the experiments are undone, and stand in the text only where they were changed") {
   Document d(test::start());
   const State start = d.state();
   const std::string before = toText(start);
-  for (const std::string_view prefix : {"spread_", "dense_", "reach_", "block_dropout_"}) CHECK(before.find(prefix) == std::string::npos);
-  const std::pair<OptionId, Value> all[] = {{OptionId::spread_dim, 37.0},      {OptionId::spread_mean, 0.35},
-                                            {OptionId::spread_scaled, false},  {OptionId::dense_token, 1.0},
-                                            {OptionId::dense_moved, std::string("values")}, {OptionId::reach_recurrent, 1.2},
+  for (const std::string_view prefix : {"spread_", "dense_", "reach_", "block_dropout_"})
+    CHECK(before.find(prefix) == std::string::npos);
+  const std::pair<OptionId, Value> all[] = {{OptionId::spread_dim, 37.0},
+                                            {OptionId::spread_mean, 0.35},
+                                            {OptionId::spread_scaled, false},
+                                            {OptionId::dense_token, 1.0},
+                                            {OptionId::dense_moved, std::string("values")},
+                                            {OptionId::reach_recurrent, 1.2},
                                             {OptionId::block_dropout_seed, 0.0}};
   for (const auto& [id, value] : all) {
     CAPTURE(option(id).name);
     CHECK(refusal(d.apply(test::set(id, value))) == "accepted");
     CHECK(get(d.state(), id) == value);
-    CHECK(toText(d.state()).find("\"" + std::string(option(id).name) + "\": " + toJson(value)) != std::string::npos);
+    CHECK(toText(d.state()).find("\"" + std::string(option(id).name) + "\": " + toJson(value)) !=
+          std::string::npos);
   }
   for (std::size_t i = 0; i < std::size(all); ++i) CHECK(d.undo());
   CHECK(sameBits(d.state(), start));
@@ -352,12 +368,16 @@ TEST_CASE("options: a pattern by name writes its parts, and the parts make a nam
   CHECK(d.state().pattern.block == 10);
 }
 
-TEST_CASE("options: biases of the projections begin with zeros, are edited, drawn and undone, and come back from the text") {
+TEST_CASE(
+    "options: biases of the projections begin with zeros, are edited, drawn and undone, and come back from "
+    "the text") {
   Document d(test::start());
   const State start = d.state();
-  CHECK(refusal(d.apply(SetCells{TensorId::b_q, 0, 0, 1, 1, 1, {2.0f}})) == "b_q: it is not in use here; set projection_bias to true, and mode to \"x\", to change it.");
+  CHECK(refusal(d.apply(SetCells{TensorId::b_q, 0, 0, 1, 1, 1, {2.0f}})) ==
+        "b_q: it is not in use here; set projection_bias to true, and mode to \"x\", to change it.");
   CHECK(refusal(d.apply(test::set(OptionId::projection_bias, true))) == "accepted");
-  CHECK(refusal(d.apply(SetCells{TensorId::b_q, 0, 0, 1, 1, 1, {2.0f}})) == "b_q: it is not in use here; set mode to \"x\" to change it.");
+  CHECK(refusal(d.apply(SetCells{TensorId::b_q, 0, 0, 1, 1, 1, {2.0f}})) ==
+        "b_q: it is not in use here; set mode to \"x\" to change it.");
   CHECK(refusal(d.apply(test::set(OptionId::mode, std::string("x")))) == "accepted");
   CHECK(d.state().bQ == Tensor(1, 1, d.state().heads * d.state().headDim));
   CHECK(d.state().bO == Tensor(1, 1, d.state().modelDim));
@@ -411,7 +431,9 @@ TEST_CASE("options: hidden units of the additive score, in every order of the sc
   CHECK(sameBits(d.state(), start));
 }
 
-TEST_CASE("options: an X of the values begins as that of the keys, and goes with their tokens, in every item of a batch") {
+TEST_CASE(
+    "options: an X of the values begins as that of the keys, and goes with their tokens, in every item of a "
+    "batch") {
   for (const bool cross : {false, true}) {
     Document d(test::start());
     const State start = d.state();
@@ -459,13 +481,16 @@ TEST_CASE("options: W_O of another width, and none") {
   const attention::Tensor usual = output();
   CHECK(refusal(d.apply(test::set(OptionId::d_out, 9.0))) == "accepted");
   CHECK(output().cols() == 9);
-  for (int c = 0; c < std::min(9, usual.cols()); ++c) CHECK(output().at(0, 1, c) == usual.at(0, 1, c));  // columns that remain keep their numbers
+  for (int c = 0; c < std::min(9, usual.cols()); ++c)
+    CHECK(output().at(0, 1, c) == usual.at(0, 1, c));  // columns that remain keep their numbers
   CHECK(refusal(d.apply(test::set(OptionId::projection_bias, true))) == "accepted");
   CHECK(d.state().bO.cols() == 9);
   CHECK(refusal(d.apply(test::set(OptionId::output_projection, false))) == "accepted");
   CHECK(output().cols() == d.state().heads * d.state().valueDim);
-  CHECK(refusal(d.apply(SetCells{TensorId::w_o, 0, 0, 0, 1, 1, {2.0f}})) == "w_o: it is not in use here; set output_projection to true, and mode to \"x\", to change it.");
-  CHECK(refusal(d.apply(SetCells{TensorId::b_o, 0, 0, 0, 1, 1, {2.0f}})) == "b_o: it is not in use here; set output_projection to true to change it.");
+  CHECK(refusal(d.apply(SetCells{TensorId::w_o, 0, 0, 0, 1, 1, {2.0f}})) ==
+        "w_o: it is not in use here; set output_projection to true, and mode to \"x\", to change it.");
+  CHECK(refusal(d.apply(SetCells{TensorId::b_o, 0, 0, 0, 1, 1, {2.0f}})) ==
+        "b_o: it is not in use here; set output_projection to true to change it.");
   for (const char* norm : {"post", "pre", "none"}) {  // the parameters of the block are as wide as the output
     d.apply(test::set(OptionId::block_norm, std::string(norm)));
     attention::Trace trace;
@@ -481,28 +506,41 @@ TEST_CASE("options: W_O of another width, and none") {
 }
 
 TEST_CASE("options: how rotary positions turn") {
-  CHECK(tried(OptionId::rotary_dims, 3.0) == "rotary_dims: 3 columns are no pairs; use an even number, or 0 for all.");
+  CHECK(tried(OptionId::rotary_dims, 3.0) ==
+        "rotary_dims: 3 columns are no pairs; use an even number, or 0 for all.");
   CHECK(tried(OptionId::rotary_base, 1.0) == "rotary_base: 1 is too small; use 1.001 to 1000000000.");
   CHECK(tried(OptionId::rotary_factor, 0.0) == "rotary_factor: 0 is too small; use 0.01 to 1000.");
-  CHECK(tried(OptionId::rotary_pairs, std::string("llama")) == "rotary_pairs: \"llama\" is unknown; use \"adjacent\" or \"half\".");
-  CHECK(tried(OptionId::position_ids, 100.0) == "position_ids: 100 is not a list of whole numbers; use [] for 0, 1, 2 …, or [100] for 100, 101 ….");
-  CHECK(tried(OptionId::position_ids, std::vector<int>{5, -1}) == "position_ids: -1 is too small; use 0 to 1000000.");
-  CHECK(tried(OptionId::position_ids, std::vector<int>(1025)) == "position_ids: there are 1025; use at most 1024, after which they count on.");
+  CHECK(tried(OptionId::rotary_pairs, std::string("llama")) ==
+        "rotary_pairs: \"llama\" is unknown; use \"adjacent\" or \"half\".");
+  CHECK(tried(OptionId::position_ids, 100.0) ==
+        "position_ids: 100 is not a list of whole numbers; use [] for 0, 1, 2 …, or [100] for 100, 101 ….");
+  CHECK(tried(OptionId::position_ids, std::vector<int>{5, -1}) ==
+        "position_ids: -1 is too small; use 0 to 1000000.");
+  CHECK(tried(OptionId::position_ids, std::vector<int>(1025)) ==
+        "position_ids: there are 1025; use at most 1024, after which they count on.");
   Document d(test::start());
   const State start = d.state();
-  const std::pair<OptionId, Value> all[] = {{OptionId::d_k, 4.0}, {OptionId::position, std::string("rotary")}, {OptionId::rotary_pairs, std::string("half")},
- {OptionId::rotary_base, 100.0}, {OptionId::rotary_dims, 2.0}, {OptionId::rotary_scaling, std::string("linear")},
- {OptionId::rotary_factor, 4.0}, {OptionId::position_ids, std::vector<int>{2, 9, 4}}};
+  const std::pair<OptionId, Value> all[] = {{OptionId::d_k, 4.0},
+                                            {OptionId::position, std::string("rotary")},
+                                            {OptionId::rotary_pairs, std::string("half")},
+                                            {OptionId::rotary_base, 100.0},
+                                            {OptionId::rotary_dims, 2.0},
+                                            {OptionId::rotary_scaling, std::string("linear")},
+                                            {OptionId::rotary_factor, 4.0},
+                                            {OptionId::position_ids, std::vector<int>{2, 9, 4}}};
   for (const auto& [id, value] : all) {
     CAPTURE(option(id).name);
     CHECK(refusal(d.apply(test::set(id, value))) == "accepted");
     CHECK(get(d.state(), id) == value);
   }
   const attention::Spec made = spec(d.state());
-  CHECK(made.rotary == attention::Rotary{attention::RotaryPairs::half, 100.0f, 2, attention::RotaryScaling::linear, 4.0f});
+  CHECK(made.rotary ==
+        attention::Rotary{attention::RotaryPairs::half, 100.0f, 2, attention::RotaryScaling::linear, 4.0f});
   CHECK(made.positionIds == std::vector<int>{2, 9, 4});
-  CHECK(refusal(d.apply(test::set(OptionId::d_k, 3.0))) == "accepted");  // rotary positions turn two of the three
-  CHECK(refusal(d.apply(test::set(OptionId::rotary_dims, 0.0))).starts_with("rotary_dims: rotary positions turn columns in pairs; use an even d_k"));
+  CHECK(refusal(d.apply(test::set(OptionId::d_k, 3.0))) ==
+        "accepted");  // rotary positions turn two of the three
+  CHECK(refusal(d.apply(test::set(OptionId::rotary_dims, 0.0)))
+            .starts_with("rotary_dims: rotary positions turn columns in pairs; use an even d_k"));
   while (d.undo()) continue;
   CHECK(sameBits(d.state(), start));
 }

@@ -1,24 +1,29 @@
-// The palette on a board without a screen: what is found, what Enter and presses do, and what stays as it was.
+// The palette on a board without a screen: what is found, what Enter and presses do, and what stays as it
+// was.
 #include "app_fixture.h"
 
 #include <string>
 
 #include "document/glossary.h"
-#include "languages.h"
 #include "files/language.h"
+#include "languages.h"
 #include "views/tooltip.h"
 #include "views/words.h"
 
 namespace {
 
-constexpr std::string_view kList = R"({"lessons": [{"id": "mine", "kind": "lesson", "title": "What does a query ask?", "steps": 1, "about": "A row scores."},
+constexpr std::string_view kList =
+    R"({"lessons": [{"id": "mine", "kind": "lesson", "title": "What does a query ask?", "steps": 1, "about": "A row scores."},
   {"id": "why", "kind": "question", "title": "Why scale?", "steps": 1}, {"id": "secret", "kind": "puzzle", "title": "A mask that keeps a secret", "steps": 1, "par": 2}]})";
-constexpr std::string_view kMine = R"({"lesson": 1, "id": "mine", "title": "What does a query ask?", "steps": [{"preset": "i-saw-a-saw", "text": "Perpendicular arrows score 0."}]})";
+constexpr std::string_view kMine =
+    R"({"lesson": 1, "id": "mine", "title": "What does a query ask?", "steps": [{"preset": "i-saw-a-saw", "text": "Perpendicular arrows score 0."}]})";
 
 class Reader : public Fixture {
  public:
   using Fixture::Fixture;
-  bool shows(std::string_view name) { return app().items().find("\"name\":\"" + std::string(name) + "\"") != std::string::npos; }
+  bool shows(std::string_view name) {
+    return app().items().find("\"name\":\"" + std::string(name) + "\"") != std::string::npos;
+  }
   void open() { key(ImGuiKey_K, {ImGuiMod_Ctrl}); }
   void find(std::string_view words) {
     if (!shows("palette")) open();
@@ -53,7 +58,8 @@ TEST_CASE("palette: Ctrl + K opens it with a field, and Enter does what was foun
   CHECK(f.option("causal") == before);
 }
 
-TEST_CASE("palette: an option that is no switch gets the keyboard in the controls, also where it is folded away") {
+TEST_CASE(
+    "palette: an option that is no switch gets the keyboard in the controls, also where it is folded away") {
   for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
     CAPTURE(width);
     Reader f(width, height);
@@ -76,7 +82,8 @@ TEST_CASE("palette: no command that it lists leads nowhere, at any size") {
       if (!f.shows(row)) continue;
       f.click(f.at(row));
       CHECK_MESSAGE(f.app().notice() != kNowhere, name);
-      CHECK_MESSAGE(f.shows("palette") == (name == "undo" || name == "redo"), name);  // there is nothing to take back
+      CHECK_MESSAGE(f.shows("palette") == (name == "undo" || name == "redo"),
+                    name);  // there is nothing to take back
       ++done;
     }
     CHECK(done > 20);
@@ -120,13 +127,22 @@ TEST_CASE("palette: a press in it that is on no row leaves it open, with its fie
   CHECK(!f.shows("palette"));
 }
 
-TEST_CASE("palette: lessons are found by title, by what they are about, and by their texts; examples and terms too") {
+TEST_CASE(
+    "palette: lessons are found by title, by what they are about, and by their texts; examples and terms "
+    "too") {
   Reader f;
   f.open();
   REQUIRE(f.app().setLessons(kList));
-  REQUIRE(f.app().setGlossary(R"({"language": "English", "terms": [{"id": "query", "term": "Query", "words": "What a word looks for.", "lesson": "mine", "forms": ["queries"]}]})", ""));
-  for (const auto& [words, row] : {std::pair{"query ask", "find:lesson:mine"}, {"row scores", "find:lesson:mine"}, {"why scale", "find:question:why"},
-                                   {"secret", "find:puzzle:secret"}, {"pronoun", "find:example:pronoun"}, {"looks for", "find:term:query"}, {"queries", "find:term:query"}}) {
+  REQUIRE(f.app().setGlossary(
+      R"({"language": "English", "terms": [{"id": "query", "term": "Query", "words": "What a word looks for.", "lesson": "mine", "forms": ["queries"]}]})",
+      ""));
+  for (const auto& [words, row] : {std::pair{"query ask", "find:lesson:mine"},
+                                   {"row scores", "find:lesson:mine"},
+                                   {"why scale", "find:question:why"},
+                                   {"secret", "find:puzzle:secret"},
+                                   {"pronoun", "find:example:pronoun"},
+                                   {"looks for", "find:term:query"},
+                                   {"queries", "find:term:query"}}) {
     f.find(words);
     CHECK_MESSAGE(f.shows(row), words);
   }
@@ -157,8 +173,11 @@ TEST_CASE("palette: what is locked says why and does nothing; what is hidden is 
   f.end(app::TextEnd::cancel, "");
   f.app().setEmbed({"panel,guide,views,export,header", ""});
   f.settle();
-  for (const auto& [words, row] : {std::pair{"temperature", "find:option:temperature"}, {"why scale", "find:question:why"}, {"block", "find:command:view:block"},
-                                   {"save", "find:command:export:save"}, {"pronoun", "find:example:pronoun"}}) {
+  for (const auto& [words, row] : {std::pair{"temperature", "find:option:temperature"},
+                                   {"why scale", "find:question:why"},
+                                   {"block", "find:command:view:block"},
+                                   {"save", "find:command:export:save"},
+                                   {"pronoun", "find:example:pronoun"}}) {
     f.find(words);
     CHECK_MESSAGE(!f.shows(row), words);
   }
@@ -184,7 +203,9 @@ TEST_CASE("palette: in the reader's language, and in English") {
 
 TEST_CASE("palette: anything may be typed, and what is found nowhere gets a sentence") {
   Reader f;
-  for (const std::string& typed : {std::string("\xff\xfe"), std::string(5000, 'x'), std::string("🧑‍🤝‍🧑"), std::string("שלום עולם"), std::string("\x01\x02"), std::string("%s%n {a} {1}")}) {
+  for (const std::string& typed :
+       {std::string("\xff\xfe"), std::string(5000, 'x'), std::string("🧑‍🤝‍🧑"),
+        std::string("שלום עולם"), std::string("\x01\x02"), std::string("%s%n {a} {1}")}) {
     f.find(typed);
     CHECK(f.shows("palette"));
     const std::string before = f.app().state();

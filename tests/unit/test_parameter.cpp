@@ -91,8 +91,10 @@ TEST_CASE("parameters: a drag is one step, and the numbers of the seed are not k
 }
 
 TEST_CASE("parameters: another seed or another size drops those it is for, undo brings them back") {
-  const std::pair<OptionId, Value> changes[] = {{OptionId::block_seed, 7.0},   {OptionId::block_hidden, 3.0},
-                                                {OptionId::segment_seed, 7.0}, {OptionId::d_v, 5.0},
+  const std::pair<OptionId, Value> changes[] = {{OptionId::block_seed, 7.0},
+                                                {OptionId::block_hidden, 3.0},
+                                                {OptionId::segment_seed, 7.0},
+                                                {OptionId::d_v, 5.0},
                                                 {OptionId::mode, std::string("x")}};
   const Id kept[] = {Id::token_w, Id::gamma_1, Id::w_1, Id::token_b, Id::token_query};
   const Id lost[] = {Id::gamma_1, Id::w_1, Id::token_b, Id::gamma_1, Id::w_1};
@@ -132,21 +134,24 @@ TEST_CASE("parameters: they reach the block and the segments") {
   d.apply(SetOption{OptionId::block_epsilon, 1.0});
   CHECK(block(d.state()).spec.epsilon == 1.0f);
   const Tensor zeros = Tensor(1, 1, shapeOf(d.state(), Id::token_query).cols);
-  d.apply(SetParameter{Id::token_query, 0, 0, 1, zeros.cols(), {zeros.values().begin(), zeros.values().end()}});
+  d.apply(
+      SetParameter{Id::token_query, 0, 0, 1, zeros.cols(), {zeros.values().begin(), zeros.values().end()}});
   CHECK(static_cast<double>(segments(d.state()).trace.tokens.weights.at(0, 0, 0)) == doctest::Approx(0.5));
 }
 
 TEST_CASE("parameters: refusals by name") {
   const State s = test::start();
   const auto tried = [&](const SetParameter& edit) { return refusal(check(s, edit)); };
-  CHECK(tried(cell(Id::gamma_1, 1, 0, 1)).starts_with("gamma_1: a block of 1 × 1 at row 1, column 0 is not inside; "));
+  CHECK(tried(cell(Id::gamma_1, 1, 0, 1))
+            .starts_with("gamma_1: a block of 1 × 1 at row 1, column 0 is not inside; "));
   CHECK(tried(cell(Id::b_2, 0, 1, NAN)) == "b_2[0][1]: NaN cannot be used; give a finite number.");
   CHECK(tried({Id::w_1, 0, 0, 1, 2, {1}}) == "w_1: 1 values were given for 1 × 2 cells; give one a cell.");
   CHECK(refusal(check(s, OptionId::block_epsilon, 0.0)) == "block_epsilon: 0 is too small; use 1e-12 to 1.");
   State wide = s;
   wide.mode = Mode::x, wide.modelDim = 128;
-  CHECK(refusal(check(wide, cell(Id::w_1, 0, 0, 1))) ==
-        "w_1: it has 32768 numbers, and at most 8192 can be changed; use a smaller block_hidden or model_dim.");
+  CHECK(
+      refusal(check(wide, cell(Id::w_1, 0, 0, 1))) ==
+      "w_1: it has 32768 numbers, and at most 8192 can be changed; use a smaller block_hidden or model_dim.");
   const std::string text = toText(s), start = text.substr(0, text.find_last_of('}'));
   CHECK(refusal(fromText(start + ", \"gamma_1\": [[1, 2]]}", {}))
             .starts_with("gamma_1.shape: [1, 2] does not fit; it must be [1, "));

@@ -45,16 +45,23 @@ TEST_CASE("pin: true pins the board as it is, and the text reads back to it, bit
 TEST_CASE("pin: what cannot be pinned is refused, and says what would be right") {
   Document doc = pinnedDocument();
   const std::string nested = toText(doc.state());
-  CHECK(doc.apply(SetOption{OptionId::pin, std::string("{}")}).error().message().find("no state text") != std::string::npos);
-  CHECK(doc.apply(SetOption{OptionId::pin, nested}).error().message().find("no pin of its own") != std::string::npos);
-  CHECK(doc.apply(SetOption{OptionId::pin, std::string(kMaxPinBytes + 1, ' ')}).error().message().find("use at most") != std::string::npos);
+  CHECK(doc.apply(SetOption{OptionId::pin, std::string("{}")}).error().message().find("no state text") !=
+        std::string::npos);
+  CHECK(doc.apply(SetOption{OptionId::pin, nested}).error().message().find("no pin of its own") !=
+        std::string::npos);
+  CHECK(doc.apply(SetOption{OptionId::pin, std::string(kMaxPinBytes + 1, ' ')})
+            .error()
+            .message()
+            .find("use at most") != std::string::npos);
   CHECK(doc.apply(SetOption{OptionId::pin, 3.0}).error().field == "pin");
   REQUIRE(doc.apply(SetOption{OptionId::tokens, 1000.0}));
   REQUIRE(doc.apply(SetOption{OptionId::d_k, 48.0}));
   const auto refused = doc.apply(SetOption{OptionId::pin, true});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message().find("fewer tokens or columns") != std::string::npos);
-  CHECK(fromText("{\"version\": 1, \"q\": [[[1]]], \"k\": [[[1]]], \"v\": [[[1]]], \"pin\": \"x\"}", State()).error().field == "pin");
+  CHECK(fromText("{\"version\": 1, \"q\": [[[1]]], \"k\": [[[1]]], \"v\": [[[1]]], \"pin\": \"x\"}", State())
+            .error()
+            .field == "pin");
 }
 
 TEST_CASE("pin: one edited cell, the weights of its row, and the options that are others") {

@@ -33,8 +33,10 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-/// The sum of squares that remains when rows are projected onto the plane of two directions, which need not be orthogonal.
-double squaresIn(const Vectors& rows, const std::vector<double>& origin, std::vector<double> a, std::vector<double> b) {
+/// The sum of squares that remains when rows are projected onto the plane of two directions, which need not
+/// be orthogonal.
+double squaresIn(const Vectors& rows, const std::vector<double>& origin, std::vector<double> a,
+                 std::vector<double> b) {
   const double la = std::sqrt(dot(a, a));
   for (double& v : a) v /= la;
   const double along = dot(a, b);
@@ -44,13 +46,16 @@ double squaresIn(const Vectors& rows, const std::vector<double>& origin, std::ve
   double sum = 0;
   for (const auto& row : rows) {
     double x = 0, y = 0;
-    for (std::size_t i = 0; i < row.size(); ++i) x += (double{row[i]} - origin[i]) * a[i], y += (double{row[i]} - origin[i]) * b[i];
+    for (std::size_t i = 0; i < row.size(); ++i)
+      x += (double{row[i]} - origin[i]) * a[i], y += (double{row[i]} - origin[i]) * b[i];
     sum += x * x + y * y;
   }
   return sum;
 }
 
-bool isLeftOf(const PlanePoint& a, const PlanePoint& b, const PlanePoint& p) { return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x) >= -1e-12; }
+bool isLeftOf(const PlanePoint& a, const PlanePoint& b, const PlanePoint& p) {
+  return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x) >= -1e-12;
+}
 
 }  // namespace
 
@@ -74,7 +79,8 @@ TEST_CASE("plane: no other plane shows more, drawn or turned a little") {
     CHECK(shares.first >= shares.second);
     double whole = 0;
     for (const auto& row : rows)
-      for (std::size_t c = 0; c < 5; ++c) whole += (double{row[c]} - plane.origin[c]) * (double{row[c]} - plane.origin[c]);
+      for (std::size_t c = 0; c < 5; ++c)
+        whole += (double{row[c]} - plane.origin[c]) * (double{row[c]} - plane.origin[c]);
     CHECK(std::fabs(shares.first + shares.second - best / whole) < 1e-12);
   }
 }
@@ -112,7 +118,8 @@ TEST_CASE("plane: a vector moves within it and nowhere else") {
 
 TEST_CASE("plane: nothing, zeros, equal rows and the largest floats") {
   CHECK(principalPlane({}, 3, false).first == std::vector<double>{1, 0, 0});
-  const Vectors zeros(3, std::vector<float>(4)), equal(3, std::vector<float>{1, 2, 3, 4}), huge = {{3e38f, 0, 0}, {0, -3e38f, 1}};
+  const Vectors zeros(3, std::vector<float>(4)), equal(3, std::vector<float>{1, 2, 3, 4}),
+      huge = {{3e38f, 0, 0}, {0, -3e38f, 1}};
   CHECK(sharesOf(principalPlane(pointers(zeros), 4, false), pointers(zeros)).first == 1);
   const Plane line = principalPlane(pointers(equal), 4, false);
   CHECK(std::fabs(line.first[3] - 4 / std::sqrt(30.0)) < 1e-9);

@@ -81,7 +81,8 @@ TEST_CASE("presets: names, and states that are whole") {
     const State s = named(p.name);
     CHECK(test::refusal(check(s)) == "accepted");
     CHECK(s.preset == p.name);
-    CHECK((s.mode == Mode::x) == (p.name == "sinusoidal" || p.name == "target-outputs" || p.name == "transformer-block"));
+    CHECK((s.mode == Mode::x) ==
+          (p.name == "sinusoidal" || p.name == "target-outputs" || p.name == "transformer-block"));
     CHECK(!p.title.empty());
     CHECK(p.about.back() == '.');
     for (const TensorId id : inputIds())
@@ -113,7 +114,9 @@ TEST_CASE("presets: the layer agrees with plain arithmetic") {
 
 TEST_CASE("presets: X and its weights show the same as Q, K and V, but for the lecture example") {
   for (const Preset& p : presets()) {
-    if (p.name == "i-saw-a-saw" || p.name == "sinusoidal" || p.name == "target-outputs" || p.name == "transformer-block") continue;
+    if (p.name == "i-saw-a-saw" || p.name == "sinusoidal" || p.name == "target-outputs" ||
+        p.name == "transformer-block")
+      continue;
     CAPTURE(p.name);
     State s = named(p.name);
     const attention::Trace direct = traced(s);
@@ -167,16 +170,11 @@ TEST_CASE("presets: the pronoun looks at the animal, and every row makes sense")
   for (std::size_t i = 0; i < 10; ++i) {
     CAPTURE(i);
     // "cross" has two participants and "because" joins two events; in both cases either answer is correct.
-    if (i == 3)
-      CHECK(first[i][1] + first[i][5] > 0.8);
-    else if (i == 6)
-      CHECK(first[i][3] + first[i][9] > 0.9);
-    else
-      CHECK(strongest(first[i]) == who[i]);
-    if (i == 6)
-      CHECK(second[i][3] + second[i][9] > 0.9);
-    else
-      CHECK(strongest(second[i]) == what[i]);
+    if (i == 3) CHECK(first[i][1] + first[i][5] > 0.8);
+    else if (i == 6) CHECK(first[i][3] + first[i][9] > 0.9);
+    else CHECK(strongest(first[i]) == who[i]);
+    if (i == 6) CHECK(second[i][3] + second[i][9] > 0.9);
+    else CHECK(strongest(second[i]) == what[i]);
     if (i != 3 && i != 6) CHECK(first[i][static_cast<std::size_t>(who[i])] > 0.65);
   }
 }
@@ -410,7 +408,8 @@ TEST_CASE("presets: three clauses, weighed within and then against each other") 
   CHECK(run.starts == std::vector<int>{0, 3, 6});
   for (int clause = 0; clause < 3; ++clause) {
     double sum = 0;
-    for (int t = 3 * clause; t < 3 * clause + 3; ++t) sum += static_cast<double>(run.trace.tokens.weights.at(0, t, 0));
+    for (int t = 3 * clause; t < 3 * clause + 3; ++t)
+      sum += static_cast<double>(run.trace.tokens.weights.at(0, t, 0));
     CHECK(sum == doctest::Approx(1));
   }
   const auto weight = [&](int token) { return run.trace.tokens.weights.at(0, token, 0); };

@@ -1,13 +1,14 @@
-// What reading a file allocates, measured: the bound of files/format.h, for every format, type and way of reading, and for files that lie.
+// What reading a file allocates, measured: the bound of files/format.h, for every format, type and way of
+// reading, and for files that lie.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <limits>
-#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
@@ -94,22 +95,27 @@ using files::Stored;
 using files::StoredFile;
 using files::Type;
 
-constexpr Type kTypes[] = {Type::float64, Type::float32, Type::float16, Type::bfloat16, Type::int8, Type::uint8, Type::int16, Type::int64};
-/// Rows of the tensors whose reading is measured. The sanitizers measure nothing: there each tensor of floats is a little larger than the
-/// pieces in which files are read (64 KB).
+constexpr Type kTypes[] = {Type::float64, Type::float32, Type::float16, Type::bfloat16,
+                           Type::int8,    Type::uint8,   Type::int16,   Type::int64};
+/// Rows of the tensors whose reading is measured. The sanitizers measure nothing: there each tensor of floats
+/// is a little larger than the pieces in which files are read (64 KB).
 #ifdef AP_HAS_OWN_ALLOCATOR
 constexpr int kMany = 72;
 #else
 constexpr int kMany = 256;
 #endif
-constexpr Format kFormats[] = {Format::npz, Format::safetensors, Format::json, Format::npy, Format::csv, Format::tsv};
+constexpr Format kFormats[] = {Format::npz, Format::safetensors, Format::json,
+                               Format::npy, Format::csv,         Format::tsv};
 
-bool hasNoNames(Format format) { return format == Format::npy || format == Format::csv || format == Format::tsv; }
+bool hasNoNames(Format format) {
+  return format == Format::npy || format == Format::csv || format == Format::tsv;
+}
 
 /// Small whole numbers, so that texts have as many as their size allows.
 Stored tensorOf(std::string name, Shape shape, Type type) {
   Stored tensor;
-  const auto count = static_cast<std::size_t>(files::checkedCount(shape).value_or(0)), size = static_cast<std::size_t>(files::bytesOf(type));
+  const auto count = static_cast<std::size_t>(files::checkedCount(shape).value_or(0)),
+             size = static_cast<std::size_t>(files::bytesOf(type));
   const std::shared_ptr<char[]> memory = files::memoryFor(count * size);
   std::memset(memory.get(), 0, count * size);
   for (std::size_t i = 0; i < count; ++i) {
@@ -123,7 +129,8 @@ Stored tensorOf(std::string name, Shape shape, Type type) {
     else if (type == Type::float16 || type == Type::bfloat16) std::memcpy(to, &half, size);
     else *to = static_cast<char>(value);
   }
-  tensor.name = std::move(name), tensor.type = type, tensor.shape = std::move(shape), tensor.bytes = {memory.get(), count * size}, tensor.owned = memory;
+  tensor.name = std::move(name), tensor.type = type, tensor.shape = std::move(shape),
+  tensor.bytes = {memory.get(), count * size}, tensor.owned = memory;
   return tensor;
 }
 
@@ -145,50 +152,67 @@ std::string deflatedNpz(const StoredFile& file) {
     content += tensor.bytes;
     for (std::size_t at = 0; at < content.size(); at += 65535) {
       const std::string_view block = std::string_view(content).substr(at, 65535);
-      put(stream, at + block.size() == content.size(), 1), put(stream, block.size(), 2), put(stream, ~block.size() & 65535, 2);
+      put(stream, at + block.size() == content.size(), 1), put(stream, block.size(), 2),
+          put(stream, ~block.size() & 65535, 2);
       stream += block;
     }
     const std::uint64_t begin = out.size();
     std::string fields;
-    put(fields, 20, 2), put(fields, 0, 2), put(fields, 8, 2), put(fields, 0, 4), put(fields, files::crc32(content), 4);
-    put(fields, stream.size(), 4), put(fields, content.size(), 4), put(fields, name.size(), 2), put(fields, 0, 2);
+    put(fields, 20, 2), put(fields, 0, 2), put(fields, 8, 2), put(fields, 0, 4),
+        put(fields, files::crc32(content), 4);
+    put(fields, stream.size(), 4), put(fields, content.size(), 4), put(fields, name.size(), 2),
+        put(fields, 0, 2);
     put(out, 0x04034b50, 4), out += fields + name + stream;
     put(directory, 0x02014b50, 4), put(directory, 20, 2), directory += fields;
-    put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 4), put(directory, begin, 4), directory += name;
+    put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 4),
+        put(directory, begin, 4), directory += name;
   }
   const std::uint64_t begin = out.size(), count = file.tensors.size();
   out += directory;
-  put(out, 0x06054b50, 4), put(out, 0, 4), put(out, count, 2), put(out, count, 2), put(out, directory.size(), 4), put(out, begin, 4), put(out, 0, 2);
+  put(out, 0x06054b50, 4), put(out, 0, 4), put(out, count, 2), put(out, count, 2),
+      put(out, directory.size(), 4), put(out, begin, 4), put(out, 0, 2);
   return out;
 }
 
 /// The bound of files/format.h.
-void checkBound(std::string_view what, std::int64_t peak, std::size_t size, std::size_t values, std::size_t entries = 0) {
+void checkBound(std::string_view what, std::int64_t peak, std::size_t size, std::size_t values,
+                std::size_t entries = 0) {
   CAPTURE(what);
   CAPTURE(size);
   CAPTURE(values);
-  CHECK(peak <= static_cast<std::int64_t>(4 * size + 4 * values + files::kBytesOfEntry * entries + files::kBytesOfReader));
+  CHECK(peak <= static_cast<std::int64_t>(4 * size + 4 * values + files::kBytesOfEntry * entries +
+                                          files::kBytesOfReader));
 }
 
 /// Reads a layer in every way that there is.
-void checkWays(const std::string& what, const std::string& bytes, Format format, const std::string& name, std::size_t values) {
+void checkWays(const std::string& what, const std::string& bytes, Format format, const std::string& name,
+               std::size_t values) {
   const std::string path = name + std::string(files::name(format));
   const bool isOne = hasNoNames(format) && name != "qkv";
-  checkBound(what + ", as it is stored", peakOf([&] { CHECK(files::readStored(bytes, format, name)); }), bytes.size(), values);
-  checkBound(what + ", by attn run", peakOf([&] {
-    auto stored = files::readStored(bytes, format, name);
-    REQUIRE(stored);
-    CHECK((isOne ? files::tensorsOfOne(std::move(*stored)) : files::tensorsOf(std::move(*stored))));
-  }), bytes.size(), values);
-  if (format == Format::json) checkBound(what + ", by attn run", peakOf([&] { CHECK(files::readTensorsFile(bytes)); }), bytes.size(), values);
+  checkBound(what + ", as it is stored", peakOf([&] { CHECK(files::readStored(bytes, format, name)); }),
+             bytes.size(), values);
+  checkBound(
+      what + ", by attn run", peakOf([&] {
+        auto stored = files::readStored(bytes, format, name);
+        REQUIRE(stored);
+        CHECK((isOne ? files::tensorsOfOne(std::move(*stored)) : files::tensorsOf(std::move(*stored))));
+      }),
+      bytes.size(), values);
+  if (format == Format::json)
+    checkBound(what + ", by attn run", peakOf([&] { CHECK(files::readTensorsFile(bytes)); }), bytes.size(),
+               values);
   std::size_t heading = 0;
-  checkBound(what + ", as a state", peakOf([&] { CHECK(files::readLayer(bytes, format, name, {}, heading)); }), bytes.size(), values);
-  checkBound(what + ", on the board", peakOf([&] { CHECK(files::Opener().open(bytes, path)); }), bytes.size(), values);
+  checkBound(what + ", as a state",
+             peakOf([&] { CHECK(files::readLayer(bytes, format, name, {}, heading)); }), bytes.size(),
+             values);
+  checkBound(what + ", on the board", peakOf([&] { CHECK(files::Opener().open(bytes, path)); }), bytes.size(),
+             values);
 }
 
 void checkRefused(std::string_view what, const std::string& bytes, Format format, std::size_t entries = 0) {
   bool isRefused = false;
-  checkBound(what, peakOf([&] { isRefused = !files::readStored(bytes, format, "t"); }), bytes.size(), 0, entries);
+  checkBound(what, peakOf([&] { isRefused = !files::readStored(bytes, format, "t"); }), bytes.size(), 0,
+             entries);
   CHECK(isRefused);
 }
 
@@ -209,7 +233,8 @@ TEST_CASE("reading: no format and type takes more memory than the bound, in what
       if (!hasNoNames(format)) {
         for (const char* name : {"q", "k", "v"}) file.tensors.push_back(tensorOf(name, heads, type));
         checkWays(what, written(file, format), format, "layer", 3 * 4 * kMany * 64);
-        if (format == Format::npz && type != Type::bfloat16) checkWays(what + ", deflated", deflatedNpz(file), format, "layer", 3 * 4 * kMany * 64);
+        if (format == Format::npz && type != Type::bfloat16)
+          checkWays(what + ", deflated", deflatedNpz(file), format, "layer", 3 * 4 * kMany * 64);
         continue;
       }
       for (const bool isStacked : {false, true}) {
@@ -229,21 +254,33 @@ TEST_CASE("reading: a state, lists, and what is pasted take no more memory than 
   const auto state = files::readLayer(written(file, Format::npz), Format::npz, "layer", {}, heading);
   REQUIRE(state);
   const std::string text = document::toText(*state);
-  checkBound("a state", peakOf([&] { CHECK(files::readState(text, current)); }), text.size(), 3 * count, 2 * 256);
-  CHECK(peakOf([&] { CHECK(document::writeText(*state, [](std::string_view) { return true; })); }) < 1 << 18);  // in pieces
+  checkBound("a state", peakOf([&] { CHECK(files::readState(text, current)); }), text.size(), 3 * count,
+             2 * 256);
+  CHECK(peakOf([&] { CHECK(document::writeText(*state, [](std::string_view) { return true; })); }) <
+        1 << 18);  // in pieces
   const std::string list = "[" + repeated("1,", static_cast<int>(count) - 1) + "1]";
   for (const char* const dtype : {"float32", "float64", "int8"}) {  // and before its type is known
-    const std::string late = "{\"t\":{\"data\":" + list + ",\"dtype\":\"" + dtype + "\",\"shape\":[" + std::to_string(count) + "]}}";
-    checkBound(std::string("data before their type ") + dtype, peakOf([&] { CHECK(files::readStored(late, Format::json, "t")); }), late.size(), count);
+    const std::string late = "{\"t\":{\"data\":" + list + ",\"dtype\":\"" + dtype + "\",\"shape\":[" +
+                             std::to_string(count) + "]}}";
+    checkBound(std::string("data before their type ") + dtype,
+               peakOf([&] { CHECK(files::readStored(late, Format::json, "t")); }), late.size(), count);
   }
-  const std::string rows = "{\"q\":[" + list + "," + list + "],\"k\":[" + list + "," + list + "],\"v\":[" + list + "," + list + "]}";
-  checkBound("lists", peakOf([&] { CHECK(files::readStored(rows, Format::json, "t")); }), rows.size(), 6 * count);
-  checkBound("lists by attn run", peakOf([&] { CHECK(files::readTensorsFile(rows)); }), rows.size(), 6 * count);
-  const std::string row = "[" + repeated("1 ", 255) + "1]", printed = "tensor([[" + repeated(row + "\n", 255) + row + "], [" + repeated(row + "\n", 255) + row + "]])";
-  checkBound("a printed tensor", peakOf([&] { CHECK(files::Opener().paste(printed)); }), printed.size(), 3 * 2 * 256 * 256);
+  const std::string rows = "{\"q\":[" + list + "," + list + "],\"k\":[" + list + "," + list + "],\"v\":[" +
+                           list + "," + list + "]}";
+  checkBound("lists", peakOf([&] { CHECK(files::readStored(rows, Format::json, "t")); }), rows.size(),
+             6 * count);
+  checkBound("lists by attn run", peakOf([&] { CHECK(files::readTensorsFile(rows)); }), rows.size(),
+             6 * count);
+  const std::string row = "[" + repeated("1 ", 255) + "1]",
+                    printed = "tensor([[" + repeated(row + "\n", 255) + row + "], [" +
+                              repeated(row + "\n", 255) + row + "]])";
+  checkBound("a printed tensor", peakOf([&] { CHECK(files::Opener().paste(printed)); }), printed.size(),
+             3 * 2 * 256 * 256);
 }
 
-TEST_CASE("reading: a file that must be asked about takes no more memory than the bound, also while the question stands") {
+TEST_CASE(
+    "reading: a file that must be asked about takes no more memory than the bound, also while the question "
+    "stands") {
   const Shape heads{4, kMany, 64};
   const std::size_t count = 3 * 4 * kMany * 64;
   for (const Format format : {Format::npz, Format::safetensors, Format::json})
@@ -252,17 +289,20 @@ TEST_CASE("reading: a file that must be asked about takes no more memory than th
       for (const char* name : {"a", "b", "c"}) file.tensors.push_back(tensorOf(name, heads, type));
       const std::string bytes = written(file, format), path = "layer" + std::string(files::name(format));
       files::Opener opener;
-      const std::string what = std::string(files::name(type)) + " in " + std::string(files::name(format)) + ", asked about";
+      const std::string what =
+          std::string(files::name(type)) + " in " + std::string(files::name(format)) + ", asked about";
       checkBound(what, peakOf([&] {
-        auto opened = opener.open(bytes, path);
-        REQUIRE(opened);
-        REQUIRE(opened->kind == files::Opened::Kind::form);
-        for (const bool isFinal : {false, true}) {
-          opened = opener.choose(document::toLines(document::Choices{{"q", 0}, {"k", 1}, {"v", 2}}, isFinal));
-          REQUIRE(opened);
-        }
-        CHECK(opened->kind == files::Opened::Kind::state);
-      }), bytes.size(), count);
+                   auto opened = opener.open(bytes, path);
+                   REQUIRE(opened);
+                   REQUIRE(opened->kind == files::Opened::Kind::form);
+                   for (const bool isFinal : {false, true}) {
+                     opened = opener.choose(
+                         document::toLines(document::Choices{{"q", 0}, {"k", 1}, {"v", 2}}, isFinal));
+                     REQUIRE(opened);
+                   }
+                   CHECK(opened->kind == files::Opened::Kind::state);
+                 }),
+                 bytes.size(), count);
     }
 }
 
@@ -272,14 +312,17 @@ TEST_CASE("reading: what a hostile file claims is not allocated") {
   std::string npy = written(file, Format::npy);
   npy.replace(npy.find("(1000,)"), 8, "(9999999999999,)").erase(npy.find("}") + 1, 9);
   checkRefused("a shape that lies", npy, Format::npy);
-  checkRefused("a shape that lies, in JSON", "{\"q\":{\"shape\":[2000000000],\"data\":[" + repeated("1,", 1000) + "1]}}", Format::json);
+  checkRefused("a shape that lies, in JSON",
+               "{\"q\":{\"shape\":[2000000000],\"data\":[" + repeated("1,", 1000) + "1]}}", Format::json);
   checkRefused("separators alone", repeated(",", 1'000'000), Format::csv);
   checkRefused("lines alone", repeated("\n", 1'000'000), Format::csv);
   checkRefused("commas in a text", "[\"" + repeated(",", 1'000'000) + "\", 1]", Format::json, 1);
-  checkRefused("texts without an end", "[" + repeated("\"\",", 1'000'000) + "\"\"]", Format::json, files::kMostTexts);
+  checkRefused("texts without an end", "[" + repeated("\"\",", 1'000'000) + "\"\"]", Format::json,
+               files::kMostTexts);
   checkRefused("lists in lists", repeated("[", 1'000'000), Format::json);
   const std::string row = repeated("1,", 499'999) + "1\n";
-  checkBound("one long row", peakOf([&] { CHECK(files::readStored(row, Format::csv, "t")); }), row.size(), 500'000);
+  checkBound("one long row", peakOf([&] { CHECK(files::readStored(row, Format::csv, "t")); }), row.size(),
+             500'000);
   // Texts of no characters take no bytes.
   const std::string nothing = files::npyHeader("|S0", {90'000});
   std::vector<files::ZipSource> sources;
@@ -288,14 +331,20 @@ TEST_CASE("reading: what a hostile file claims is not allocated") {
   REQUIRE(files::writeZip(sources, [&](std::string_view piece) { return archive += piece, true; }));
   checkRefused("texts of nothing", archive, Format::npz, 100 + 2 * files::kMostTexts);
   const std::string nodes = "{\"version\":1,\"x\":[" + repeated("[],", 100'000) + "[]]}";
-  checkBound("a state of nothing", peakOf([&] { CHECK_FALSE(files::readState(nodes, *document::preset("i-saw-a-saw"))); }), nodes.size(), 0, 100'000);
+  checkBound("a state of nothing",
+             peakOf([&] { CHECK_FALSE(files::readState(nodes, *document::preset("i-saw-a-saw"))); }),
+             nodes.size(), 0, 100'000);
   std::string header = "{";
-  for (int i = 0; i < 20'000; ++i) header += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
+  for (int i = 0; i < 20'000; ++i)
+    header += (i > 0 ? ",\"" : "\"") + std::to_string(i) +
+              "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
   header += "}";
   std::string many;
   for (int i = 0; i < 8; ++i) many += static_cast<char>(std::uint64_t{header.size()} >> 8 * i & 255);
   many += header;
-  checkBound("many tensors of nothing", peakOf([&] { CHECK(files::readStored(many, Format::safetensors, "t")); }), many.size(), 0, 20'000);
+  checkBound("many tensors of nothing",
+             peakOf([&] { CHECK(files::readStored(many, Format::safetensors, "t")); }), many.size(), 0,
+             20'000);
 }
 
 namespace {
@@ -307,7 +356,8 @@ StoredFile manyTensors(int count, Name nameOf) {
   StoredFile file;
   for (int i = 0; i < count; ++i) {
     Stored tensor;
-    tensor.name = nameOf(i), tensor.shape = {1, 1}, tensor.bytes = {reinterpret_cast<const char*>(&one), sizeof one};
+    tensor.name = nameOf(i), tensor.shape = {1, 1},
+    tensor.bytes = {reinterpret_cast<const char*>(&one), sizeof one};
     file.tensors.push_back(std::move(tensor));
   }
   return file;
@@ -318,11 +368,15 @@ std::string manyThings(const std::string& what, int count) {
   const auto number = [](int i) { return std::to_string(i); };
   StoredFile file;
   if (what == "tensors without a meaning") file = manyTensors(count, [&](int i) { return "t" + number(i); });
-  if (what == "layers") file = manyTensors(count, [&](int i) { return "l" + number(i / 3) + "." + "qkv"[i % 3]; });
-  if (what == "projections") file = manyTensors(count, [&](int i) { return "l" + number(i / 3) + "." + "qkv"[i % 3] + "_proj.weight"; });
+  if (what == "layers")
+    file = manyTensors(count, [&](int i) { return "l" + number(i / 3) + "." + "qkv"[i % 3]; });
+  if (what == "projections")
+    file =
+        manyTensors(count, [&](int i) { return "l" + number(i / 3) + "." + "qkv"[i % 3] + "_proj.weight"; });
   if (what == "weights") file = manyTensors(count, [&](int i) { return "l" + number(i) + ".weights"; });
   if (what == "notes") {
-    file = manyTensors(count, [&](int i) { return i < 3 ? std::string("a.") + "qkv"[i] : "a.t" + number(i); });
+    file =
+        manyTensors(count, [&](int i) { return i < 3 ? std::string("a.") + "qkv"[i] : "a.t" + number(i); });
     for (int i = 0; i < count; ++i) file.notes.emplace_back("n" + number(i), "1");
   }
   std::string out;
@@ -344,7 +398,9 @@ double secondsOf(int times, Call call) {
 
 }  // namespace
 
-TEST_CASE("reading: ten times as many tensors, layers and notes take about ten times as long, and not a hundred times") {
+TEST_CASE(
+    "reading: ten times as many tensors, layers and notes take about ten times as long, and not a hundred "
+    "times") {
   constexpr int few = 3000;
   for (const char* const what : {"tensors without a meaning", "layers", "projections", "weights", "notes"}) {
     CAPTURE(what);
@@ -365,22 +421,26 @@ TEST_CASE("reading: ten times as many tensors, layers and notes take about ten t
   }
 }
 
-TEST_CASE("reading: a file may have 100,000 tensors, in each format that names them, and one more is refused with a sentence") {
+TEST_CASE(
+    "reading: a file may have 100,000 tensors, in each format that names them, and one more is refused with "
+    "a sentence") {
   const int most = static_cast<int>(files::kMostTensors);
   StoredFile file = manyTensors(most, [](int i) { return "t" + std::to_string(i); });
   for (const Format format : {Format::npz, Format::safetensors, Format::json}) {
     const std::string bytes = written(file, format);
     checkBound(std::string(files::name(format)), peakOf([&] {
-      const auto read = files::readStored(bytes, format, "t");
-      REQUIRE(read);
-      CHECK(read->tensors.size() == files::kMostTensors);
-    }), bytes.size(), files::kMostTensors, files::kMostTensors);
+                 const auto read = files::readStored(bytes, format, "t");
+                 REQUIRE(read);
+                 CHECK(read->tensors.size() == files::kMostTensors);
+               }),
+               bytes.size(), files::kMostTensors, files::kMostTensors);
   }
   file.tensors.push_back(file.tensors.front());
   file.tensors.back().name = "last";
-  for (const auto& [format, sentence] : {std::pair(Format::npz, "the archive has 100001 entries; give at most 100000."),
-                                         {Format::safetensors, "there are more than 100000 tensors; give fewer."},
-                                         {Format::json, "there are more than 100000 tensors; give fewer."}}) {
+  for (const auto& [format, sentence] :
+       {std::pair(Format::npz, "the archive has 100001 entries; give at most 100000."),
+        {Format::safetensors, "there are more than 100000 tensors; give fewer."},
+        {Format::json, "there are more than 100000 tensors; give fewer."}}) {
     const auto read = files::readStored(written(file, format), format, "t");
     REQUIRE_FALSE(read);
     CHECK(read.error().sentence == sentence);
@@ -395,31 +455,39 @@ TEST_CASE("reading: a file may have 100,000 tensors, in each format that names t
   }
 }
 
-TEST_CASE("reading: a row of a million columns is read in the memory of its numbers, and refused by the board with the limit") {
+TEST_CASE(
+    "reading: a row of a million columns is read in the memory of its numbers, and refused by the board with "
+    "the limit") {
   const std::string row = repeated("1,", 999'999) + "1\n";
   checkBound("the row", peakOf([&] {
-    const auto opened = files::Opener().open(row, "row.csv");
-    REQUIRE(opened);
-    CHECK(opened->kind == files::Opened::Kind::form);
-    CHECK_FALSE(opened->form.isReady);
-    CHECK(opened->form.says == "d_k: 1000000 is too large; use 1 to 512.");
-  }), row.size(), 4'000'000);  // q, k and v alike, and one of them once more while it is converted
+               const auto opened = files::Opener().open(row, "row.csv");
+               REQUIRE(opened);
+               CHECK(opened->kind == files::Opened::Kind::form);
+               CHECK_FALSE(opened->form.isReady);
+               CHECK(opened->form.says == "d_k: 1000000 is too large; use 1 to 512.");
+             }),
+             row.size(), 4'000'000);  // q, k and v alike, and one of them once more while it is converted
 }
 
-TEST_CASE("reading: lists and objects nested half a million deep are refused, in every way of reading, in little memory") {
-  for (const std::string& begin : {std::string(), std::string("{\"q\":"), std::string("{\"weights\":"), std::string("{\"version\":1,\"x\":")})
+TEST_CASE(
+    "reading: lists and objects nested half a million deep are refused, in every way of reading, in little "
+    "memory") {
+  for (const std::string& begin : {std::string(), std::string("{\"q\":"), std::string("{\"weights\":"),
+                                   std::string("{\"version\":1,\"x\":")})
     for (const char* const open : {"[", "{\"a\":"}) {
       const std::string deep = begin + repeated(open, 500'000);
       CAPTURE(deep.substr(0, 20));
       std::size_t heading = 0;
       checkBound("deep", peakOf([&] {
-        const auto file = files::readTensorsFile(deep);
-        CHECK((!file || file->isState));
-        CHECK_FALSE(files::readLayer(deep, Format::json, "t", {}, heading));
-        files::Opener opener;
-        const auto opened = opener.open(deep, "deep.json");  // a text: that of a state, which has the sentence
-        CHECK((!opened || opened->kind == files::Opened::Kind::text));
-        CHECK_FALSE(opener.paste(deep));
-      }), deep.size(), 0);
+                   const auto file = files::readTensorsFile(deep);
+                   CHECK((!file || file->isState));
+                   CHECK_FALSE(files::readLayer(deep, Format::json, "t", {}, heading));
+                   files::Opener opener;
+                   const auto opened =
+                       opener.open(deep, "deep.json");  // a text: that of a state, which has the sentence
+                   CHECK((!opened || opened->kind == files::Opened::Kind::text));
+                   CHECK_FALSE(opener.paste(deep));
+                 }),
+                 deep.size(), 0);
     }
 }

@@ -1,15 +1,15 @@
-// Layers as in widely used models, against NumPy (tests/golden/real_models.py): the float version, the reference, and the
-// gradients of both.
+// Layers as in widely used models, against NumPy (tests/golden/real_models.py): the float version, the
+// reference, and the gradients of both.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "reference/backward.h"
 #include "attention/steps/backward.h"
 #include "attention/steps/position.h"
 #include "golden.h"
 #include "golden_json.h"
 #include "layer.h"
+#include "reference/backward.h"
 
 using namespace attention;
 using nlohmann::json;
@@ -29,11 +29,13 @@ test::Layer layerOf(const json& from) {
   layer.projected = inputs.contains("x"), layer.withOutputWeights = inputs.contains("w_o");
   for (const auto& [key, value] : inputs.items()) layer.input(*tensorNamed(key)) = tensorOf(value);
   Spec& s = layer.spec;
-  s.heads = o.at("heads"), s.kvHeads = o.at("kv_heads"), s.causal = o.value("causal", false), s.causalOffset = o.value("causal_offset", 0);
+  s.heads = o.at("heads"), s.kvHeads = o.at("kv_heads"), s.causal = o.value("causal", false),
+  s.causalOffset = o.value("causal_offset", 0);
   s.position = chosen<Position>(o.value("position", "none"), {"none", "sinusoidal", "rotary", "alibi"});
   s.rotary.pairs = chosen<RotaryPairs>(o.value("rotary_pairs", "adjacent"), {"adjacent", "half"});
   s.rotary.scaling = chosen<RotaryScaling>(o.value("rotary_scaling", "none"), {"none", "linear", "ntk"});
-  s.rotary.base = o.value("rotary_base", 10000.0f), s.rotary.dims = o.value("rotary_dims", 0), s.rotary.factor = o.value("rotary_factor", 1.0f);
+  s.rotary.base = o.value("rotary_base", 10000.0f), s.rotary.dims = o.value("rotary_dims", 0),
+  s.rotary.factor = o.value("rotary_factor", 1.0f);
   s.positionIds = o.value("position_ids", std::vector<int>());
   if (inputs.contains("v_a")) s.score = Score::additive;
   s.queryCount = layer.projected ? layer.x.rows() : layer.q.rows();
@@ -106,15 +108,23 @@ TEST_CASE("rotary: each column is in one pair or none, whatever the convention")
 
 TEST_CASE("ALiBi: the slopes are those of the paper, and of its code where the heads are no power of two") {
   const std::vector<std::pair<int, std::vector<double>>> lists = {
-      {1, {8}}, {2, {4, 8}}, {3, {4, 8, 2}}, {5, {2, 4, 6, 8, 1}}, {6, {2, 4, 6, 8, 1, 3}}, {8, {1, 2, 3, 4, 5, 6, 7, 8}},
+      {1, {8}},
+      {2, {4, 8}},
+      {3, {4, 8, 2}},
+      {5, {2, 4, 6, 8, 1}},
+      {6, {2, 4, 6, 8, 1, 3}},
+      {8, {1, 2, 3, 4, 5, 6, 7, 8}},
       {12, {1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5}}};
   for (const auto& [heads, exponents] : lists) {
     const Spec spec = test::shape(heads, 1, 1, 1, 1, 1);
-    for (int h = 0; h < heads; ++h) CHECK(slopeOf(spec, h) == doctest::Approx(std::exp2(-exponents[static_cast<std::size_t>(h)])));
+    for (int h = 0; h < heads; ++h)
+      CHECK(slopeOf(spec, h) == doctest::Approx(std::exp2(-exponents[static_cast<std::size_t>(h)])));
   }
 }
 
-TEST_CASE("rotary: NTK-aware scaling leaves the fastest pair, and turns the slowest as much slower as linear scaling does") {
+TEST_CASE(
+    "rotary: NTK-aware scaling leaves the fastest pair, and turns the slowest as much slower as linear "
+    "scaling does") {
   Spec spec = test::shape(1, 1, 1, 1, 16, 1), scaled = spec;
   scaled.rotary.scaling = RotaryScaling::ntk, scaled.rotary.factor = 8.0f;
   CHECK(rotarySpeed(scaled, 0) == doctest::Approx(rotarySpeed(spec, 0)));

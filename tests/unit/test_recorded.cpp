@@ -12,7 +12,8 @@ namespace {
 
 struct Notes final : draw::Recorder {
   void words(const Words& w, const ImVec4& clip) override {
-    const bool isSeen = w.x < clip.z && w.x + w.width > clip.x && w.baseline - w.size < clip.w && w.baseline > clip.y;
+    const bool isSeen =
+        w.x < clip.z && w.x + w.width > clip.x && w.baseline - w.size < clip.w && w.baseline > clip.y;
     if (isSeen && w.angle == 0) texts.insert(w.text);
     turned += w.angle != 0;
   }
@@ -20,8 +21,12 @@ struct Notes final : draw::Recorder {
     CHECK(points.size() >= 2);
     closed += isClosed;
   }
-  void rect(ImVec2 from, ImVec2 to, ImU32, const ImVec4&) override { rects += to.x > from.x && to.y > from.y; }
-  void polygon(const std::vector<ImVec2>& points, ImU32, const ImVec4&) override { CHECK(points.size() >= 3); }
+  void rect(ImVec2 from, ImVec2 to, ImU32, const ImVec4&) override {
+    rects += to.x > from.x && to.y > from.y;
+  }
+  void polygon(const std::vector<ImVec2>& points, ImU32, const ImVec4&) override {
+    CHECK(points.size() >= 3);
+  }
   void heatmap(const draw::Values& values, const draw::Heatmap& heatmap, const ImVec4&) override {
     cells += values.rows * values.cols;
     ++heatmaps, transposed += heatmap.transposed;
@@ -71,7 +76,9 @@ TEST_CASE("a recorded frame has the words that are on the screen") {
   }
 }
 
-TEST_CASE("in column layout every matrix is transposed, the thumbnails of the heads and the picture of the mask too") {
+TEST_CASE(
+    "in column layout every matrix is transposed, the thumbnails of the heads and the picture of the mask "
+    "too") {
   for (const char* columns : {"false", "true"}) {
     CAPTURE(columns);
     Fixture f(1440, 900);
@@ -79,7 +86,8 @@ TEST_CASE("in column layout every matrix is transposed, the thumbnails of the he
     f.settle();
     Notes notes;
     draw::readBack(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts, {}, notes);
-    // Q, K, V, S, W, O, two heads and their mean, and the mask. In the other layout K alone is transposed; here it is not.
+    // Q, K, V, S, W, O, two heads and their mean, and the mask. In the other layout K alone is transposed;
+    // here it is not.
     CHECK(notes.heatmaps >= 10);
     CHECK(notes.transposed == (columns == std::string_view("true") ? notes.heatmaps - 1 : 1));
   }
@@ -105,7 +113,8 @@ TEST_CASE("the figure of a board leaves the board, the frame and the context as 
   f.settle();
   CHECK(drawing.width > 300);
   CHECK(drawing.height > 200);
-  for (const files::Drawing::Item& item : drawing.items) CHECK(std::isfinite(item.x + item.y + item.width + item.height));
+  for (const files::Drawing::Item& item : drawing.items)
+    CHECK(std::isfinite(item.x + item.y + item.width + item.height));
 }
 
 TEST_CASE("the board of a figure is dark or light as asked, and clear where it has no background") {

@@ -35,7 +35,8 @@ std::vector<Value> valuesOf(const document::Option& o) {
     case document::OptionType::text: return {std::string()};
     case document::OptionType::heads: return {std::vector<int>{}, std::vector<int>{0, 5}};
     default:
-      for (const double n : {-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 12.0, 16.0, 63.0, 64.0, 255.0, 256.0, 1020.0, 1023.0, 1024.0, 5000.0})
+      for (const double n : {-1.0, 0.0,  1.0,  2.0,  3.0,   4.0,   5.0,    6.0,    7.0,    8.0,   9.0,
+                             12.0, 16.0, 63.0, 64.0, 255.0, 256.0, 1020.0, 1023.0, 1024.0, 5000.0})
         if (n >= o.min) out.push_back(n);
       return out;
   }
@@ -45,9 +46,11 @@ std::vector<State> widgetRects() {
   const auto text = [](const char* t) { return std::string(t); };
   return {with({}),
           with({set(OptionId::mode, text("x")), set(OptionId::position, text("sinusoidal"))}),
-          with({set(OptionId::mode, text("x")), set(OptionId::cross, true), set(OptionId::position, text("sinusoidal")), set(OptionId::causal_offset, 1020.0)}),
+          with({set(OptionId::mode, text("x")), set(OptionId::cross, true),
+                set(OptionId::position, text("sinusoidal")), set(OptionId::causal_offset, 1020.0)}),
           with({set(OptionId::d_k, 4.0), set(OptionId::position, text("rotary"))}),
-          with({set(OptionId::d_k, 4.0), set(OptionId::position, text("rotary")), set(OptionId::causal_offset, 1020.0)}),
+          with({set(OptionId::d_k, 4.0), set(OptionId::position, text("rotary")),
+                set(OptionId::causal_offset, 1020.0)}),
           with({set(OptionId::score, text("additive")), set(OptionId::causal_offset, 1024.0)}),
           with({set(OptionId::mask_after_softmax, true)}),
           with({set(OptionId::normalizer, text("relu"))}),
@@ -101,20 +104,24 @@ TEST_CASE("remedy: what it says") {
   CHECK(offered(start, OptionId::heads, 3.0) == "none");
   CHECK(offered(start, OptionId::heads, 65.0) == "none");
   CHECK(offered(start, OptionId::position, rotary) == "Rotary needs an even d_k · set 4");
-  CHECK(offered(start, OptionId::position, std::string("sinusoidal")) == "Sinusoidal positions are added to X · set X · W");
-  CHECK(offered(start, OptionId::key_tokens, 7.0) == "Without cross-attention the keys are the tokens · set cross-attention");
+  CHECK(offered(start, OptionId::position, std::string("sinusoidal")) ==
+        "Sinusoidal positions are added to X · set X · W");
+  CHECK(offered(start, OptionId::key_tokens, 7.0) ==
+        "Without cross-attention the keys are the tokens · set cross-attention");
   CHECK(offered(start, OptionId::tokens, 2000.0) == "none");
   CHECK(document::reason(start, OptionId::tokens, 2000.0) == "2000 is too large; use 1 to 1024.");
 
   const State even = with({set(OptionId::d_k, 4.0), set(OptionId::position, rotary)});
   CHECK(offered(even, OptionId::d_k, 5.0) == "Rotary needs an even d_k · set positions to none");
   CHECK(offered(even, OptionId::score, additive) == "Rotary needs a dot product · set positions to none");
-  CHECK(offered(even, OptionId::heads, 8.0) == "8 heads need 16 columns · widen to 16");  // 8 heads of one column each cannot be turned in pairs
+  CHECK(offered(even, OptionId::heads, 8.0) ==
+        "8 heads need 16 columns · widen to 16");  // 8 heads of one column each cannot be turned in pairs
   CHECK(offered(even, OptionId::causal_offset, 1023.0) == "Positions end at 1024 · set ALiBi");
 
   const State far = with({set(OptionId::score, additive), set(OptionId::causal_offset, 1024.0)});
   CHECK(offered(far, OptionId::scale, true) == "Only dot products are scaled · set scaled dot");
-  CHECK(offered(far, OptionId::position, rotary) == "Rotary needs a dot product · set scaled dot, set 4, set keys before to 1020");
+  CHECK(offered(far, OptionId::position, rotary) ==
+        "Rotary needs a dot product · set scaled dot, set 4, set keys before to 1020");
 
   CHECK(offered(with({set(OptionId::mask_after_softmax, true)}), OptionId::normalizer, std::string("relu")) ==
         "The mask comes after softmax · set before");
@@ -125,7 +132,9 @@ TEST_CASE("remedy: what it says") {
 }
 
 TEST_CASE("remedy: heads of keys, and steps of a decoder") {
-  const auto of = [](double heads, double keyHeads) { return with({set(OptionId::d_k, 24.0), set(OptionId::heads, heads), set(OptionId::kv_heads, keyHeads)}); };
+  const auto of = [](double heads, double keyHeads) {
+    return with({set(OptionId::d_k, 24.0), set(OptionId::heads, heads), set(OptionId::kv_heads, keyHeads)});
+  };
   CHECK(offered(of(8, 8), OptionId::kv_heads, 3.0) == "3 key heads do not divide 8 heads · set 4");
   CHECK(offered(of(8, 8), OptionId::kv_heads, 5.0) == "5 key heads do not divide 8 heads · set 4");
   CHECK(offered(of(8, 4), OptionId::kv_heads, 7.0) == "7 key heads do not divide 8 heads · set 8");
@@ -134,7 +143,7 @@ TEST_CASE("remedy: heads of keys, and steps of a decoder") {
   CHECK(offered(of(8, 8), OptionId::kv_heads, 16.0) == "16 key heads need 16 heads · set 16 heads");
   CHECK(offered(of(8, 8), OptionId::kv_heads, 9.0) == "none");  // does not divide the width
   CHECK(offered(of(8, 8), OptionId::kv_heads, 2.0) == "none");  // is possible
-  const State start = test::start();  // 4 tokens
+  const State start = test::start();                            // 4 tokens
   CHECK(offered(start, OptionId::step, 4.0) == "none");
   CHECK(offered(start, OptionId::step, 6.0) == "Step 6 needs 6 tokens · set 6 tokens");
   const auto longer = document::remedy(start, OptionId::step, 6.0);
@@ -149,18 +158,30 @@ TEST_CASE("remedy: heads of keys, and steps of a decoder") {
 }
 
 TEST_CASE("remedy: of sizes that memory does not hold, the largest that it does, or another one gives way") {
-  const State many = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 16.0), set(OptionId::tokens, 1024.0)});
-  const std::string scores = "At most 16.7 million scores fit · ", numbers = "At most 3.5 million numbers fit · ";
-  CHECK(offered(many, OptionId::heads, 64.0) == scores + "set 512 tokens");  // 16 is the present number, and no other below 64 fits
-  const State half = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 32.0), set(OptionId::tokens, 512.0)});
-  CHECK(offered(half, OptionId::tokens, 1024.0) == scores + "set 724");  // the largest n with n² × 32 scores that fit
-  const State most = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 32.0), set(OptionId::tokens, 724.0)});
+  const State many = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 16.0),
+                           set(OptionId::tokens, 1024.0)});
+  const std::string scores = "At most 16.7 million scores fit · ",
+                    numbers = "At most 3.5 million numbers fit · ";
+  CHECK(offered(many, OptionId::heads, 64.0) ==
+        scores + "set 512 tokens");  // 16 is the present number, and no other below 64 fits
+  const State half = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 32.0),
+                           set(OptionId::tokens, 512.0)});
+  CHECK(offered(half, OptionId::tokens, 1024.0) ==
+        scores + "set 724");  // the largest n with n² × 32 scores that fit
+  const State most = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 32.0),
+                           set(OptionId::tokens, 724.0)});
   CHECK(offered(most, OptionId::tokens, 725.0) == scores + "set 16 heads");
   CHECK(offered(many, OptionId::batch, document::kMaxBatch * 1.0).starts_with(numbers + "set "));
   CHECK(offered(many, OptionId::d_k, 256.0).starts_with(numbers + "set "));
   int helped = 0;
   for (const State* start : {&many, &half, &most}) {
-    for (const auto& [id, value] : {std::pair{OptionId::heads, 64.0}, {OptionId::tokens, 1024.0}, {OptionId::tokens, 725.0}, {OptionId::batch, document::kMaxBatch * 1.0}, {OptionId::d_k, 256.0}, {OptionId::d_v, 255.0}, {OptionId::model_dim, 1024.0}}) {
+    for (const auto& [id, value] : {std::pair{OptionId::heads, 64.0},
+                                    {OptionId::tokens, 1024.0},
+                                    {OptionId::tokens, 725.0},
+                                    {OptionId::batch, document::kMaxBatch * 1.0},
+                                    {OptionId::d_k, 256.0},
+                                    {OptionId::d_v, 255.0},
+                                    {OptionId::model_dim, 1024.0}}) {
       const auto found = document::remedy(*start, id, value);
       if (document::check(*start, id, value)) continue;
       CAPTURE(document::option(id).name);
@@ -179,7 +200,9 @@ TEST_CASE("remedy: of sizes that memory does not hold, the largest that it does,
   CHECK(helped > 8);
   const auto done = document::check(half, OptionId::tokens, 1024.0);
   REQUIRE_FALSE(done);
-  CHECK(document::withRemedy(half, OptionId::tokens, 1024.0, done.error()).message().ends_with(" The nearest that fits is 724."));
+  CHECK(document::withRemedy(half, OptionId::tokens, 1024.0, done.error())
+            .message()
+            .ends_with(" The nearest that fits is 724."));
 }
 
 TEST_CASE("remedy: an error names it") {
@@ -187,7 +210,9 @@ TEST_CASE("remedy: an error names it") {
   const auto done = document::check(start, OptionId::heads, 4.0);
   REQUIRE_FALSE(done);
   CHECK(document::withRemedy(start, OptionId::heads, 4.0, done.error()).message() ==
-        "heads: 4 does not divide the model width 6 (heads × d_k); use 1, 2, 3 or 6. It fits after setting d_k to 4.");
+        "heads: 4 does not divide the model width 6 (heads × d_k); use 1, 2, 3 or 6. It fits after setting "
+        "d_k to 4.");
   const auto large = document::check(start, OptionId::tokens, 5000.0);
-  CHECK(document::withRemedy(start, OptionId::tokens, 5000.0, large.error()).message() == large.error().message());
+  CHECK(document::withRemedy(start, OptionId::tokens, 5000.0, large.error()).message() ==
+        large.error().message());
 }

@@ -47,10 +47,12 @@ TEST_CASE("result: an error has the field and the sentence apart, and its messag
   CHECK(done.error().message() == "heads: 5 is too large; use 1 to 4.");
   CHECK(Error{Error::Kind::range, "q[0,1,2]", "is NaN; every number must be finite.", true}.message() ==
         "q[0,1,2] is NaN; every number must be finite.");
-  CHECK(Error{Error::Kind::range, "", "Cannot read a.json: it is a folder."}.message() == "Cannot read a.json: it is a folder.");
+  CHECK(Error{Error::Kind::range, "", "Cannot read a.json: it is a folder."}.message() ==
+        "Cannot read a.json: it is a folder.");
 }
 
-TEST_CASE("result: errors can be changed on the way, and values and errors are moved out of results that end") {
+TEST_CASE(
+    "result: errors can be changed on the way, and values and errors are moved out of results that end") {
   auto done = checkHeads(5);
   done.error().field = "options.heads";
   CHECK(done.error().message() == "options.heads: 5 is too large; use 1 to 4.");

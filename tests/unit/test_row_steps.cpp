@@ -1,10 +1,10 @@
-// The steps of a row from its scores to the output: they follow from the options, and every number that a step shows is that
-// of the tensor.
+// The steps of a row from its scores to the output: they follow from the options, and every number that a
+// step shows is that of the tensor.
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cmath>
+#include <cstdlib>
 
 #include "attention/layer/row_steps.h"
 #include "layer.h"
@@ -42,7 +42,8 @@ double numberAt(const std::string& text, std::size_t at) {
   std::string plain;
   if (text.compare(at, 3, "−") == 0) plain = "-", at += 3;
   if (text.compare(at, 3, "∞") == 0) return plain.empty() ? HUGE_VAL : -HUGE_VAL;
-  for (; at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.'); ++at) plain += text[at];
+  for (; at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.'); ++at)
+    plain += text[at];
   return std::atof(plain.c_str());
 }
 
@@ -145,20 +146,26 @@ TEST_CASE("stepper: the steps of every mechanism, by their names") {
   CHECK(names([](Layer& l) { l.spec.score = Score::dot; }) == "q·k, " + tail);
   CHECK(names([](Layer& l) { l.spec.scale = 0.5f; }) == "q·k, × scale, " + tail);
   CHECK(names([](Layer& l) { l.spec.score = Score::cosine; }) == "q·k, |q|, |k|, ÷ |q||k|, " + tail);
-  CHECK(names([](Layer& l) { l.spec.position = Position::rotary; }) == "turn q, turn k, q·k, ÷ √d_k, " + tail);
-  CHECK(names([](Layer& l) { l.spec.position = Position::alibi, l.spec.softcap = 3; }) == "q·k, ÷ √d_k, soft cap, ALiBi, " + tail);
+  CHECK(names([](Layer& l) { l.spec.position = Position::rotary; }) ==
+        "turn q, turn k, q·k, ÷ √d_k, " + tail);
+  CHECK(names([](Layer& l) { l.spec.position = Position::alibi, l.spec.softcap = 3; }) ==
+        "q·k, ÷ √d_k, soft cap, ALiBi, " + tail);
   CHECK(names([](Layer& l) { l.spec.temperature = 2; }) == "q·k, ÷ √d_k, ÷ T, " + tail);
-  CHECK(names([](Layer& l) { l.spec.causal = l.spec.maskAfterSoftmax = true; }) == "q·k, ÷ √d_k, max, exp, Σ, weights, mask, × V, output");
+  CHECK(names([](Layer& l) { l.spec.causal = l.spec.maskAfterSoftmax = true; }) ==
+        "q·k, ÷ √d_k, max, exp, Σ, weights, mask, × V, output");
   for (const Normalizer n : {Normalizer::sparsemax, Normalizer::entmax15})
     CHECK(names([&](Layer& l) { l.spec.normalizer = n; }) == "q·k, ÷ √d_k, threshold, weights, × V, output");
-  CHECK(names([](Layer& l) { l.spec.normalizer = Normalizer::hardmax; }) == "q·k, ÷ √d_k, max, weights, × V, output");
+  CHECK(names([](Layer& l) { l.spec.normalizer = Normalizer::hardmax; }) ==
+        "q·k, ÷ √d_k, max, weights, × V, output");
   for (const Normalizer n : {Normalizer::sigmoid, Normalizer::relu, Normalizer::none})
     CHECK(names([&](Layer& l) { l.spec.normalizer = n; }) == "q·k, ÷ √d_k, weights, × V, output");
   CHECK(Stepped(test::withScore(layer, Score::general, random)).names() == "qᵀW_a, · k, " + tail);
-  CHECK(Stepped(test::withScore(layer, Score::additive, random)).names() == "W_a q, U_a k, v_a tanh, " + tail);
+  CHECK(Stepped(test::withScore(layer, Score::additive, random)).names() ==
+        "W_a q, U_a k, v_a tanh, " + tail);
   const Layer projected = test::projected(test::shape(2, 2, 3, 3, 4, 2), 6, 4, random);
   const std::string own = Stepped(projected).names();
-  CHECK(own == (projected.withOutputWeights ? "q·k, ÷ √d_k, max, exp, Σ, weights, × V, concat, output" : "q·k, ÷ √d_k, max, exp, Σ, weights, × V, output"));
+  CHECK(own == (projected.withOutputWeights ? "q·k, ÷ √d_k, max, exp, Σ, weights, × V, concat, output"
+                                            : "q·k, ÷ √d_k, max, exp, Σ, weights, × V, output"));
 }
 
 TEST_CASE("stepper: a decoder keeps what no window has left behind") {
@@ -181,13 +188,15 @@ TEST_CASE("stepper: a decoder keeps what no window has left behind") {
   CHECK(cells.made.front() == Region{TensorId::k, 0, 4, 0, 1, 2});
 }
 
-TEST_CASE("stepper: every number of every mechanism is the tensor's, and the last step is the row of the output") {
+TEST_CASE(
+    "stepper: every number of every mechanism is the tensor's, and the last step is the row of the output") {
   Random random(4);
   const Layer plain = test::direct(test::shape(2, 1, 3, 4, 4, 3), random);
   for (const Score score : test::kScores) {
     for (const Normalizer normalizer : test::kNormalizers) {
       for (const Position position : {Position::none, Position::rotary, Position::alibi}) {
-        if (score == Score::additive && position == Position::rotary) continue;  // it has no dot product that rotary positions could act on
+        if (score == Score::additive && position == Position::rotary)
+          continue;  // it has no dot product that rotary positions could act on
         Layer layer = test::withScore(plain, score, random);
         layer.spec.normalizer = normalizer, layer.spec.position = position, layer.spec.causal = true;
         layer.spec.softcap = position == Position::alibi ? 2.0f : 0.0f;
@@ -198,12 +207,14 @@ TEST_CASE("stepper: every number of every mechanism is the tensor's, and the las
   }
   for (const int units : {1, 6}) {
     Layer layer = test::withScore(plain, Score::additive, random);
-    fill(layer.wA = {2, units, 4}, random), fill(layer.uA = {2, units, 4}, random), fill(layer.vA = {2, 1, units}, random);
+    fill(layer.wA = {2, units, 4}, random), fill(layer.uA = {2, units, 4}, random),
+        fill(layer.vA = {2, 1, units}, random);
     checkSteps(Stepped(layer));
   }
   for (const RotaryPairs pairs : {RotaryPairs::adjacent, RotaryPairs::half}) {
     Layer layer = plain;
-    layer.spec.position = Position::rotary, layer.spec.rotary.pairs = pairs, layer.spec.rotary.dims = 2, layer.spec.positionIds = {2, 9};
+    layer.spec.position = Position::rotary, layer.spec.rotary.pairs = pairs, layer.spec.rotary.dims = 2,
+    layer.spec.positionIds = {2, 9};
     checkSteps(Stepped(layer));
   }
   Layer late = plain;
@@ -218,7 +229,8 @@ TEST_CASE("stepper: every number of every mechanism is the tensor's, and the las
 TEST_CASE("stepper: the last step equals the output row, with W_O and without, hidden heads left out") {
   Random random(5);
   for (const bool isProjected : {false, true}) {
-    Layer layer = isProjected ? test::projected(test::shape(2, 2, 3, 3, 4, 2), 4, 3, random) : test::direct(test::shape(3, 3, 3, 3, 4, 3), random);
+    Layer layer = isProjected ? test::projected(test::shape(2, 2, 3, 3, 4, 2), 4, 3, random)
+                              : test::direct(test::shape(3, 3, 3, 3, 4, 3), random);
     if (!isProjected) layer.spec.hiddenHeads = 2;
     const Stepped w(layer);
     const Tensor& output = w.trace.output;
@@ -233,10 +245,13 @@ TEST_CASE("stepper: the last step equals the output row, with W_O and without, h
         }
         for (std::size_t at = 0; at < line.text.size(); ++at)
           if (line.text[at] == mark::kCell) shown.push_back(numberAt(line.text, at + 1));
-        if (line.text == "hidden : 0") shown.insert(shown.end(), static_cast<std::size_t>(layer.spec.valueDim), 0.0);
+        if (line.text == "hidden : 0")
+          shown.insert(shown.end(), static_cast<std::size_t>(layer.spec.valueDim), 0.0);
       }
       REQUIRE(shown.size() == static_cast<std::size_t>(output.cols()));
-      for (int c = 0; c < output.cols(); ++c) CHECK(shown[static_cast<std::size_t>(c)] == doctest::Approx(double{output.at(0, i, c)}).epsilon(1e-5).scale(1));
+      for (int c = 0; c < output.cols(); ++c)
+        CHECK(shown[static_cast<std::size_t>(c)] ==
+              doctest::Approx(double{output.at(0, i, c)}).epsilon(1e-5).scale(1));
     }
   }
 }
@@ -291,7 +306,8 @@ TEST_CASE("stepper: a number that is a sum opens into it") {
       int ordinal = 0;
       for (std::size_t at = 0; at < line.text.size(); ++at) {
         if (line.text[at] != mark::kSum) continue;
-        const auto sum = sumBehind(line, ordinal++, w.layer.spec, w.in, w.trace, {TensorId::weights, 0, 2, 1}, 6);
+        const auto sum =
+            sumBehind(line, ordinal++, w.layer.spec, w.in, w.trace, {TensorId::weights, 0, 2, 1}, 6);
         REQUIRE(sum);
         checkMarks(w, *sum);
         CHECK(sum->value == doctest::Approx(numberAt(line.text, at + 1)).epsilon(1e-5).scale(1));
@@ -300,5 +316,6 @@ TEST_CASE("stepper: a number that is a sum opens into it") {
     }
   }
   const Stepped w(plain);
-  CHECK(!sumBehind(w.lines(Step::raw, {0, 2, 1, 0}).back(), 0, plain.spec, w.in, w.trace, {TensorId::weights, 0, 2, 1}, 2));
+  CHECK(!sumBehind(w.lines(Step::raw, {0, 2, 1, 0}).back(), 0, plain.spec, w.in, w.trace,
+                   {TensorId::weights, 0, 2, 1}, 2));
 }

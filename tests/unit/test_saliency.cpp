@@ -1,4 +1,5 @@
-// The inputs that would raise the selected value, on the board: the switch, the list with its buttons, the triangles.
+// The inputs that would raise the selected value, on the board: the switch, the list with its buttons, the
+// triangles.
 #include "app_fixture.h"
 
 #include <numeric>
@@ -19,7 +20,8 @@ struct Board : Fixture {
   }
   float value(std::string_view tensor, int row, int col) { return (*app().tensor(tensor))->at(0, row, col); }
   /// W[row, col] of the plain layer by the definition, with one cell of Q or K changed by `by`.
-  double weight(int row, int col, std::string_view moved = "", int movedRow = 0, int movedCol = 0, double by = 0) {
+  double weight(int row, int col, std::string_view moved = "", int movedRow = 0, int movedCol = 0,
+                double by = 0) {
     const Tensor &q = **app().tensor("q"), &k = **app().tensor("k");
     const auto number = [&](std::string_view name, const Tensor& t, int r, int c) {
       return double{t.at(0, r, c)} + (name == moved && r == movedRow && c == movedCol ? by : 0.0);
@@ -47,7 +49,8 @@ Best steepest(Board& f, int row, int col) {
     const Tensor& t = **f.app().tensor(name);
     for (int r = 0; r < t.rows(); ++r) {
       for (int c = 0; c < t.cols(); ++c) {
-        const double slope = (f.weight(row, col, name, r, c, 1e-4) - f.weight(row, col, name, r, c, -1e-4)) / 2e-4;
+        const double slope =
+            (f.weight(row, col, name, r, c, 1e-4) - f.weight(row, col, name, r, c, -1e-4)) / 2e-4;
         if (std::fabs(slope) <= std::fabs(best.slope) + 1e-6) continue;
         const double by = slope > 0 ? 0.1 : -0.1;
         best = {name, r, c, by, f.weight(row, col, name, r, c, by) - f.weight(row, col), slope};
@@ -59,7 +62,9 @@ Best steepest(Board& f, int row, int col) {
 
 }  // namespace
 
-TEST_CASE("raise: the switch of the inspector shows the strongest cells, and a press on Nudge does what it says, as one step of undo") {
+TEST_CASE(
+    "raise: the switch of the inspector shows the strongest cells, and a press on Nudge does what it says, "
+    "as one step of undo") {
   Board f;
   f.click(f.at("weights", 0, 3, 2));
   CHECK(f.option("gradient") == "false");
@@ -100,7 +105,8 @@ TEST_CASE("raise: Nudge all is one step of 0.10 along the gradient, and one step
   double length = 0;
   for (const auto& [name, was] : {std::pair<const char*, const Tensor*>{"q", &q}, {"k", &k}}) {
     const Tensor& now = **f.app().tensor(name);
-    for (std::size_t i = 0; i < now.size(); ++i) length += std::pow(double{now.data()[i]} - double{was->data()[i]}, 2);
+    for (std::size_t i = 0; i < now.size(); ++i)
+      length += std::pow(double{now.data()[i]} - double{was->data()[i]}, 2);
   }
   CHECK(std::sqrt(length) == doctest::Approx(0.1).epsilon(1e-4));
   CHECK(double{f.value("weights", 3, 2)} > before);
@@ -114,7 +120,8 @@ TEST_CASE("raise: Nudge all is one step of 0.10 along the gradient, and one step
   CHECK(f.app().undo());
 }
 
-TEST_CASE("raise: u switches it; scores, outputs, means and X·W have it too; what cannot be raised says why") {
+TEST_CASE(
+    "raise: u switches it; scores, outputs, means and X·W have it too; what cannot be raised says why") {
   Board f;
   f.type('u');
   CHECK(f.option("gradient") == "true");

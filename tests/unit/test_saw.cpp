@@ -1,4 +1,5 @@
-// "I saw a saw" from one-hot words: what no matrices can achieve, what positions change, and four output rows that training does achieve.
+// "I saw a saw" from one-hot words: what no matrices can achieve, what positions change, and four output rows
+// that training does achieve.
 #include <cmath>
 
 #include "attention/steps/backward.h"
@@ -38,13 +39,16 @@ float farthest(const attention::Tensor& is, const float (&wanted)[4][4], attenti
   differences = is;
   float most = 0;
   for (int r = 0; r < 4; ++r)
-    for (int c = 0; c < is.cols(); ++c) most = std::max(most, std::abs(differences.at(0, r, c) -= wanted[r][c]));
+    for (int c = 0; c < is.cols(); ++c)
+      most = std::max(most, std::abs(differences.at(0, r, c) -= wanted[r][c]));
   return most;
 }
 
-/// Gradient descent with Adam on half the squared error of the output, and with `withWeights` also of the weights.
+/// Gradient descent with Adam on half the squared error of the output, and with `withWeights` also of the
+/// weights.
 void learn(State& s, bool withWeights, int steps) {
-  training::Updater updaters[3] = {{training::Optimizer::adam, 0.03, s.wQ.size()}, {training::Optimizer::adam, 0.03, s.wK.size()},
+  training::Updater updaters[3] = {{training::Optimizer::adam, 0.03, s.wQ.size()},
+                                   {training::Optimizer::adam, 0.03, s.wK.size()},
                                    {training::Optimizer::adam, 0.03, s.wV.size()}};
   attention::Trace trace;
   attention::Scratch scratch;
@@ -57,14 +61,18 @@ void learn(State& s, bool withWeights, int steps) {
     attention::forward(spec(s), inputs(s), trace, scratch);
     farthest(trace.output, kTargets, dOutput), farthest(trace.weights, kWeights, dWeights);
     const attention::Upstream upstream[] = {{TensorId::output, &dOutput}, {TensorId::weights, &dWeights}};
-    attention::backward(spec(s), inputs(s), trace, std::span(upstream).first(withWeights ? 2 : 1), wanted, gradients, backwardScratch);
-    for (int i = 0; i < 3; ++i) updaters[i].apply(input(s, kLearned[i])->values(), gradients[kLearned[i]].values());
+    attention::backward(spec(s), inputs(s), trace, std::span(upstream).first(withWeights ? 2 : 1), wanted,
+                        gradients, backwardScratch);
+    for (int i = 0; i < 3; ++i)
+      updaters[i].apply(input(s, kLearned[i])->values(), gradients[kLearned[i]].values());
   }
 }
 
 }  // namespace
 
-TEST_CASE("saw: from one-hot words the rows of both saw are equal whatever the matrices are, and positions or a mask break the tie") {
+TEST_CASE(
+    "saw: from one-hot words the rows of both saw are equal whatever the matrices are, and positions or a "
+    "mask break the tie") {
   for (const char* name : {"i-saw-a-saw", "target-outputs"}) {
     State s = named(name);
     s.mode = Mode::x, s.causal = false, s.position = Position::none;
@@ -73,15 +81,19 @@ TEST_CASE("saw: from one-hot words the rows of both saw are equal whatever the m
       const attention::Trace trace = traced(s);
       for (int h = 0; h < trace.weights.heads(); ++h)
         for (int c = 0; c < 4; ++c) REQUIRE(trace.weights.at(h, 1, c) == trace.weights.at(h, 3, c));
-      for (int c = 0; c < trace.output.cols(); ++c) REQUIRE(trace.output.at(0, 1, c) == trace.output.at(0, 3, c));
+      for (int c = 0; c < trace.output.cols(); ++c)
+        REQUIRE(trace.output.at(0, 1, c) == trace.output.at(0, 3, c));
       State placed = s, masked = s;
       placed.position = Position::sinusoidal, masked.causal = true;
-      for (const State* other : {&placed, &masked}) CHECK(traced(*other).output.at(0, 1, 0) != traced(*other).output.at(0, 3, 0));
+      for (const State* other : {&placed, &masked})
+        CHECK(traced(*other).output.at(0, 1, 0) != traced(*other).output.at(0, 3, 0));
     }
   }
 }
 
-TEST_CASE("saw: the example's matrices give the four rows that were asked for, and without positions the mean of two of them") {
+TEST_CASE(
+    "saw: the example's matrices give the four rows that were asked for, and without positions the mean of "
+    "two of them") {
   State s = named("target-outputs");
   CHECK(s.labels == std::vector<std::string>{"I", "saw", "a", "saw"});
   for (int c = 0; c < 4; ++c) CHECK(s.x.at(0, 1, c) == s.x.at(0, 3, c));
@@ -94,7 +106,9 @@ TEST_CASE("saw: the example's matrices give the four rows that were asked for, a
   for (int c = 0; c < 4; ++c) CHECK(tied.output.at(0, 1, c) == tied.output.at(0, 3, c));
 }
 
-TEST_CASE("saw: training reaches the four rows with positions, and without them no more than the mean of both saw") {
+TEST_CASE(
+    "saw: training reaches the four rows with positions, and without them no more than the mean of both "
+    "saw") {
   State s = named("target-outputs");
   attention::Tensor differences;
   drawNumbers(s, 1);

@@ -13,13 +13,16 @@ using Found = Search::Found;
 
 namespace {
 
-Found found(std::string_view typed, std::string_view title, std::string_view text = {}) { return Search(typed).in(title, folded(text)); }
+Found found(std::string_view typed, std::string_view title, std::string_view text = {}) {
+  return Search(typed).in(title, folded(text));
+}
 
 /// The title with its marked parts in brackets.
 std::string marked(std::string_view typed, std::string_view title) {
   std::string out(title);
   auto ranges = Search(typed).marks(title);
-  for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) out.insert(range->second, "]"), out.insert(range->first, "[");
+  for (auto range = ranges.rbegin(); range != ranges.rend(); ++range)
+    out.insert(range->second, "]"), out.insert(range->first, "[");
   return out;
 }
 
@@ -63,7 +66,10 @@ TEST_CASE("search: what is marked is what was typed") {
 }
 
 TEST_CASE("search: anything may be typed") {
-  for (const std::string& typed : {std::string("\xff\xfe\x80"), std::string("\xc3"), std::string(5000, 'a'), std::string("a\0b", 3), std::string("'\"<b>&%s\\"), std::string("🧑‍🤝‍🧑 🇩🇪"), std::string("٣ שלום"), std::string(300, ' ')}) {
+  for (const std::string& typed :
+       {std::string("\xff\xfe\x80"), std::string("\xc3"), std::string(5000, 'a'), std::string("a\0b", 3),
+        std::string("'\"<b>&%s\\"), std::string("🧑‍🤝‍🧑 🇩🇪"), std::string("٣ שלום"),
+        std::string(300, ' ')}) {
     const Search search(typed);
     static_cast<void>(search.in("Causal mask \xc3", folded("\xe4\xff")));
     for (const auto& [from, to] : search.marks("Causal mask \xc3")) CHECK((from < to && to <= 13));

@@ -45,7 +45,8 @@ constexpr TensorId kRows[] = {TensorId::x, TensorId::q, TensorId::k, TensorId::v
 TEST_CASE("a character is what a reader takes for one") {
   CHECK(clusters("abc") == Tokens{"a", "b", "c"});
   CHECK(clusters("e\u0301a\u0308\u0323x") == Tokens{"e\u0301", "a\u0308\u0323", "x"});
-  CHECK(clusters("👩‍🚀👍🏽🇩🇪🇫🇷1️⃣") == Tokens{"👩‍🚀", "👍🏽", "🇩🇪", "🇫🇷", "1️⃣"});
+  CHECK(clusters("👩‍🚀👍🏽🇩🇪🇫🇷1️⃣") ==
+        Tokens{"👩‍🚀", "👍🏽", "🇩🇪", "🇫🇷", "1️⃣"});
   CHECK(clusters("क्षेत्र") == Tokens{"क्षे", "त्र"});
   CHECK(clusters("กำลัง") == Tokens{"กำ", "ลั", "ง"});
   CHECK(clusters("مَرْ") == Tokens{"مَ", "رْ"});
@@ -60,13 +61,16 @@ TEST_CASE("sentences in any script are split where their writers part them") {
   CHECK(splitTokens("我 看见 一把 锯子") == Tokens{"我", "看见", "一把", "锯子"});
   CHECK(splitTokens("我　看见　一把　锯子。") == Tokens{"我", "看见", "一把", "锯子", "。"});
   CHECK(splitTokens("我看见一把锯子。") == Tokens{"我", "看", "见", "一", "把", "锯", "子", "。"});
-  CHECK(splitTokens("「我，看见！？」、好") == Tokens{"「", "我", "，", "看", "见", "！", "？", "」", "、", "好"});
-  CHECK(splitTokens("رأيت منشارا، أليس كذلك؟ نعم؛") == Tokens{"رأيت", "منشارا", "،", "أليس", "كذلك", "؟", "نعم", "؛"});
+  CHECK(splitTokens("「我，看见！？」、好") ==
+        Tokens{"「", "我", "，", "看", "见", "！", "？", "」", "、", "好"});
+  CHECK(splitTokens("رأيت منشارا، أليس كذلك؟ نعم؛") ==
+        Tokens{"رأيت", "منشارا", "،", "أليس", "كذلك", "؟", "نعم", "؛"});
   CHECK(splitTokens("я\u00a0увидел\u202fпилу…") == Tokens{"я", "увидел", "пилу", "…"});
   CHECK(splitTokens("मैंने आरी देखी।") == Tokens{"मैंने", "आरी", "देखी", "।"});
   CHECK(splitTokens("cafe\u0301 e\u0301te\u0301") == Tokens{"cafe\u0301", "e\u0301te\u0301"});
   CHECK(splitTokens("か\u3099き") == Tokens{"か\u3099", "き"});
-  CHECK(splitTokens("hi👩‍🚀👍🏽 🇩🇪🇫🇷#️⃣ok") == Tokens{"hi", "👩‍🚀", "👍🏽", "🇩🇪", "🇫🇷", "#️⃣", "ok"});
+  CHECK(splitTokens("hi👩‍🚀👍🏽 🇩🇪🇫🇷#️⃣ok") ==
+        Tokens{"hi", "👩‍🚀", "👍🏽", "🇩🇪", "🇫🇷", "#️⃣", "ok"});
   CHECK(splitTokens("\u200b\u3000\u00a0").empty());
 }
 
@@ -74,8 +78,13 @@ TEST_CASE("a label that is too long is refused by whole characters") {
   std::string families;
   for (int i = 0; i < 4; ++i) families += "👨‍👩‍👧";  // 18 bytes each
   const std::string said = test::refusal(document::checkLabel("labels[0]", families));
-  CHECK(said == "labels[0]: \"👨‍👩‍👧👨‍👩‍👧…\" is 72 bytes long; use at most 64, which its first 3 characters fill.");
-  CHECK(test::refusal(document::checkLabel("labels[0]", std::string(65, 'a'))).ends_with(" is 65 bytes long; use at most 64."));
+  CHECK(said ==
+        "labels[0]: \"👨‍👩‍👧👨‍👩‍👧…\" is 72 bytes long; use at most 64, which its "
+        "first "
+        "3 "
+        "characters fill.");
+  CHECK(test::refusal(document::checkLabel("labels[0]", std::string(65, 'a')))
+            .ends_with(" is 65 bytes long; use at most 64."));
   CHECK(test::refusal(document::checkLabel("labels[0]", families.substr(0, 54))) == "accepted");
 }
 
@@ -111,8 +120,12 @@ TEST_CASE("words keep their numbers through every change of the sentence and of 
   REQUIRE(d.apply(document::SetLabels{0, {"a"}}));
   CHECK(d.state().q.at(0, 1, 0) == 9);
   CHECK(rowOf(d.state().q, 4) == dog);
-  for (const auto& [id, value] : {std::pair{OptionId::d_k, 5.0}, {OptionId::model_dim, 7.0}, {OptionId::d_v, 4.0}, {OptionId::batch, 2.0},
-                                  {OptionId::tokens, 7.0}, {OptionId::batch_item, 1.0}}) {
+  for (const auto& [id, value] : {std::pair{OptionId::d_k, 5.0},
+                                  {OptionId::model_dim, 7.0},
+                                  {OptionId::d_v, 4.0},
+                                  {OptionId::batch, 2.0},
+                                  {OptionId::tokens, 7.0},
+                                  {OptionId::batch_item, 1.0}}) {
     CAPTURE(document::option(id).name);
     REQUIRE(d.apply(document::SetOption{OptionId::labels, std::string("b x dog c dog")}));
     REQUIRE(d.apply(test::set(id, value)));
@@ -156,7 +169,8 @@ TEST_CASE("same_word is an option like others: undone, stored, checked, off wher
   REQUIRE(d.apply(document::SetLabels{1, {"the"}}));
   REQUIRE(d.undo());
   CHECK(d.state() == on);
-  CHECK(test::refusal(d.apply(test::set(OptionId::same_word, 1.0))) == "same_word: 1 is not true or false; use one of these.");
+  CHECK(test::refusal(d.apply(test::set(OptionId::same_word, 1.0))) ==
+        "same_word: 1 is not true or false; use one of these.");
 }
 
 TEST_CASE("an example's numbers are touched by nothing but the switch") {

@@ -1,4 +1,5 @@
-// Boards with their undo history as bytes: restored bit for bit after any edits, and no other bytes are accepted.
+// Boards with their undo history as bytes: restored bit for bit after any edits, and no other bytes are
+// accepted.
 #include "document_support.h"
 #include "files/session_store.h"
 
@@ -12,7 +13,8 @@ namespace {
 
 constexpr std::size_t kMuch = std::size_t{64} << 20;
 
-/// All states that undo and redo reach, oldest first, the start that each of them has, and the index of the present one.
+/// All states that undo and redo reach, oldest first, the start that each of them has, and the index of the
+/// present one.
 struct History {
   std::vector<State> states, starts;
   std::size_t at = 0;
@@ -28,7 +30,8 @@ History historyOf(Document d) {
   std::size_t forth = 0;
   while (d.redo()) ++forth;
   for (;;) {
-    all.states.insert(all.states.begin(), content(d.state())), all.starts.insert(all.starts.begin(), content(d.start()));
+    all.states.insert(all.states.begin(), content(d.state())),
+        all.starts.insert(all.starts.begin(), content(d.start()));
     if (!d.undo()) break;
   }
   all.at = all.states.size() - 1 - forth;
@@ -95,7 +98,9 @@ TEST_CASE("session store: written after every edit as if it were written once") 
   }
 }
 
-TEST_CASE("session store: where there is little room the oldest steps are left out, and the present board never is") {
+TEST_CASE(
+    "session store: where there is little room the oldest steps are left out, and the present board never "
+    "is") {
   Document d(test::start());
   SessionStore store;
   std::string bytes;
@@ -150,7 +155,9 @@ TEST_CASE("session store: what is damaged is refused, and the document stays") {
   test::RandomEdits random(7);
   for (int i = 0; i < 400; ++i) {
     std::string wrong = bytes;
-    for (int n = 1 + random.below(3); n > 0; --n) wrong[static_cast<std::size_t>(random.below(static_cast<int>(wrong.size())))] = static_cast<char>(random.below(256));
+    for (int n = 1 + random.below(3); n > 0; --n)
+      wrong[static_cast<std::size_t>(random.below(static_cast<int>(wrong.size())))] =
+          static_cast<char>(random.below(256));
     Document other(test::start());
     if (files::restore(wrong, other)) CHECK(refusal(check(other.state())) == "accepted");
   }

@@ -41,7 +41,8 @@ class Shown : public Fixture {
 
 /// The number at the beginning of the text; the board writes the minus sign "−".
 double numberIn(std::string words) {
-  for (std::size_t at; (at = words.find("−")) != std::string::npos;) words.replace(at, std::string("−").size(), "-");
+  for (std::size_t at; (at = words.find("−")) != std::string::npos;)
+    words.replace(at, std::string("−").size(), "-");
   return std::strtod(words.c_str(), nullptr);
 }
 double numberAfter(const std::string& words, const std::string& before) {
@@ -88,7 +89,9 @@ std::vector<Bar> barsOf(Shown& f) {
   const ImU32 color = views::palette(false).weight;
   for (const Words& w : painted.words()) {
     const bool isNumber = w.text.find_first_not_of("−0123456789.") == std::string::npos;
-    if (!isNumber || w.left < card.x + 140 || w.right > card.x + card.width || w.midY() < top || w.midY() > bottom) continue;
+    if (!isNumber || w.left < card.x + 140 || w.right > card.x + card.width || w.midY() < top ||
+        w.midY() > bottom)
+      continue;
     const Rectangle derived{w.midX() - 28, top, w.midX() + 28, bottom};
     Rectangle box = painted.extent(views::withAlpha(color, 0.35f), derived);
     if (box.width() < 0) box = painted.extent(color, derived);
@@ -107,12 +110,15 @@ TEST_CASE("shown: the mean of the heads leaves hidden ones out: W, O, the sums a
   for (const std::vector<int>& heads : {std::vector<int>{0, 1, 2}, {0, 2}, {1}}) {
     std::string hidden;
     for (int h = 0; h < 3; ++h) {
-      if (std::find(heads.begin(), heads.end(), h) == heads.end()) hidden += (hidden.empty() ? "" : ",") + std::to_string(h);
+      if (std::find(heads.begin(), heads.end(), h) == heads.end())
+        hidden += (hidden.empty() ? "" : ",") + std::to_string(h);
     }
     CAPTURE(hidden);
     f.set("hidden_heads", "[" + hidden + "]");
     f.set("average_heads", "true");
-    CHECK(f.words("title:weights").starts_with(heads.size() == 1 ? "W: the one head that takes part" : "W: mean of the " + std::to_string(heads.size()) + " heads"));
+    CHECK(f.words("title:weights")
+              .starts_with(heads.size() == 1 ? "W: the one head that takes part"
+                                             : "W: mean of the " + std::to_string(heads.size()) + " heads"));
     for (const char* name : {"weights", "head_output"}) {
       CAPTURE(name);
       for (int row = 0; row < 4; ++row) {
@@ -129,9 +135,12 @@ TEST_CASE("shown: the mean of the heads leaves hidden ones out: W, O, the sums a
       CHECK(numberAfter(words, "Σ ") == doctest::Approx(1));
       CHECK(std::abs(numberAfter(words, "its entropy ") - bits(mean)) <= kHalf);
       CHECK(std::abs(numberAfter(words, "] = ") - mean[1]) <= kHalf);
-      // The heads differ, so the entropy of a single head, or one that includes hidden heads, would be noticed.
-      for (int h = 0; h < 3 && heads.size() > 1; ++h) CHECK(std::abs(bits(rowOf(f.tensor("weights"), h, row)) - bits(mean)) > 2 * kHalf);
-      if (heads.size() < 3) CHECK(std::abs(bits(meanOf(f.tensor("weights"), {0, 1, 2}, row)) - bits(mean)) > kHalf);
+      // The heads differ, so the entropy of a single head, or one that includes hidden heads, would be
+      // noticed.
+      for (int h = 0; h < 3 && heads.size() > 1; ++h)
+        CHECK(std::abs(bits(rowOf(f.tensor("weights"), h, row)) - bits(mean)) > 2 * kHalf);
+      if (heads.size() < 3)
+        CHECK(std::abs(bits(meanOf(f.tensor("weights"), {0, 1, 2}, row)) - bits(mean)) > kHalf);
     }
   }
 }
@@ -155,7 +164,9 @@ TEST_CASE("shown: weights that are no shares have bars both ways and no entropy"
       float base = 0, most = 0;
       double largest = 0;
       for (std::size_t j = 0; j < bars.size(); ++j) {
-        if (std::abs(wanted[j]) > largest) largest = std::abs(wanted[j]), most = bars[j].box.height(), base = wanted[j] < 0 ? bars[j].box.top : bars[j].box.bottom;
+        if (std::abs(wanted[j]) > largest)
+          largest = std::abs(wanted[j]), most = bars[j].box.height(),
+          base = wanted[j] < 0 ? bars[j].box.top : bars[j].box.bottom;
       }
       REQUIRE(most > 10);
       for (std::size_t j = 0; j < bars.size(); ++j) {
@@ -165,7 +176,8 @@ TEST_CASE("shown: weights that are no shares have bars both ways and no entropy"
         if (std::abs(wanted[j]) < 0.1) continue;
         CHECK(std::abs((wanted[j] < 0 ? box.top : box.bottom) - base) < 1.5f);
         CHECK((wanted[j] < 0 ? number > box.bottom : number < box.top));
-        CHECK(static_cast<double>(box.height() / most) == doctest::Approx(std::abs(wanted[j]) / largest).epsilon(0.1));
+        CHECK(static_cast<double>(box.height() / most) ==
+              doctest::Approx(std::abs(wanted[j]) / largest).epsilon(0.1));
         below += wanted[j] < 0;
       }
     }
@@ -212,7 +224,8 @@ TEST_CASE("shown: a decoder explains the row of its step, and shows no row that 
     const Painted painted;
     float lowest = 0;
     for (const float alpha : {0.15f, 0.88f}) {
-      const Rectangle drawn = painted.extent(views::withAlpha(views::palette(false).weight, alpha), {arcs.x, arcs.y, arcs.x + arcs.width, arcs.y + arcs.height});
+      const Rectangle drawn = painted.extent(views::withAlpha(views::palette(false).weight, alpha),
+                                             {arcs.x, arcs.y, arcs.x + arcs.width, arcs.y + arcs.height});
       if (drawn.width() > 0) lowest = std::max(lowest, drawn.bottom);
     }
     CHECK(std::abs(lowest - (last.y + last.height / 2)) < 8);
@@ -220,23 +233,28 @@ TEST_CASE("shown: a decoder explains the row of its step, and shows no row that 
 }
 
 TEST_CASE("shown: the formula of the scores is in view at common sizes, and nothing is written over it") {
-  for (const auto& [width, height] : {std::pair{1366, 768}, {1280, 720}, {1440, 900}, {1920, 1080}, {1100, 700}}) {
+  for (const auto& [width, height] :
+       {std::pair{1366, 768}, {1280, 720}, {1440, 900}, {1920, 1080}, {1100, 700}}) {
     CAPTURE(width);
     Shown f(static_cast<float>(width), static_cast<float>(height));
     for (const char* columns : {"3", "1", "2"}) {
       CAPTURE(columns);
       f.set("d_k", columns);
-      for (const auto& [score, formula] : {std::pair{"scaled", "S = Q·K T / d k + mask"}, {"dot", "S = Q·K T + mask"}, {"cosine", "S = cos(q, k) + mask"}}) {
+      for (const auto& [score, formula] : {std::pair{"scaled", "S = Q·K T / d k + mask"},
+                                           {"dot", "S = Q·K T + mask"},
+                                           {"cosine", "S = cos(q, k) + mask"}}) {
         CAPTURE(score);
         f.set("score", '"' + std::string(score) + '"');
         REQUIRE(f.isThere("caption:scores"));
         const app::Rect place = f.at("caption:scores");
         CHECK(f.words("caption:scores") == formula);
-        CHECK((place.x > 232 && place.x + place.width <= static_cast<float>(width) && place.y + place.height <= static_cast<float>(height)));
+        CHECK((place.x > 232 && place.x + place.width <= static_cast<float>(width) &&
+               place.y + place.height <= static_cast<float>(height)));
         for (const char* other : {"caption:q", "caption:weights", "caption:head_output"}) {
           if (!f.isThere(other)) continue;
           const app::Rect b = f.at(other);
-          CHECK((b.y + b.height <= place.y || b.y >= place.y + place.height || b.x >= place.x + place.width + 6 || b.x + b.width + 6 <= place.x));
+          CHECK((b.y + b.height <= place.y || b.y >= place.y + place.height ||
+                 b.x >= place.x + place.width + 6 || b.x + b.width + 6 <= place.x));
         }
       }
       f.set("score", "\"scaled\"");
@@ -278,9 +296,14 @@ TEST_CASE("shown: columns keep names at any number of words: all of 12, every so
   }
 }
 
-TEST_CASE("shown: every matrix has its name and what it is, above it, or as a tooltip where there is no room") {
-  const std::pair<const char*, const char*> all[] = {{"q", "what each word asks"}, {"k", "what each word offers"}, {"v", "what each word says"},
-      {"scores", "how well they match"}, {"weights", "how much each word looks at each"}, {"head_output", "what each word becomes"}};
+TEST_CASE(
+    "shown: every matrix has its name and what it is, above it, or as a tooltip where there is no room") {
+  const std::pair<const char*, const char*> all[] = {{"q", "what each word asks"},
+                                                     {"k", "what each word offers"},
+                                                     {"v", "what each word says"},
+                                                     {"scores", "how well they match"},
+                                                     {"weights", "how much each word looks at each"},
+                                                     {"head_output", "what each word becomes"}};
   for (const auto& [width, height] : {std::pair{1440, 900}, {1024, 768}, {640, 440}, {390, 844}}) {
     for (const char* tokens : {"1", "4", "12", "25"}) {
       CAPTURE(width);
@@ -292,7 +315,10 @@ TEST_CASE("shown: every matrix has its name and what it is, above it, or as a to
         const auto place = f.app().locate("title:" + std::string(name), 0, 0, 0);
         if (!place || place->y + place->height > static_cast<float>(height)) continue;  // further down
         const std::string words = f.words("title:" + std::string(name));
-        CHECK(words.starts_with(name == std::string_view("scores") ? "S" : name == std::string_view("head_output") ? "O" : std::string(1, static_cast<char>(std::toupper(name[0])))));
+        CHECK(words.starts_with(name == std::string_view("scores") ? "S"
+                                : name == std::string_view("head_output")
+                                    ? "O"
+                                    : std::string(1, static_cast<char>(std::toupper(name[0])))));
         if (words.find(meaning) != std::string::npos) continue;
         f.moveTo(place->x + 4, place->y + 8);
         f.settle();
@@ -300,7 +326,8 @@ TEST_CASE("shown: every matrix has its name and what it is, above it, or as a to
         f.moveTo(-1000, -1000);
       }
       if (width == 1440 && std::string_view(tokens) == "4") {
-        for (const auto& [name, meaning] : all) CHECK(f.words("title:" + std::string(name)).find(meaning) != std::string::npos);
+        for (const auto& [name, meaning] : all)
+          CHECK(f.words("title:" + std::string(name)).find(meaning) != std::string::npos);
       }
     }
   }
@@ -309,7 +336,8 @@ TEST_CASE("shown: every matrix has its name and what it is, above it, or as a to
 TEST_CASE("shown: cells have the two decimals that are asked for wherever those fit") {
   constexpr float kDigit = 6, kAir = 3;  // width of a digit of the smallest font; gap between neighbours
   int whole = 0;
-  for (const auto& [width, height] : {std::pair{1440, 900}, {1366, 768}, {1280, 720}, {1024, 700}, {412, 892}}) {
+  for (const auto& [width, height] :
+       {std::pair{1440, 900}, {1366, 768}, {1280, 720}, {1024, 700}, {412, 892}}) {
     CAPTURE(width);
     Shown f(static_cast<float>(width), static_cast<float>(height));
     for (const char* tokens : {"4", "6", "9", "12", "16"}) {
@@ -324,7 +352,9 @@ TEST_CASE("shown: cells have the two decimals that are asked for wherever those 
             if (std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
           }
         }
-        const auto length = [](double v) { return static_cast<float>(std::to_string(static_cast<int>(std::abs(v) + kHalf)).size()) + 3; };
+        const auto length = [](double v) {
+          return static_cast<float>(std::to_string(static_cast<int>(std::abs(v) + kHalf)).size()) + 3;
+        };
         const float longest = std::max(length(high), low <= -kHalf ? length(low) + 1 : 0.0f);
         const app::Rect box = f.at(name, 0, 0, 0);
         if (longest * kDigit > box.width - kAir) continue;
@@ -341,7 +371,8 @@ TEST_CASE("shown: cells have the two decimals that are asked for wherever those 
 
 TEST_CASE("shown: a low card has all terms of a weight above its bars, and the chosen bar its name") {
   int low = 0, named = 0;
-  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1600.0f, 960.0f}, {1600.0f, 1000.0f}, {1920.0f, 1080.0f}}) {
+  for (const auto& [width, height] :
+       {std::pair{1440.0f, 900.0f}, {1600.0f, 960.0f}, {1600.0f, 1000.0f}, {1920.0f, 1080.0f}}) {
     Shown f(width, height);
     for (int tokens = 9; tokens <= 25; tokens += 1) {
       f.set("tokens", std::to_string(tokens));
@@ -353,8 +384,10 @@ TEST_CASE("shown: a low card has all terms of a weight above its bars, and the c
       CAPTURE(tokens);
       CAPTURE(card);
       const bool isFormula = card.find("all the matches") != std::string::npos;
-      for (const char* term : {"mask", "exp(s − max)", "÷ Σ row", "adds to output"}) CHECK((isFormula || card.find(term) != std::string::npos));
-      for (const char* part : {"2.65", "0.60 + 0.84 + 4.62 + 0.63", "= 6.69"}) CHECK((!isFormula || card.find(part) != std::string::npos));
+      for (const char* term : {"mask", "exp(s − max)", "÷ Σ row", "adds to output"})
+        CHECK((isFormula || card.find(term) != std::string::npos));
+      for (const char* part : {"2.65", "0.60 + 0.84 + 4.62 + 0.63", "= 6.69"})
+        CHECK((!isFormula || card.find(part) != std::string::npos));
       if (card.find("entropy") == std::string::npos) continue;
       low += box.height < 300;
       if (!f.app().locate("bar:chosen", 0, 0, 0)) continue;  // all bars have labels of their own
@@ -376,7 +409,9 @@ TEST_CASE("shown: counts have a comma at each thousand, and what the arcs leave 
   CHECK(note.ends_with(" ≥ 1 %"));
 }
 
-TEST_CASE("shown: on a phone the captions of the arcs stand below the line under the tabs, at any number of words") {
+TEST_CASE(
+    "shown: on a phone the captions of the arcs stand below the line under the tabs, at any number of "
+    "words") {
   Shown f(390, 3000);
   int seen = 0;
   for (int tokens = 1; tokens <= 30; ++tokens) {
@@ -405,18 +440,22 @@ TEST_CASE("shown: the words beside the arcs thin out before they touch, and the 
     bool isChosenThere = false;
     const Painted painted;
     for (const Words& w : painted.words()) {
-      if (w.midY() < card.y + 42 || w.left < card.x || w.right > card.x + card.width / 2 || w.text == "query") continue;
+      if (w.midY() < card.y + 42 || w.left < card.x || w.right > card.x + card.width / 2 || w.text == "query")
+        continue;
       isChosenThere |= w.text == "t8";
       lines.push_back(w.midY());
     }
     std::sort(lines.begin(), lines.end());
     REQUIRE(lines.size() >= 10);
-    for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i] - lines[i - 1] >= 11);  // text is at whole pixels
-    CHECK((isChosenThere || f.option("tokens") == "1024"));  // the cells of 1024 tokens are too small to be clicked precisely
+    for (std::size_t i = 1; i < lines.size(); ++i)
+      CHECK(lines[i] - lines[i - 1] >= 11);  // text is at whole pixels
+    CHECK((isChosenThere ||
+           f.option("tokens") == "1024"));  // the cells of 1024 tokens are too small to be clicked precisely
   }
 }
 
-constexpr const char* kLongWords = R"(["Donaudampfschifffahrtsgesellschaft", "incomprehensibilities", "Llanfairpwllgwyngyll", "antidisestablishmentarianism"])";
+constexpr const char* kLongWords =
+    R"(["Donaudampfschifffahrtsgesellschaft", "incomprehensibilities", "Llanfairpwllgwyngyll", "antidisestablishmentarianism"])";
 
 TEST_CASE("shown: of a title that is too long the number stays") {
   for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1100.0f, 900.0f}, {390.0f, 844.0f}}) {
@@ -439,7 +478,9 @@ TEST_CASE("shown: beside a small board the sum of the row stands clear of a long
   const Painted painted;
   const auto inBrief = [&](std::string_view part) {
     for (const Words& w : painted.words()) {
-      if (w.text.find(part) != std::string::npos && w.left >= brief.x - 1 && w.midY() > brief.y && w.midY() < brief.y + 28) return &w;
+      if (w.text.find(part) != std::string::npos && w.left >= brief.x - 1 && w.midY() > brief.y &&
+          w.midY() < brief.y + 28)
+        return &w;
     }
     return static_cast<const Words*>(nullptr);
   };
@@ -468,18 +509,24 @@ TEST_CASE("shown: beside a small board the softmax is of the number that it gets
   for (const auto& [option, value] : {std::pair("softcap", "1"), std::pair("position", "\"alibi\"")}) {
     CAPTURE(option);
     f.set(option, value);
-    CHECK(std::abs(numberAfter(f.words("brief"), "softmax(") - static_cast<double>(f.tensor("masked").at(0, 3, 1))) <= kHalf);
+    CHECK(std::abs(numberAfter(f.words("brief"), "softmax(") -
+                   static_cast<double>(f.tensor("masked").at(0, 3, 1))) <= kHalf);
     f.set(option, value[0] == '1' ? "0" : "\"none\"");
   }
-  REQUIRE(f.app().openText(R"({"q": [[1], [2]], "k": [[1], [1]], "v": [[1], [1]], "mask": [[0.5, -1], [2, -3]]})", "a.json"));
+  REQUIRE(f.app().openText(
+      R"({"q": [[1], [2]], "k": [[1], [1]], "v": [[1], [1]], "mask": [[0.5, -1], [2, -3]]})", "a.json"));
   f.settle();
   f.choose("weights", 1, 1);
   CHECK(numberAfter(f.words("brief"), "softmax(") == doctest::Approx(-1));
 }
 
-TEST_CASE("shown: a score too large for a float is marked as a bound, in its cell and in the arithmetic, whatever the scale makes of it") {
+TEST_CASE(
+    "shown: a score too large for a float is marked as a bound, in its cell and in the arithmetic, whatever "
+    "the scale makes of it") {
   Shown f;
-  REQUIRE(f.app().openText(R"({"q": [[1e30, 1, 0, 0], [-1e30, 2, 0, 0]], "k": [[1e30, 0, 0, 0], [0, 1, 0, 0]], "v": [[1], [2]]})", "a.json"));
+  REQUIRE(f.app().openText(
+      R"({"q": [[1e30, 1, 0, 0], [-1e30, 2, 0, 0]], "k": [[1e30, 0, 0, 0], [0, 1, 0, 0]], "v": [[1], [2]]})",
+      "a.json"));
   f.settle();
   CHECK(f.cell("scores", 0, 0) == "≥1e38");
   CHECK(f.cell("scores", 1, 0) == "≤−1e38");
@@ -494,7 +541,9 @@ TEST_CASE("shown: a score too large for a float is marked as a bound, in its cel
   CHECK(numberIn(f.cell("scores", 0, 0)) == doctest::Approx(5));  // as for any number beyond a float
 }
 
-TEST_CASE("shown: a temperature that two decimals would make 0 is written with its digits, and the keys change it") {
+TEST_CASE(
+    "shown: a temperature that two decimals would make 0 is written with its digits, and the keys change "
+    "it") {
   Shown f;
   f.set("temperature", "0.0004");
   CHECK(f.words("temperature-value").find("0.0004") != std::string::npos);
@@ -532,7 +581,10 @@ TEST_CASE("shown: weights too small for numbers are hatched where a key is maske
   const Painted painted;
   const auto isHatched = [&](int row, int col) {
     const app::Rect r = f.at("weights", 0, row, col);
-    return painted.extent(views::palette(false).border, {r.x + 1, r.y + 1, r.x + r.width - 1, r.y + r.height - 1}).width() > 0;
+    return painted
+               .extent(views::palette(false).border,
+                       {r.x + 1, r.y + 1, r.x + r.width - 1, r.y + r.height - 1})
+               .width() > 0;
   };
   REQUIRE(f.at("weights", 0, 0, 0).width < 20);
   for (const auto& [row, col] : {std::pair{0, 9}, {3, 4}, {8, 19}}) CHECK(isHatched(row, col));
@@ -548,12 +600,16 @@ TEST_CASE("shown: names of values stand clear of the ring of the chosen one and 
   for (int row = 0; row < 4; ++row) {
     const app::Rect tip = f.at("tip:v:" + std::to_string(row)), plane = f.at("values");
     const float x = tip.x + tip.width / 2, y = tip.y + tip.height / 2, radius = row == 2 ? 8 : 4.5f;
-    const std::string letter = std::vector<std::string>{"v₁", "v₂", "v₃", "v₄"}[static_cast<std::size_t>(row)];
+    const std::string letter =
+        std::vector<std::string>{"v₁", "v₂", "v₃", "v₄"}[static_cast<std::size_t>(row)];
     for (const Words& w : painted.words()) {
-      if (!w.text.starts_with(letter) || w.left < plane.x || w.right > plane.x + plane.width || w.top < plane.y) continue;
+      if (!w.text.starts_with(letter) || w.left < plane.x || w.right > plane.x + plane.width ||
+          w.top < plane.y)
+        continue;
       ++seen;
       CAPTURE(w.text);
-      const float dx = std::max({w.left - x, x - w.right, 0.0f}), dy = std::max({w.midY() - 6 - y, y - w.midY() - 6, 0.0f});
+      const float dx = std::max({w.left - x, x - w.right, 0.0f}),
+                  dy = std::max({w.midY() - 6 - y, y - w.midY() - 6, 0.0f});
       CHECK(std::hypot(dx, dy) >= radius + 2);
     }
   }
@@ -609,12 +665,14 @@ TEST_CASE("shown: the chart of reach goes as far up as what explodes") {
   for (int i = 0; i < reach.rows(); ++i) most = std::max(most, static_cast<double>(reach.at(0, i, 1)));
   REQUIRE(most > 2000);
   REQUIRE(std::isfinite(most));
-  // The numbers of the axis are right-aligned; the lowest and the highest determine the positions of all others.
+  // The numbers of the axis are right-aligned; the lowest and the highest determine the positions of all
+  // others.
   const Painted painted;
   std::map<int, std::map<double, float>> columns;
   for (const Words& w : painted.words()) {
     const double power = std::log10(numberIn(w.text));
-    const bool isPower = w.text.find_first_not_of("0123456789.e") == std::string::npos && std::abs(std::remainder(power, 1)) < 1e-9;
+    const bool isPower = w.text.find_first_not_of("0123456789.e") == std::string::npos &&
+                         std::abs(std::remainder(power, 1)) < 1e-9;
     if (isPower) columns[static_cast<int>(std::lround(w.right / 3))][power] = w.midY();
   }
   const auto bySize = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
@@ -624,7 +682,8 @@ TEST_CASE("shown: the chart of reach goes as far up as what explodes") {
   const auto [high, top] = *ticks.rbegin();
   // The axis ends at its last number; above it is the legend, in the same colour.
   const auto share = static_cast<float>((std::log10(most) - low) / (high - low));
-  const Rectangle end = painted.extent(views::palette(false).key, {1000, top - 4, 1440, bottom + 4});  // other curves are left of it
+  const Rectangle end = painted.extent(views::palette(false).key,
+                                       {1000, top - 4, 1440, bottom + 4});  // other curves are left of it
   CHECK(end.width() > 100);
   CHECK(std::abs(end.top - (bottom + (top - bottom) * share)) < 3);
 }

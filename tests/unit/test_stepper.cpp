@@ -4,7 +4,9 @@
 
 namespace {
 
-double cell(Fixture& f, std::string_view tensor, int row, int col) { return double{(*f.app().tensor(tensor))->at(0, row, col)}; }
+double cell(Fixture& f, std::string_view tensor, int row, int col) {
+  return double{(*f.app().tensor(tensor))->at(0, row, col)};
+}
 
 void rest(Fixture& f, float seconds = 1.0f / 60) {
   for (int i = 0; i < 400 && f.app().wantsFrame(); ++i) f.frame(seconds);
@@ -12,7 +14,9 @@ void rest(Fixture& f, float seconds = 1.0f / 60) {
 
 }  // namespace
 
-TEST_CASE("stepper: the button in the inspector begins at the first step of the selected row, and keys go through it") {
+TEST_CASE(
+    "stepper: the button in the inspector begins at the first step of the selected row, and keys go through "
+    "it") {
   Fixture f;
   CHECK(f.option("stepper") == "0");
   f.click(f.at("stepper"));
@@ -106,7 +110,10 @@ TEST_CASE("stepper: the track is dragged back and forth, stays where it is left,
 TEST_CASE("stepper: a lesson that opens it plays the whole way, and a script only its step") {
   for (const bool isLesson : {true, false}) {
     Fixture f;
-    if (isLesson) REQUIRE(f.app().openLesson(R"({"lesson": 1, "id": "walk", "title": "Walk", "steps": [{"preset": "i-saw-a-saw", "set": {"stepper": 1}, "text": "Look."}]})", "", "", 0));
+    if (isLesson)
+      REQUIRE(f.app().openLesson(
+          R"({"lesson": 1, "id": "walk", "title": "Walk", "steps": [{"preset": "i-saw-a-saw", "set": {"stepper": 1}, "text": "Look."}]})",
+          "", "", 0));
     else REQUIRE(f.app().set("stepper", "1"));
     f.settle();
     rest(f);
@@ -136,7 +143,9 @@ TEST_CASE("stepper: buttons and dots of the bar") {
   CHECK(!f.app().locate("stepper-next", 0, 0, 0));
 }
 
-TEST_CASE("stepper: undo leaves the steps as they are shown, as it leaves all that is only how the board is looked at") {
+TEST_CASE(
+    "stepper: undo leaves the steps as they are shown, as it leaves all that is only how the board is looked "
+    "at") {
   Fixture f;
   f.drag(f.at("q", 0, 3, 2), 30, 0);
   REQUIRE(f.app().set("stepper", "3"));

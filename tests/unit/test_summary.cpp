@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "document/preset.h"
 #include "document/document.h"
+#include "document/preset.h"
 #include "layer.h"
 #include "summary_check.h"
 
@@ -58,14 +58,19 @@ TEST_CASE("summaries: edits, options, tokens, undo and redo") {
     const document::State& s = board.state();
     const int kind = random.below(13), row = random.below(s.tokens), col = random.below(s.headDim);
     const TensorId ids[] = {TensorId::q, TensorId::k, TensorId::v};
-    if (kind < 5) board.apply(document::SetCells{ids[random.below(3)], random.below(s.heads), row, col, 1, 1, {random.normal()}});
+    if (kind < 5)
+      board.apply(
+          document::SetCells{ids[random.below(3)], random.below(s.heads), row, col, 1, 1, {random.normal()}});
     else if (kind == 5) board.set(OptionId::causal, random.chance(0.5));
     else if (kind == 6) board.set(OptionId::temperature, random.chance(0.5) ? 1.0 : 2.0);
-    else if (kind == 7) board.apply(document::PaintCells{row, random.below(s.tokens), 1, 1, {std::uint8_t{1}}});
+    else if (kind == 7)
+      board.apply(document::PaintCells{row, random.below(s.tokens), 1, 1, {std::uint8_t{1}}});
     else if (kind == 8) board.set(OptionId::tokens, static_cast<double>(s.tokens + (s.tokens > 70 ? -1 : 1)));
     else if (kind == 9) board.set(OptionId::normalizer, std::string(random.chance(0.3) ? "none" : "softmax"));
     else if (kind == 10) board.undo();
-    else if (kind == 11) board.set(OptionId::hidden_heads, random.chance(0.5) ? std::vector<int>{} : std::vector<int>{random.below(2)});
+    else if (kind == 11)
+      board.set(OptionId::hidden_heads,
+                random.chance(0.5) ? std::vector<int>{} : std::vector<int>{random.below(2)});
     else board.redo();
   }
 }

@@ -1,4 +1,5 @@
-// The table of tensors compared with the tensors of real layers, which the reference makes without using the table.
+// The table of tensors compared with the tensors of real layers, which the reference makes without using the
+// table.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -30,7 +31,8 @@ void checkTable(const Layer& layer) {
     };
     const ReferenceTensor* made = intermediate(trace, row.id);
     const Tensor* given = row.given ? inputs.*row.given : nullptr;
-    if (intermediateOf<ReferenceTensor>(row.id)) CHECK(exists(row.id, layer.spec, inputs) == (made != nullptr));
+    if (intermediateOf<ReferenceTensor>(row.id))
+      CHECK(exists(row.id, layer.spec, inputs) == (made != nullptr));
     else if (exists(row.id, layer.spec, inputs)) CHECK(given);
     if (made) check(made->heads, made->rows, made->cols);
     if (given) check(given->heads(), given->rows(), given->cols());
@@ -54,7 +56,8 @@ TEST_CASE("table: every layer has the tensors that it says, in those shapes") {
   Random random(11);
   for (const Score score : {Score::dot, Score::scaled, Score::general, Score::additive, Score::cosine}) {
     for (const Position position : {Position::none, Position::rotary, Position::alibi}) {
-      if (score == Score::additive && position == Position::rotary) continue;  // a combination that no layer has
+      if (score == Score::additive && position == Position::rotary)
+        continue;  // a combination that no layer has
       Layer layer = test::withScore(test::direct(test::shape(4, 2, 3, 5, 4, 3), random), score, random);
       layer.spec.position = position, layer.spec.causal = true, layer.spec.causalOffset = 4;
       checkTable(layer);

@@ -92,14 +92,16 @@ TEST_CASE("tensors: nested lists") {
   CHECK(ragged("[[[[[1]]]]]").find("lists are more than 4 deep") != std::string::npos);
   CHECK(ragged("3") == "q: 3 is not a tensor; give {\"shape\": [sizes], \"data\": [numbers]}.");
   CHECK(ragged("[1,2]") ==
-        "q.shape: [2] has 1 size; use [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns].");
+        "q.shape: [2] has 1 size; use [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, "
+        "columns].");
 }
 
 TEST_CASE("tensors: shapes that the board does not take") {
   CHECK(tried(qkv("[70, 1, 1, 1]", 70)) ==
         "q.shape: a batch of 70 is too large for the board; give at most 64 entries.");
   CHECK(tried(qkv("[24]", 24)) ==
-        "q.shape: [24] has 1 size; use [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns].");
+        "q.shape: [24] has 1 size; use [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, "
+        "columns].");
   CHECK(tried(qkv("[4, 6]", 24, options("\"heads\": 2"))) ==
         "options.heads: 2 does not fit q.shape [4, 6], which has 1 head; make them agree, or set layout to "
         "\"packed\" to split columns.");
@@ -111,16 +113,20 @@ TEST_CASE("tensors: shapes that the board does not take") {
     return tried("{\"q\": " + std::string(q) + ", \"k\": " + std::string(k) + ", \"v\": " + std::string(v) +
                  "}");
   };
-  CHECK(mixed("[[1,2]]", "[[1,2],[3,4]]", "[[1,2]]") == "v.shape: a token count of 1 does not fit the 2 of k; give as many.");
+  CHECK(mixed("[[1,2]]", "[[1,2],[3,4]]", "[[1,2]]") ==
+        "v.shape: a token count of 1 does not fit the 2 of k; give as many.");
   CHECK(mixed("[[1,2]]", "[[1,2,3]]", "[[1,2]]") ==
         "k.shape: a column count of 3 does not fit the 2 of q; give as many.");
   CHECK(mixed("[[[1]],[[2]]]", "[[[1]],[[2]],[[3]]]", "[[[1]],[[2]],[[3]]]") ==
         "k.shape: 3 key heads do not divide the 2 heads of q; give a divisor of 2.");
-  CHECK(mixed("[[[1]],[[2]]]", "[[[1]]]", "[[[1]],[[2]]]") == "v.shape: a head count of 2 does not fit the 1 of k; give as many.");
-  CHECK(tried(R"({"q": [[1]], "k": [[1]]})") ==
-        "v: it is missing; a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, b_v and b_o), and maybe mask, past_k, "
-        "past_v, key_lengths, w_a, u_a, v_a, what stands around the layer (gamma_1, token_query …), labels and "
-        "options.");
+  CHECK(mixed("[[[1]],[[2]]]", "[[[1]]]", "[[[1]],[[2]]]") ==
+        "v.shape: a head count of 2 does not fit the 1 of k; give as many.");
+  CHECK(
+      tried(R"({"q": [[1]], "k": [[1]]})") ==
+      "v: it is missing; a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, "
+      "b_v and b_o), and maybe mask, past_k, "
+      "past_v, key_lengths, w_a, u_a, v_a, what stands around the layer (gamma_1, token_query …), labels and "
+      "options.");
   std::string tall = "{\"q\": [[0]";
   for (int i = 0; i < 1024; ++i) tall += ",[0]";
   CHECK(tried(tall + "], \"k\": [[1]], \"v\": [[1]]}") == "tokens: 1025 is too large; use 1 to 1024.");
@@ -150,16 +156,21 @@ TEST_CASE("tensors: options") {
   CHECK(bad("\"scale\": \"on\"") ==
         "options.scale: \"on\" cannot be used; give a number such as 0.125, true for 1/√d or false for 1.");
   CHECK(bad("\"score\": \"cosine\", \"scale\": 0.5") ==
-        "options.scale: only the score \"scaled\" has one, and not \"cosine\"; leave it out, or use that score.");
+        "options.scale: only the score \"scaled\" has one, and not \"cosine\"; leave it out, or use that "
+        "score.");
   CHECK(bad("\"kv_heads\": 1") ==
-        "options.kv_heads: 1 does not fit k.shape [2, 4, 3], which has 2 heads; make them agree, or set layout to "
+        "options.kv_heads: 1 does not fit k.shape [2, 4, 3], which has 2 heads; make them agree, or set "
+        "layout to "
         "\"packed\" to split columns.");
   CHECK(bad("\"score\": \"additive\", \"position\": \"rotary\"")
             .starts_with("position: rotary positions turn"));
-  CHECK(bad("\"normalizer\": \"soft\"").starts_with("options.normalizer: \"soft\" is unknown; use \"softmax\", "));
-  CHECK(bad("\"window_left\": -2") == "options.window_left: -2 cannot be used; give a whole number from -1 (no bound) to 16777216.");
+  CHECK(bad("\"normalizer\": \"soft\"")
+            .starts_with("options.normalizer: \"soft\" is unknown; use \"softmax\", "));
+  CHECK(bad("\"window_left\": -2") ==
+        "options.window_left: -2 cannot be used; give a whole number from -1 (no bound) to 16777216.");
   CHECK(bad("\"layout\": 1") == "options.layout: 1 cannot be used; give \"split\" or \"packed\".");
-  CHECK(bad("\"temperature\": 0") == "options.temperature: 0 cannot be used; give a number from 1e-06 to 1000000.");
+  CHECK(bad("\"temperature\": 0") ==
+        "options.temperature: 0 cannot be used; give a number from 1e-06 to 1000000.");
   CHECK(bad("\"casual\": true").starts_with("options.casual: the option is unknown; use causal,"));
   CHECK(tried(qkv("[4, 6]", 24, ", \"options\": []")) ==
         "options: a list is not an object; give {\"causal\": true} or the like.");
@@ -178,7 +189,8 @@ TEST_CASE("tensors: masks, labels and other fields") {
   CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[1, true], [1, 1]])")) ==
         "mask[0][1]: true or false follows a number; give one kind only.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[true], [false], [true]])")) ==
-        "mask.shape: [3, 1] cannot be broadcast to [1, 1, 2, 2], [batch, heads, queries, keys]; from the right, each "
+        "mask.shape: [3, 1] cannot be broadcast to [1, 1, 2, 2], [batch, heads, queries, keys]; from the "
+        "right, each "
         "size must be that or 1, and that of keys may be smaller.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[true, true], [true]])")) ==
         "mask: row 1 (from 0) has 1 values, those before it 2; give every row the same length.");
@@ -206,8 +218,10 @@ TEST_CASE("tensors: X and its weights") {
   const State apart = read(file + "}");  // without W_O the heads are concatenated
   CHECK(!apart.outputProjection);
   CHECK(document::outputWidth(apart) == 4);
-  CHECK(document::outputWidth(read(file + R"(, "w_o": [[1, 0, 5], [0, 1, 6], [1, 0, 7], [0, 1, 8]], "b_o": [1, 2, 3]})")) == 3);
-  CHECK(tried(file + R"(, "b_o": [1, 2]})") == "b_o: it is given without w_o, whose products it is added to; give both, or neither.");
+  CHECK(document::outputWidth(
+            read(file + R"(, "w_o": [[1, 0, 5], [0, 1, 6], [1, 0, 7], [0, 1, 8]], "b_o": [1, 2, 3]})")) == 3);
+  CHECK(tried(file + R"(, "b_o": [1, 2]})") ==
+        "b_o: it is given without w_o, whose products it is added to; give both, or neither.");
   CHECK(tried(file + R"(, "b_q": [1, 2]})") == "b_q.shape: [1, 2] does not fit; it must be [1, 4].");
   CHECK(tried(file + R"(, "w_o": [[1, 0]]})") == "w_o.shape: [1, 2] does not fit; it must be [4, 2].");
   CHECK(tried(file + R"(, "options": {"heads": 3}})") ==
@@ -304,21 +318,25 @@ TEST_CASE("tensors: a key length is padding, and places the queries of a causal 
   CHECK(read(file + R"([3], "options": {"causal": true}})").causalOffset == 1);
   CHECK(tried(file + "[5]}") == "key_lengths[0]: 5 is no length of 4 keys; give a whole number from 0 to 4.");
   CHECK(tried(file + R"([1], "options": {"causal": true}})") ==
-        "key_lengths[0]: 1 is less than the 2 queries, whose last one stands at the last key; give at least as many with "
+        "key_lengths[0]: 1 is less than the 2 queries, whose last one stands at the last key; give at least "
+        "as many with "
         "these options.");
-  CHECK(tried(file + "[1.5]}") == "key_lengths[0]: 1.5 is no length of 4 keys; give a whole number from 0 to 4.");
+  CHECK(tried(file + "[1.5]}") ==
+        "key_lengths[0]: 1.5 is no length of 4 keys; give a whole number from 0 to 4.");
   CHECK(tried(file + "[1, 2]}") ==
         "key_lengths.shape: [2] does not fit the batch; give one length each, [1].");
   CHECK(read(file + R"({"shape": [1], "data": [2]}})").keyLength == 2);
 }
 
 TEST_CASE("tensors: the block and the segments, with their options and parameters") {
-  const std::string vector = R"(, "gamma_1": [2, 2, 2, 2, 2, 2], "delta_1": {"shape": [1, 6], "data": [0, 0, 0, 0, 0, 1]})";
+  const std::string vector =
+      R"(, "gamma_1": [2, 2, 2, 2, 2, 2], "delta_1": {"shape": [1, 6], "data": [0, 0, 0, 0, 0, 1]})";
   const State s = read(qkv("[2, 4, 3]", 24, vector + options(R"("block_norm": "pre", "segment_tokens": 3)")));
   CHECK(s.block.norm == attention::NormPlace::pre);
   CHECK(s.segments.tokens == 3);
   CHECK(s.parameters[ParameterId::gamma_1].at(0, 0, 5) == 2.0f);
   CHECK(s.parameters[ParameterId::delta_1].at(0, 0, 5) == 1.0f);
   CHECK(s.parameters[ParameterId::gamma_2].empty());
-  CHECK(tried(qkv("[2, 4, 3]", 24, R"(, "gamma_1": [2, 2])")) == "gamma_1.shape: [2] does not fit; it must be [1, 6].");
+  CHECK(tried(qkv("[2, 4, 3]", 24, R"(, "gamma_1": [2, 2])")) ==
+        "gamma_1.shape: [2] does not fit; it must be [1, 6].");
 }

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <random>
 
-#include "document/json.h"
 #include "base/number.h"
+#include "document/json.h"
 #include "document_support.h"
 #include "files/read.h"
 
@@ -32,10 +32,8 @@ std::string with(std::string_view from, std::string_view to) {
 /// Any text gives either an error or a valid state.
 void survives(std::string_view text) {
   const auto state = fromText(text, {});
-  if (!state)
-    test::checkSentence(state.error());
-  else
-    CHECK(refusal(check(*state)) == "accepted");
+  if (!state) test::checkSentence(state.error());
+  else CHECK(refusal(check(*state)) == "accepted");
 }
 
 }  // namespace
@@ -72,7 +70,8 @@ void checkShortest(T value, int surely) {
 TEST_CASE("text: the fewest digits are those that printf finds by trying") {
   std::mt19937 random(7);
   for (int i = 0; i < 200'000; ++i) {
-    const double power = std::pow(10.0, static_cast<int>(random() % 7)), n = static_cast<double>(random() % 3'000'000) + 1;
+    const double power = std::pow(10.0, static_cast<int>(random() % 7)),
+                 n = static_cast<double>(random() % 3'000'000) + 1;
     const double sign = i % 2 ? 1 : -1;
     checkShortest(static_cast<float>(sign * n / power), FLT_DIG);
     checkShortest(sign * n / power, DBL_DIG);
@@ -85,16 +84,20 @@ TEST_CASE("text: decimals are rounded as printf rounds them, ties and all") {
   std::mt19937_64 random(8);
   for (int i = 0; i < 300'000; ++i) {
     const int decimals = i % 10;
-    const double any = std::ldexp(static_cast<double>(random() >> 11), -static_cast<int>(random() % 60) - 30);  // below 2^23
-    const double near = (static_cast<double>(random() % 2'000'000) + 0.5) / std::pow(10.0, decimals);     // close to a tie
+    const double any =
+        std::ldexp(static_cast<double>(random() >> 11), -static_cast<int>(random() % 60) - 30);  // below 2^23
+    const double near =
+        (static_cast<double>(random() % 2'000'000) + 0.5) / std::pow(10.0, decimals);  // close to a tie
     const double tie = static_cast<double>(random() % 4096) / 64;
     for (const double value : {any, near, tie, std::nextafter(near, 0.0), std::nextafter(near, 1e9)}) {
       if (value >= 1e7) continue;
       REQUIRE(base::fixed(value, decimals) == printed("%.*f", decimals, value));
     }
   }
-  for (const double value : {0.0, 0.5, 1.5, 2.5, 0.125, 9'999'999.5, 9999999.999999998, 1e-300, 5e-324, 0.9999999999999999}) {
-    for (int decimals = 0; decimals <= 9; ++decimals) CHECK(base::fixed(value, decimals) == printed("%.*f", decimals, value));
+  for (const double value :
+       {0.0, 0.5, 1.5, 2.5, 0.125, 9'999'999.5, 9999999.999999998, 1e-300, 5e-324, 0.9999999999999999}) {
+    for (int decimals = 0; decimals <= 9; ++decimals)
+      CHECK(base::fixed(value, decimals) == printed("%.*f", decimals, value));
   }
 }
 
@@ -215,7 +218,8 @@ TEST_CASE("text: versions") {
 }
 
 TEST_CASE("text: refusals name the field, the value and the fix") {
-  CHECK(with("\"temperature\": 1", "\"temperature\": 0") == "temperature: 0 is too small; use 1e-06 to 1000000.");
+  CHECK(with("\"temperature\": 1", "\"temperature\": 0") ==
+        "temperature: 0 is too small; use 1e-06 to 1000000.");
   CHECK(with("\"heads\": 2", "\"heads\": 4") ==
         "w_q.shape: [3, 6] does not fit tokens 4, heads 4, d_k 3 and model_dim 3; it must be [3, 12].");
   CHECK(with("\"heads\": 2", "\"heads\": 1e9") == "heads: 1000000000 is too large; use 1 to 64.");
@@ -365,17 +369,10 @@ TEST_CASE("text: 20,000 texts with bytes changed") {
     for (std::size_t n = 1 + below(4); n > 0; --n) {
       const std::size_t at = below(text.size());
       switch (below(4)) {
-        case 0:
-          text[at] = alphabet[below(alphabet.size())];
-          break;
-        case 1:
-          text.insert(at, 1, alphabet[below(alphabet.size())]);
-          break;
-        case 2:
-          text.erase(at, 1 + below(8));
-          break;
-        default:
-          text.insert(at, text.substr(below(text.size()), below(40)));
+        case 0: text[at] = alphabet[below(alphabet.size())]; break;
+        case 1: text.insert(at, 1, alphabet[below(alphabet.size())]); break;
+        case 2: text.erase(at, 1 + below(8)); break;
+        default: text.insert(at, text.substr(below(text.size()), below(40)));
       }
     }
     survives(text);
@@ -444,7 +441,8 @@ TEST_CASE("text: what came later is left out where it has its default") {
   for (const Option& o : options()) {
     const bool isThere = text.find("\"" + std::string(o.name) + "\":") != std::string::npos;
     CAPTURE(o.name);
-    // New boards store the colour scale of the weights, because a text without it is older than the automatic choice.
+    // New boards store the colour scale of the weights, because a text without it is older than the automatic
+    // choice.
     CHECK(isThere == (o.stored == Stored::always || o.id == OptionId::weight_scale));
   }
   CHECK(text.find("\"x_kv\"") == std::string::npos);

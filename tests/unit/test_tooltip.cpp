@@ -1,4 +1,5 @@
-// Tooltips: when they open and close, where they stand, what they say, and that they cost nothing while nobody points at anything.
+// Tooltips: when they open and close, where they stand, what they say, and that they cost nothing while
+// nobody points at anything.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -32,13 +33,19 @@ class Pointer : public Fixture {
   }
 };
 
-bool isApart(const app::Rect& a, const app::Rect& b) { return a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y; }
-bool isWithin(const app::Rect& a, float width, float height) { return a.x >= 0 && a.y >= 0 && a.x + a.width <= width && a.y + a.height <= height; }
+bool isApart(const app::Rect& a, const app::Rect& b) {
+  return a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
+}
+bool isWithin(const app::Rect& a, float width, float height) {
+  return a.x >= 0 && a.y >= 0 && a.x + a.width <= width && a.y + a.height <= height;
+}
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
-TEST_CASE("tooltip: it opens when the pointer has been still on a control for 0.4 s, with name, key and the sentence about the option") {
+TEST_CASE(
+    "tooltip: it opens when the pointer has been still on a control for 0.4 s, with name, key and the "
+    "sentence about the option") {
   Pointer f;
   f.moveTo(f.at("causal"));
   CHECK(!f.isOpen());
@@ -76,7 +83,9 @@ TEST_CASE("tooltip: that of a neighbour opens at once, also across the gap betwe
   CHECK(!f.isOpen());
 }
 
-TEST_CASE("tooltip: a press, the wheel and Esc close it, until another control is pointed at; Esc does nothing else") {
+TEST_CASE(
+    "tooltip: a press, the wheel and Esc close it, until another control is pointed at; Esc does nothing "
+    "else") {
   Pointer f;
   for (const int how : {0, 1, 2}) {
     CAPTURE(how);
@@ -137,13 +146,20 @@ TEST_CASE("tooltip: a control that does nothing now says why") {
 }
 
 TEST_CASE("tooltip: it stays in the window, off its control and off the pointer, at every size") {
-  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1024.0f, 768.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}, {320.0f, 320.0f}}) {
+  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f},
+                                      {1024.0f, 768.0f},
+                                      {640.0f, 440.0f},
+                                      {390.0f, 844.0f},
+                                      {320.0f, 320.0f}}) {
     Pointer f(width, height);
     const bool isDrawer = static_cast<bool>(f.app().locate("panel", 0, 0, 0));
     if (isDrawer) f.click(f.at("panel"));
     int count = 0;
-    for (const char* name : {"preset", "undo", "reset", "theme", "help", "more", "causal", "heads+", "heads-value", "labels", "tokens-", "score", "temperature", "normalizer", "paint", "randomize", "weight_by", "card:arcs", "card:loops"}) {
-      if (!f.app().locate(name, 0, 0, 0) || (isDrawer && std::string_view(name).starts_with("card:"))) continue;  // behind the drawer
+    for (const char* name : {"preset", "undo", "reset", "theme", "help", "more", "causal", "heads+",
+                             "heads-value", "labels", "tokens-", "score", "temperature", "normalizer",
+                             "paint", "randomize", "weight_by", "card:arcs", "card:loops"}) {
+      if (!f.app().locate(name, 0, 0, 0) || (isDrawer && std::string_view(name).starts_with("card:")))
+        continue;  // behind the drawer
       f.leave();
       f.pointAt(name);
       if (!f.isOpen()) continue;  // covered by the drawer
@@ -194,7 +210,9 @@ TEST_CASE("tooltip: a board that nobody points at waits for nothing") {
   CHECK(f.app().wakesIn() == 0);
 }
 
-TEST_CASE("tooltip: a choice in a menu, which has a line of its own, has none; parts of a control have that of the whole") {
+TEST_CASE(
+    "tooltip: a choice in a menu, which has a line of its own, has none; parts of a control have that of the "
+    "whole") {
   CHECK(views::about("score:dot").title.empty());
   CHECK(views::about("preset:decoder").title.empty());
   CHECK(views::about("guide:choice:1").title.empty());

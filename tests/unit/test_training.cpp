@@ -1,12 +1,12 @@
-// Training: the gradients of whole models against a version in double, every task learned in a given number of steps, runs that
-// are reproducible bit for bit, and errors.
+// Training: the gradients of whole models against a version in double, every task learned in a given number
+// of steps, runs that are reproducible bit for bit, and errors.
 #include <doctest/doctest.h>
 
 #include <array>
 #include <set>
 
-#include "reference/tape.h"
 #include "base/random.h"
+#include "reference/tape.h"
 #include "thorough.h"
 #include "training/trainer.h"
 
@@ -33,14 +33,18 @@ std::unique_ptr<Trainer> trainerOf(const Setup& setup, Kernel kernel = attention
   return std::move(*made);
 }
 
-/// A simple version of the model: one sentence at a time, and the sum of its −log p. N is double, or a number on a tape.
+/// A simple version of the model: one sentence at a time, and the sum of its −log p. N is double, or a number
+/// on a tape.
 template <class N>
 class Plain {
  public:
   using Row = std::vector<N>;
   using Rows = std::vector<Row>;
 
-  Plain(const Setup& setup, const Model& model, const std::vector<N>& numbers) : s_(setup), model_(model), numbers_(numbers) {}
+  Plain(const Setup& setup, const Model& model, const std::vector<N>& numbers)
+      : s_(setup),
+        model_(model),
+        numbers_(numbers) {}
 
   N loss(const Sequence& sequence) {
     Rows source;
@@ -76,7 +80,8 @@ class Plain {
       if (p.name != name) continue;
       Rows rows;
       for (int r = 0; r < p.rows; ++r) {
-        const auto from = numbers_.begin() + static_cast<std::ptrdiff_t>(p.offset) + std::ptrdiff_t{r} * p.columns;
+        const auto from =
+            numbers_.begin() + static_cast<std::ptrdiff_t>(p.offset) + std::ptrdiff_t{r} * p.columns;
         rows.emplace_back(from, from + p.columns);
       }
       return rows;
@@ -90,8 +95,10 @@ class Plain {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       x.push_back(table[static_cast<std::size_t>(tokens[i])]);
       for (std::size_t c = 0; c < x[i].size(); ++c) {
-        const double angle = static_cast<double>(i) * std::pow(10000.0, -2.0 * static_cast<double>(c / 2) / s_.modelDim);
-        if (s_.position == Positions::sinusoidal) x[i][c] = x[i][c] + N(c % 2 == 0 ? std::sin(angle) : std::cos(angle));
+        const double angle =
+            static_cast<double>(i) * std::pow(10000.0, -2.0 * static_cast<double>(c / 2) / s_.modelDim);
+        if (s_.position == Positions::sinusoidal)
+          x[i][c] = x[i][c] + N(c % 2 == 0 ? std::sin(angle) : std::cos(angle));
         if (s_.position == Positions::learned) x[i][c] = x[i][c] + places[i][c];
       }
     }
@@ -102,7 +109,9 @@ class Plain {
     return s_.layerNorm ? tape::normalised<N>(x, get(gamma), get(delta), double{1e-5f}) : x;
   }
 
-  Rows joined(const Rows& x, const Rows& branch) const { return s_.residual ? tape::sum<N>(x, branch) : branch; }
+  Rows joined(const Rows& x, const Rows& branch) const {
+    return s_.residual ? tape::sum<N>(x, branch) : branch;
+  }
 
   Rows stack(Rows x, const std::string& name, const Rows& memory, bool isCausal) const {
     for (int l = 0; l < s_.layers; ++l) {
@@ -110,11 +119,14 @@ class Plain {
       const Rows h = norm(x, layer + "gamma_1", layer + "delta_1");
       x = joined(x, attended(h, h, layer, isCausal, true));
       if (!memory.empty()) {
-        x = joined(x, attended(norm(x, layer + "cross.gamma_1", layer + "cross.delta_1"), memory, layer + "cross.", false, false));
+        x = joined(x, attended(norm(x, layer + "cross.gamma_1", layer + "cross.delta_1"), memory,
+                               layer + "cross.", false, false));
       }
       if (!s_.feedForward) continue;
-      Rows hidden = tape::connected<N>(norm(x, layer + "gamma_2", layer + "delta_2"), get(layer + "w_1"), get(layer + "b_1"));
-      for (Row& row : hidden) for (N& n : row) n = value(n) > 0 ? n : N(0.0);
+      Rows hidden = tape::connected<N>(norm(x, layer + "gamma_2", layer + "delta_2"), get(layer + "w_1"),
+                                       get(layer + "b_1"));
+      for (Row& row : hidden)
+        for (N& n : row) n = value(n) > 0 ? n : N(0.0);
       x = joined(x, tape::connected<N>(hidden, get(layer + "w_2"), get(layer + "b_2")));
     }
     return norm(x, name + "gamma", name + "delta");
@@ -128,7 +140,8 @@ class Plain {
         const double angle = static_cast<double>(i) * std::pow(10000.0, -static_cast<double>(c % dim) / dim);
         const auto at = static_cast<std::size_t>(c);
         const N a = x[i][at], b = x[i][at + 1];
-        x[i][at] = a * N(std::cos(angle)) - b * N(std::sin(angle)), x[i][at + 1] = a * N(std::sin(angle)) + b * N(std::cos(angle));
+        x[i][at] = a * N(std::cos(angle)) - b * N(std::sin(angle)),
+        x[i][at + 1] = a * N(std::sin(angle)) + b * N(std::cos(angle));
       }
     }
   }
@@ -137,7 +150,8 @@ class Plain {
   Row times(const Rows& w, int head, const Row& v) const {
     Row out(v.size(), N(0.0));
     for (std::size_t r = 0; r < v.size(); ++r) {
-      for (std::size_t c = 0; c < v.size(); ++c) out[r] = out[r] + w[static_cast<std::size_t>(head) * v.size() + r][c] * v[c];
+      for (std::size_t c = 0; c < v.size(); ++c)
+        out[r] = out[r] + w[static_cast<std::size_t>(head) * v.size() + r][c] * v[c];
     }
     return out;
   }
@@ -163,28 +177,36 @@ class Plain {
     return 0.0;
   }
 
-  Rows attended(const Rows& from, const Rows& to, const std::string& name, bool isCausal, bool isBiased) const {
-    Rows q = tape::connected<N>(from, get(name + "w_q"), {}), k = tape::connected<N>(to, get(name + "w_k"), {});
+  Rows attended(const Rows& from, const Rows& to, const std::string& name, bool isCausal,
+                bool isBiased) const {
+    Rows q = tape::connected<N>(from, get(name + "w_q"), {}),
+         k = tape::connected<N>(to, get(name + "w_k"), {});
     const Rows v = tape::connected<N>(to, get(name + "w_v"), {});
     turn(q), turn(k);
     const auto dim = static_cast<std::size_t>(s_.modelDim / s_.heads);
     Rows concat(q.size(), Row(q[0].size(), N(0.0)));
     for (int h = 0; h < s_.heads; ++h) {
       const std::size_t first = static_cast<std::size_t>(h) * dim;
-      const auto part = [&](const Row& row) { return Row(row.begin() + static_cast<std::ptrdiff_t>(first), row.begin() + static_cast<std::ptrdiff_t>(first + dim)); };
+      const auto part = [&](const Row& row) {
+        return Row(row.begin() + static_cast<std::ptrdiff_t>(first),
+                   row.begin() + static_cast<std::ptrdiff_t>(first + dim));
+      };
       for (std::size_t i = 0; i < q.size(); ++i) {
         Row weights;
         N total = 0.0;
         for (std::size_t j = 0; j < k.size() && (!isCausal || j <= i); ++j) {
           N s = score(name, h, part(q[i]), part(k[j]));
           const double distance = std::abs(static_cast<double>(i) - static_cast<double>(j));
-          if (isBiased && s_.position == Positions::alibi) s = s - N(std::exp2(-8.0 * (h + 1) / s_.heads) * distance);
-          weights.push_back(s_.normalizer == Normalizer::sigmoid ? N(1.0) / (N(1.0) + exp(N(0.0) - s)) : exp(s));
+          if (isBiased && s_.position == Positions::alibi)
+            s = s - N(std::exp2(-8.0 * (h + 1) / s_.heads) * distance);
+          weights.push_back(s_.normalizer == Normalizer::sigmoid ? N(1.0) / (N(1.0) + exp(N(0.0) - s))
+                                                                 : exp(s));
           total = total + weights.back();
         }
         for (std::size_t j = 0; j < weights.size(); ++j) {
           const N w = s_.normalizer == Normalizer::sigmoid ? weights[j] : weights[j] / total;
-          for (std::size_t c = 0; c < dim; ++c) concat[i][first + c] = concat[i][first + c] + w * v[j][first + c];
+          for (std::size_t c = 0; c < dim; ++c)
+            concat[i][first + c] = concat[i][first + c] + w * v[j][first + c];
         }
       }
     }
@@ -197,15 +219,17 @@ class Plain {
 };
 
 template <class N>
-N lossOf(const Setup& setup, const Model& model, const std::vector<N>& numbers, const std::vector<Sequence>& sequences) {
+N lossOf(const Setup& setup, const Model& model, const std::vector<N>& numbers,
+         const std::vector<Sequence>& sequences) {
   N sum = 0.0;
   for (const Sequence& s : sequences) sum = sum + Plain<N>(setup, model, numbers).loss(s);
   return sum;
 }
 
-/// The largest error of the gradient of the sum of −log p, compared with that on a tape, relative to its largest number. With
-/// `differences` the tape itself is compared with central differences.
-double worstGradient(const Setup& setup, Kernel kernel = attention::kernels::best(), bool differences = false) {
+/// The largest error of the gradient of the sum of −log p, compared with that on a tape, relative to its
+/// largest number. With `differences` the tape itself is compared with central differences.
+double worstGradient(const Setup& setup, Kernel kernel = attention::kernels::best(),
+                     bool differences = false) {
   auto examples = Examples::of(setup);
   REQUIRE(bool(examples));
   Model model(setup, *examples, 4, kernel);
@@ -227,7 +251,8 @@ double worstGradient(const Setup& setup, Kernel kernel = attention::kernels::bes
   const std::vector<double> exact = onTape.gradients(loss);
   double most = 0, worst = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) most = std::max(most, std::abs(exact[i]));
-  for (std::size_t i = 0; i < numbers.size(); ++i) worst = std::max(worst, std::abs(exact[i] - double{gradient[i]}));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    worst = std::max(worst, std::abs(exact[i] - double{gradient[i]}));
   if (differences) {
     std::vector<double> doubles(numbers.begin(), numbers.end());
     for (std::size_t i = 0; i < numbers.size(); i += 23) {
@@ -248,22 +273,29 @@ double worstGradient(const Setup& setup, Kernel kernel = attention::kernels::bes
 TEST_CASE("training: products of small matrices by every kernel, of any shape, against double") {
   base::NormalRandom random(3);
   for (const Kernel kernel : attention::kernels::available()) {
-    for (const auto& [rows, columns, depth] : {std::array{1, 1, 1}, {4, 16, 3}, {5, 33, 7}, {3, 28, 300}, {17, 7, 64}, {8, 64, 1}, {2, 5, 0}}) {
+    for (const auto& [rows, columns, depth] :
+         {std::array{1, 1, 1}, {4, 16, 3}, {5, 33, 7}, {3, 28, 300}, {17, 7, 64}, {8, 64, 1}, {2, 5, 0}}) {
       for (const bool isTransposed : {false, true}) {
-        const auto size = [](int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); };
+        const auto size = [](int a, int b) {
+          return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+        };
         std::vector<float> a(size(rows, depth)), b(size(depth, columns)), c(size(rows, columns)), before;
-        for (auto* m : {&a, &b, &c}) for (float& n : *m) n = static_cast<float>(random.next());
+        for (auto* m : {&a, &b, &c})
+          for (float& n : *m) n = static_cast<float>(random.next());
         before = c;
-        attention::kernels::product(kernel, {rows, columns, depth, a.data(), isTransposed ? 1 : depth, isTransposed ? rows : 1, b.data(), columns,
-                                             c.data(), columns, true});
+        attention::kernels::product(
+            kernel, {rows, columns, depth, a.data(), isTransposed ? 1 : depth, isTransposed ? rows : 1,
+                     b.data(), columns, c.data(), columns, true});
         for (int i = 0; i < rows; ++i) {
           for (int j = 0; j < columns; ++j) {
             double exact = double{before[size(i, columns) + static_cast<std::size_t>(j)]};
             for (int k = 0; k < depth; ++k) {
-              exact += double{a[isTransposed ? size(k, rows) + static_cast<std::size_t>(i) : size(i, depth) + static_cast<std::size_t>(k)]} *
+              exact += double{a[isTransposed ? size(k, rows) + static_cast<std::size_t>(i)
+                                             : size(i, depth) + static_cast<std::size_t>(k)]} *
                        double{b[size(k, columns) + static_cast<std::size_t>(j)]};
             }
-            CHECK(std::abs(double{c[size(i, columns) + static_cast<std::size_t>(j)]} - exact) <= (depth + 1) * 0x1p-23 * 16 * 5);
+            CHECK(std::abs(double{c[size(i, columns) + static_cast<std::size_t>(j)]} - exact) <=
+                  (depth + 1) * 0x1p-23 * 16 * 5);
           }
         }
       }
@@ -271,12 +303,15 @@ TEST_CASE("training: products of small matrices by every kernel, of any shape, a
   }
 }
 
-TEST_CASE("training: gradients of a whole model of two layers, against a tape in double and central differences") {
-  for (const Task task : {Task::tags, Task::translate}) CHECK(worstGradient(small(task), attention::kernels::best(), true) <= kWithin);
+TEST_CASE(
+    "training: gradients of a whole model of two layers, against a tape in double and central differences") {
+  for (const Task task : {Task::tags, Task::translate})
+    CHECK(worstGradient(small(task), attention::kernels::best(), true) <= kWithin);
 }
 
 TEST_CASE("training: gradients with every kernel, position, score and normaliser, and without each part") {
-  for (const Kernel kernel : attention::kernels::available()) CHECK(worstGradient(small(Task::tags), kernel) <= kWithin);
+  for (const Kernel kernel : attention::kernels::available())
+    CHECK(worstGradient(small(Task::tags), kernel) <= kWithin);
   for (int i = 0; i < 5; ++i) {
     for (const Task task : {Task::tags, Task::translate}) {
       Setup s = small(task);
@@ -291,7 +326,7 @@ TEST_CASE("training: gradients with every kernel, position, score and normaliser
   Setup s = small(Task::tags);
   s.normalizer = Normalizer::sigmoid;
   CHECK(worstGradient(s) <= kWithin);
-  for (bool Setup::*part : {&Setup::feedForward, &Setup::layerNorm, &Setup::residual}) {
+  for (bool Setup::* part : {&Setup::feedForward, &Setup::layerNorm, &Setup::residual}) {
     Setup without = small(Task::tags);
     without.*part = false;
     CHECK(worstGradient(without) <= kWithin);
@@ -305,8 +340,12 @@ TEST_CASE("training: each task is learned, in so many steps") {
     float accuracy, watched;
   };
   // The limits leave room for the different rounding of kernels, which makes their runs diverge.
-  for (const Learned& l : {Learned{Task::tags, 300, 0.99f, 0.99f}, {Task::previous, 400, 0.96f, 0.25f}, {Task::induction, 700, 0.87f, 0.35f},
-                           {Task::reverse, 500, 0.95f, 0.7f}, {Task::most_frequent, 500, 0.93f, -2}, {Task::sort, 800, 0.91f, -2},
+  for (const Learned& l : {Learned{Task::tags, 300, 0.99f, 0.99f},
+                           {Task::previous, 400, 0.96f, 0.25f},
+                           {Task::induction, 700, 0.87f, 0.35f},
+                           {Task::reverse, 500, 0.95f, 0.7f},
+                           {Task::most_frequent, 500, 0.93f, -2},
+                           {Task::sort, 800, 0.91f, -2},
                            {Task::translate, 200, 0.96f, 0.4f}}) {
     const int steps = test::kSanitized ? 20 : l.steps;  // each step goes through memory like the one before
     const auto trainer = trainerOf(recommended(l.task));
@@ -324,19 +363,26 @@ TEST_CASE("training: each task is learned, in so many steps") {
   }
 }
 
-TEST_CASE("training: what attention adds to I saw a saw: a verb and a noun, and one answer for all where no head looks") {
+TEST_CASE(
+    "training: what attention adds to I saw a saw: a verb and a noun, and one answer for all where no head "
+    "looks") {
   for (const std::uint32_t seed : {7u, 1u, 2u}) {
     if (test::kSanitized && seed != 7) continue;
     Setup s = recommended(Task::tags);
     s.seed = seed;
-    CHECK(s == [&] { Setup begun; begun.seed = seed; return begun; }());  // the initial setup of the page
+    CHECK(s == [&] {
+      Setup begun;
+      begun.seed = seed;
+      return begun;
+    }());  // the initial setup of the page
     const auto trainer = trainerOf(s);
     trainer->run(300);
     Answer answer;
     trainer->answer(trainer->examples().heldOut[0], trainer->numbers(), 0, answer);
     REQUIRE(trainer->examples().sentence(answer.sequence) == "I saw a saw");
     const auto noun = [&](int word) {
-      return answer.probabilities[static_cast<std::size_t>(word) * trainer->examples().classes.size() + static_cast<std::size_t>(trainer->examples().noun)];
+      return answer.probabilities[static_cast<std::size_t>(word) * trainer->examples().classes.size() +
+                                  static_cast<std::size_t>(trainer->examples().noun)];
     };
     CHECK(answer.wrong == 0);
     CHECK(noun(1) < 0.05f);
@@ -344,12 +390,14 @@ TEST_CASE("training: what attention adds to I saw a saw: a verb and a noun, and 
     CHECK(trainer->measure().watched >= 0.99f);
     const Measure without = trainer->measureOf(trainer->numbers(), 0b1111);
     CHECK(without.watched < 0.75f);
-    CHECK((without.confusion[1][1] == 0 || without.confusion[0][0] == 0));  // both meanings of "saw" get the same answer
+    CHECK((without.confusion[1][1] == 0 ||
+           without.confusion[0][0] == 0));  // both meanings of "saw" get the same answer
   }
 }
 
 TEST_CASE("training: every optimiser lowers the loss, with dropout too") {
-  for (const auto& [optimizer, rate] : {std::pair(Optimizer::sgd, 0.3), {Optimizer::momentum, 0.03}, {Optimizer::adam, 0.003}}) {
+  for (const auto& [optimizer, rate] :
+       {std::pair(Optimizer::sgd, 0.3), {Optimizer::momentum, 0.03}, {Optimizer::adam, 0.003}}) {
     Setup s = recommended(Task::tags);
     s.optimizer = optimizer, s.rate = rate, s.dropout = 0.1;
     const auto trainer = trainerOf(s);
@@ -399,7 +447,8 @@ TEST_CASE("training: what is held out is never drawn") {
 
 TEST_CASE("training: memory and history stay within bounds over 100,000 steps") {
   Setup s = recommended(Task::tags);
-  s.layers = s.heads = s.batch = 1, s.modelDim = 4, s.feedForward = s.layerNorm = false, s.optimizer = Optimizer::sgd, s.rate = 0.01;
+  s.layers = s.heads = s.batch = 1, s.modelDim = 4, s.feedForward = s.layerNorm = false,
+  s.optimizer = Optimizer::sgd, s.rate = 0.01;
   const auto trainer = trainerOf(s);
   trainer->run(2000);
   const std::size_t early = trainer->bytes();
@@ -448,9 +497,12 @@ TEST_CASE("training: heads that are switched off add nothing, and only then") {
   CHECK(trainer->measureOf(trainer->numbers(), 0).accuracy == all);
 }
 
-TEST_CASE("training: own sentences are learned or looked at, and what cannot be read is refused by its line") {
+TEST_CASE(
+    "training: own sentences are learned or looked at, and what cannot be read is refused by its line") {
   Setup s = recommended(Task::tags);
-  s.sentences = "I saw a zebra\nthe/determiner zebra/noun saw/verb you/pronoun\nyou/pronoun like/verb the/determiner zebra/noun";
+  s.sentences =
+      "I saw a zebra\nthe/determiner zebra/noun saw/verb you/pronoun\nyou/pronoun like/verb the/determiner "
+      "zebra/noun";
   const auto trainer = trainerOf(s);
   REQUIRE(trainer->examples().own.size() == 1);
   trainer->run(300);
@@ -467,12 +519,17 @@ TEST_CASE("training: own sentences are learned or looked at, and what cannot be 
     CHECK(made.error().field == "train_sentences");
     return made.error().message();
   };
-  CHECK(refused(Task::tags, "I saw\nthe dog barks").find("line 2: \"dog\" is in no sentence to learn from") != std::string::npos);
-  CHECK(refused(Task::tags, "I/pronoun saw").find("line 1: \"saw\" has no part of speech") != std::string::npos);
-  CHECK(refused(Task::tags, "I/pronoun saw/verv").find("\"verv\" is no part of speech; use one of pronoun, verb") != std::string::npos);
-  CHECK(refused(Task::translate, "the bird sees it").find("\"bird\" is in no sentence to learn from") != std::string::npos);
+  CHECK(refused(Task::tags, "I saw\nthe dog barks").find("line 2: \"dog\" is in no sentence to learn from") !=
+        std::string::npos);
+  CHECK(refused(Task::tags, "I/pronoun saw").find("line 1: \"saw\" has no part of speech") !=
+        std::string::npos);
+  CHECK(refused(Task::tags, "I/pronoun saw/verv")
+            .find("\"verv\" is no part of speech; use one of pronoun, verb") != std::string::npos);
+  CHECK(refused(Task::translate, "the bird sees it").find("\"bird\" is in no sentence to learn from") !=
+        std::string::npos);
   CHECK(refused(Task::translate, "the bird =").find("one side of = is empty") != std::string::npos);
-  CHECK(refused(Task::tags, "a a a a a a a a a a a a a a a a a").find("17 words; use at most 16") != std::string::npos);
+  CHECK(refused(Task::tags, "a a a a a a a a a a a a a a a a a").find("17 words; use at most 16") !=
+        std::string::npos);
 }
 
 TEST_CASE("training: a sentence that is only asked for is translated, word after word") {
@@ -486,7 +543,8 @@ TEST_CASE("training: a sentence that is only asked for is translated, word after
   CHECK(!answer.said.empty());
   if (test::kSanitized) return;  // so few steps teach no French
   std::string french;
-  for (const int word : answer.said) french += trainer->examples().classes[static_cast<std::size_t>(word)] + " ";
+  for (const int word : answer.said)
+    french += trainer->examples().classes[static_cast<std::size_t>(word)] + " ";
   CHECK(french == "un chien blanc trouve le petit cheval . ");
 }
 
@@ -498,8 +556,11 @@ TEST_CASE("training: what does not fit is refused with a sentence") {
     REQUIRE_FALSE(bool(made));
     return made.error().message();
   };
-  CHECK(refused([](Setup& s) { s.heads = 3; }) == "train_heads: 3 heads do not divide d_model = 16; use a divisor of it.");
-  CHECK(refused([](Setup& s) { s.modelDim = 6, s.position = Positions::rotary; }).find("turn pairs of columns") != std::string::npos);
+  CHECK(refused([](Setup& s) { s.heads = 3; }) ==
+        "train_heads: 3 heads do not divide d_model = 16; use a divisor of it.");
+  CHECK(refused([](Setup& s) {
+          s.modelDim = 6, s.position = Positions::rotary;
+        }).find("turn pairs of columns") != std::string::npos);
   CHECK(refused([](Setup& s) { s.modelDim = 256, s.layers = 4; }).find("parameters") != std::string::npos);
   CHECK(refused([](Setup& s) { s.rate = 0; }).find("train_rate: 0 is not between") != std::string::npos);
 }

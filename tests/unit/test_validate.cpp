@@ -29,13 +29,13 @@ std::string refusal(const Layer& layer) {
   return ok.error().message();
 }
 
-std::string with(int Spec::*field, int value) {
+std::string with(int Spec::* field, int value) {
   Layer layer = good();
   layer.spec.*field = value;
   return refusal(layer);
 }
 
-std::string with(float Spec::*field, float value) {
+std::string with(float Spec::* field, float value) {
   Layer layer = good();
   layer.spec.*field = value;
   return refusal(layer);
@@ -68,18 +68,17 @@ TEST_CASE("validate: sizes are checked before anything is multiplied") {
   const auto ok = validate(layer.spec, layer.inputs());
   REQUIRE_FALSE(ok);
   CHECK(ok.error().kind == Error::Kind::memory);
-  CHECK(ok.error().message() == "heads: 64 heads of 1024 queries and 1024 keys are 67108864 scores; at most 16777216 fit, "
-                        "so use fewer heads or tokens.");
+  CHECK(ok.error().message() ==
+        "heads: 64 heads of 1024 queries and 1024 keys are 67108864 scores; at most 16777216 fit, "
+        "so use fewer heads or tokens.");
 }
 
 TEST_CASE("validate: options") {
-  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
-  CHECK(with(&Spec::temperature, 0.0f) ==
-        "temperature: 0 is out of range; use 1e-06 to 1000000.");
-  CHECK(with(&Spec::temperature, -0.5f) ==
-        "temperature: -0.5 is out of range; use 1e-06 to 1000000.");
-  CHECK(with(&Spec::temperature, nan) ==
-        "temperature: NaN is out of range; use 1e-06 to 1000000.");
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  CHECK(with(&Spec::temperature, 0.0f) == "temperature: 0 is out of range; use 1e-06 to 1000000.");
+  CHECK(with(&Spec::temperature, -0.5f) == "temperature: -0.5 is out of range; use 1e-06 to 1000000.");
+  CHECK(with(&Spec::temperature, nan) == "temperature: NaN is out of range; use 1e-06 to 1000000.");
   CHECK(with(&Spec::temperature, infinity) == "temperature: infinity is out of range; use 1e-06 to 1000000.");
   CHECK(with(&Spec::temperature, 1e-45f) == "temperature: 1e-45 is out of range; use 1e-06 to 1000000.");
   CHECK(with(&Spec::temperature, 3e38f) == "temperature: 3e+38 is out of range; use 1e-06 to 1000000.");
@@ -90,7 +89,8 @@ TEST_CASE("validate: options") {
   CHECK(with(&Spec::causalOffset, -3) ==
         "causalOffset: -3 is negative; use 0, or the number of cached keys.");
   CHECK(with(&Spec::windowLeft, -2) == "windowLeft: -2 is out of range; use -1 for no limit, or 0 and more.");
-  CHECK(with(&Spec::windowRight, -9) == "windowRight: -9 is out of range; use -1 for no limit, or 0 and more.");
+  CHECK(with(&Spec::windowRight, -9) ==
+        "windowRight: -9 is out of range; use -1 for no limit, or 0 and more.");
 }
 
 TEST_CASE("validate: masks, caps and hidden heads") {
@@ -115,16 +115,18 @@ TEST_CASE("validate: masks, caps and hidden heads") {
   CHECK(refusal(layer) == "pattern.dilation: 0 is out of range; use 1 for every key, or more.");
   layer = good();
   layer.spec.maskAfterSoftmax = true, layer.spec.normalizer = Normalizer::relu;
-  CHECK(refusal(layer) ==
-        "maskAfterSoftmax: it is on although there is no softmax; turn it off, or use the normaliser softmax.");
+  CHECK(
+      refusal(layer) ==
+      "maskAfterSoftmax: it is on although there is no softmax; turn it off, or use the normaliser softmax.");
 }
 
 TEST_CASE("validate: scores and positions that do not go together") {
   Random random(2);
   Layer layer = good();
   layer.spec.position = Position::sinusoidal;
-  CHECK(refusal(layer) ==
-        "position: sinusoidal positions are added to x, which this layer does not have; use rotary or alibi.");
+  CHECK(
+      refusal(layer) ==
+      "position: sinusoidal positions are added to x, which this layer does not have; use rotary or alibi.");
   layer.spec.position = Position::rotary;
   CHECK(refusal(layer) ==
         "headDim: 3 columns are no pairs, which rotary positions turn; use an even number.");
@@ -137,7 +139,9 @@ TEST_CASE("validate: scores and positions that do not go together") {
   odd.spec.position = Position::rotary, odd.spec.rotary.dims = 2;
   CHECK(refusal(odd) == "accepted");
   odd.spec.rotary.dims = 1;
-  CHECK(refusal(odd) == "rotary.dims: 1 columns are no pairs, which rotary positions turn; use an even number, or 0 for all.");
+  CHECK(
+      refusal(odd) ==
+      "rotary.dims: 1 columns are no pairs, which rotary positions turn; use an even number, or 0 for all.");
   odd.spec.rotary.dims = 2, odd.spec.rotary.base = 1.0f;
   CHECK(refusal(odd) == "rotary.base: 1 is out of range; use 10000, or another number above 1.");
   odd.spec.rotary.base = 10000.0f, odd.spec.rotary.factor = 0.0f;
@@ -190,7 +194,8 @@ TEST_CASE("validate: biases of the projections") {
   CHECK(refusal(layer).starts_with("b_o"));
   Inputs without = layer.inputs();
   without.wO = nullptr;
-  CHECK(validate(layer.spec, without).error().message() == "b_o: it is given although w_o, whose products it is added to, is not; leave one of the two out.");
+  CHECK(validate(layer.spec, without).error().message() ==
+        "b_o: it is given although w_o, whose products it is added to, is not; leave one of the two out.");
   const Layer direct = good();
   Inputs given = direct.inputs();
   given.bQ = &layer.bQ;
@@ -245,8 +250,9 @@ TEST_CASE("validate: shapes") {
   CHECK(refusal(layer) == "w_k.shape: [1, 8, 12] does not fit the other sizes; use [1, 8, 6].");
   layer = goodProjected();
   layer.spec.keyCount = 4;
-  CHECK(refusal(layer) == "keyCount: 4 keys and 5 queries cannot both be the rows of x; use the same number, "
-                          "or give x_kv.");
+  CHECK(refusal(layer) ==
+        "keyCount: 4 keys and 5 queries cannot both be the rows of x; use the same number, "
+        "or give x_kv.");
   layer = goodProjected();
   layer.x = Tensor(1, 5, 0);
   CHECK(refusal(layer) == "x.cols: 0 is out of range; use 1 to 1024.");
@@ -260,9 +266,11 @@ TEST_CASE("validate: inputs that are missing, or given twice") {
   const Layer layer = good();
   Inputs inputs = layer.inputs();
   inputs.k = nullptr;
-  CHECK(validate(layer.spec, inputs).error().message() == "k: it is missing; give a tensor of shape [3, 5, 3].");
+  CHECK(validate(layer.spec, inputs).error().message() ==
+        "k: it is missing; give a tensor of shape [3, 5, 3].");
   CHECK(validate(layer.spec, inputs).error().kind == Error::Kind::type);
-  CHECK(validate(layer.spec, Inputs{}).error().message() == "q: it is missing; give a tensor of shape [6, 4, 3].");
+  CHECK(validate(layer.spec, Inputs{}).error().message() ==
+        "q: it is missing; give a tensor of shape [6, 4, 3].");
   inputs = layer.inputs();
   inputs.wO = &layer.q;
   CHECK(validate(layer.spec, inputs).error().field == "w_o");
@@ -273,5 +281,6 @@ TEST_CASE("validate: inputs that are missing, or given twice") {
         "v: it is given although x is given, which makes it; leave one of the two out.");
   inputs = other.inputs();
   inputs.wV = nullptr;
-  CHECK(validate(other.spec, inputs).error().message() == "w_v: it is missing; give a tensor of shape [1, 8, 4].");
+  CHECK(validate(other.spec, inputs).error().message() ==
+        "w_v: it is missing; give a tensor of shape [1, 8, 4].");
 }

@@ -1,5 +1,6 @@
-// What a step of the Guide asks about is on the screen with it, not covered, with numbers that can be read: before the answer, and after the
-// change that it makes. Every step of all lessons, puzzles and questions, in the four windows of DESIGN.md.
+// What a step of the Guide asks about is on the screen with it, not covered, with numbers that can be read:
+// before the answer, and after the change that it makes. Every step of all lessons, puzzles and questions, in
+// the four windows of DESIGN.md.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -26,12 +27,15 @@ struct Window {
 };
 constexpr Window kWindows[] = {{1440, 900}, {1024, 768}, {640, 440}, {390, 844}};
 
-/// More than fits into these windows with numbers of a legible size: six or more matrices with their projections, tables of 8 to 16 words,
-/// a list of all words of a text. For these steps the rule is weaker: the cell that the step selects is in view, uncovered, in each of its
-/// states; the rest may have to be scrolled to, or its numbers may be too small beside the whole lesson.
+/// More than fits into these windows with numbers of a legible size: six or more matrices with their
+/// projections, tables of 8 to 16 words, a list of all words of a text. For these steps the rule is weaker:
+/// the cell that the step selects is in view, uncovered, in each of its states; the rest may have to be
+/// scrolled to, or its numbers may be too small beside the whole lesson.
 const std::map<std::string, std::set<std::string>> kTooMuch = {
-    {"640x440", {"around-the-layer 3", "cross 4", "heads 4", "hierarchical 1", "look-up-by-key 1", "positions 2", "projections 2", "projections 3", "projections 4", "reverse 1",
-                 "sparse 4", "token-before 1", "training 6", "undo-a-head 1"}},
+    {"640x440",
+     {"around-the-layer 3", "cross 4", "heads 4", "hierarchical 1", "look-up-by-key 1", "positions 2",
+      "projections 2", "projections 3", "projections 4", "reverse 1", "sparse 4", "token-before 1",
+      "training 6", "undo-a-head 1"}},
     {"390x844", {"hierarchical 1", "positions 2", "projections 2", "projections 4"}},
 };
 
@@ -43,7 +47,8 @@ struct Card {
 std::vector<Card> ours() {
   std::vector<Card> cards;
   for (const auto& file : lessons::files) {
-    if (file.name == "index.json" || file.name.starts_with("glossary.") || !file.name.ends_with(".json")) continue;
+    if (file.name == "index.json" || file.name.starts_with("glossary.") || !file.name.ends_with(".json"))
+      continue;
     auto lessons = document::readLessons(file.text);
     REQUIRE(lessons);
     for (document::Lesson& lesson : *lessons) cards.push_back({std::move(lesson), file.name, file.text});
@@ -98,7 +103,8 @@ class Watcher : public Fixture {
   void open(const Card& card, int step) {
     step_ = &card.lesson.steps[static_cast<std::size_t>(step)];
     REQUIRE(app().openLesson(card.text, card.name, card.lesson.id, step));
-    if (option("view") == "\"spread\"") REQUIRE(app().set("spread_draws", "1"));  // they take long, and their number does not matter here
+    if (option("view") == "\"spread\"")
+      REQUIRE(app().set("spread_draws", "1"));  // they take long, and their number does not matter here
     settle();
   }
   bool shows(std::string_view name) { return static_cast<bool>(app().locate(name, 0, 0, 0)); }
@@ -121,7 +127,8 @@ class Watcher : public Fixture {
     }
     if (!step_->attempt) return;
     look("to be tried", tried(*step_));
-    if (!press("guide-show") && press("guide-whole")) press("guide-show");  // the bar of a small window has no room for it
+    if (!press("guide-show") && press("guide-whole"))
+      press("guide-show");  // the bar of a small window has no room for it
     look("solved", tried(*step_));
   }
 
@@ -154,7 +161,8 @@ class Watcher : public Fixture {
       for (int h = fromHead; h < toHead; ++h)
         for (int r = fromRow; r < toRow; ++r)
           for (int col = fromCol; col < toCol; ++col)
-            if (std::string why = fault(c.tensor, h, r, col); !why.empty()) found.insert(c.tensor + " " + why);
+            if (std::string why = fault(c.tensor, h, r, col); !why.empty())
+              found.insert(c.tensor + " " + why);
     }
     for (const std::string& one : found) wrong.push_back(std::string(when) + ": " + one);
   }
@@ -164,7 +172,8 @@ class Watcher : public Fixture {
     return (*found)->at(h, r, c);
   }
 
-  // What keeps a reader from seeing the cell; "" for nothing. Of several heads the board shows one, and the others small beside it.
+  // What keeps a reader from seeing the cell; "" for nothing. Of several heads the board shows one, and the
+  // others small beside it.
   std::string fault(const std::string& tensor, int h, int r, int c) {
     const std::string head = option("focus_head");
     const auto rect = app().locate(tensor, h, r, c);
@@ -180,7 +189,8 @@ class Watcher : public Fixture {
       painted_.emplace();
       return "has to be scrolled to";
     }
-    const bool isIn = rect->x >= room_.x - 0.5f && rect->x + rect->width <= room_.x + room_.width + 0.5f && rect->y >= room_.y - 0.5f && rect->y + rect->height <= room_.y + room_.height + 0.5f;
+    const bool isIn = rect->x >= room_.x - 0.5f && rect->x + rect->width <= room_.x + room_.width + 0.5f &&
+                      rect->y >= room_.y - 0.5f && rect->y + rect->height <= room_.y + room_.height + 0.5f;
     if (!isIn) return "is cut off, or under the Guide";
     return attention::tensorNamed(tensor) ? written(tensor, h, r, c, *rect) : "";
   }
@@ -188,13 +198,15 @@ class Watcher : public Fixture {
   std::string written(const std::string& tensor, int h, int r, int c, const app::Rect& cell) {
     bool isThere = false;
     for (const test::Words& w : painted_->words()) {
-      const bool isHere = w.midX() > cell.x && w.midX() < cell.x + cell.width && w.midY() > cell.y && w.midY() < cell.y + cell.height;
+      const bool isHere = w.midX() > cell.x && w.midX() < cell.x + cell.width && w.midY() > cell.y &&
+                          w.midY() < cell.y + cell.height;
       if (!isHere || w.text.find_first_of("0123456789") == std::string::npos) continue;
       if (painted_->isCovered(w)) return "is covered";
       isThere = true;
     }
     const float value = valueOf(tensor, h, r, c);
-    const bool isHidden = tensor == "weights" && value == 0 && (std::isinf(valueOf("masked", h, r, c)) || option("mask_after_softmax") == "true");
+    const bool isHidden = tensor == "weights" && value == 0 &&
+                          (std::isinf(valueOf("masked", h, r, c)) || option("mask_after_softmax") == "true");
     return isThere || isHidden || std::isinf(value) ? "" : kTooSmall;
   }
 
@@ -215,12 +227,14 @@ class Watcher : public Fixture {
 
 }  // namespace
 
-TEST_CASE("visible: what a step asks about is in view, uncovered and legible, before its change and after it") {
+TEST_CASE(
+    "visible: what a step asks about is in view, uncovered and legible, before its change and after it") {
   const std::vector<Card> cards = ours();
   REQUIRE(cards.size() > 60);
   int turn = 0, cells = 0;
   for (const Window& window : kWindows) {
-    const std::string size = base::joined({static_cast<int>(window.width), "x", static_cast<int>(window.height)});
+    const std::string size =
+        base::joined({static_cast<int>(window.width), "x", static_cast<int>(window.height)});
     CAPTURE(size);
     const auto known = kTooMuch.find(size);
     for (const Card& card : cards) {
@@ -233,7 +247,8 @@ TEST_CASE("visible: what a step asks about is in view, uncovered and legible, be
         f.go();
         cells += f.cells;
         const bool isTooMuch = known != kTooMuch.end() && known->second.count(name) > 0;
-        CHECK_MESSAGE(f.wrong.empty() == !isTooMuch, (f.wrong.empty() ? "all of it fits now: take it off the list" : f.wrong.front()));
+        CHECK_MESSAGE(f.wrong.empty() == !isTooMuch,
+                      (f.wrong.empty() ? "all of it fits now: take it off the list" : f.wrong.front()));
         CHECK_MESSAGE(f.wrongSelected.empty(), f.wrongSelected);
       }
     }
@@ -241,9 +256,11 @@ TEST_CASE("visible: what a step asks about is in view, uncovered and legible, be
   MESSAGE(cells << " cells");
 }
 
-TEST_CASE("visible: the controls open beside a lesson, whose goal and cells stay in view, and a press leads back") {
+TEST_CASE(
+    "visible: the controls open beside a lesson, whose goal and cells stay in view, and a press leads back") {
   const std::vector<Card> cards = ours();
-  const auto query = std::find_if(cards.begin(), cards.end(), [](const Card& c) { return c.lesson.id == "query"; });
+  const auto query =
+      std::find_if(cards.begin(), cards.end(), [](const Card& c) { return c.lesson.id == "query"; });
   REQUIRE(query != cards.end());
   for (const Window& window : kWindows) {
     CAPTURE(window.width);

@@ -1,4 +1,5 @@
-// The interface in other languages: reading a table, and that the tables contain all text that the board shows.
+// The interface in other languages: reading a table, and that the tables contain all text that the board
+// shows.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -78,7 +79,8 @@ void open(Fixture& f, std::string_view preset) {
   REQUIRE(f.app().openPreset(preset, false));
   for (const auto& [labels, count] : {std::pair{"labels", "tokens"}, {"key_labels", "key_tokens"}}) {
     std::string tokens;
-    for (int i = 0; i < std::stoi(*f.app().get(count)); ++i) tokens += (i > 0 ? "," : "") + std::string("\"") + std::to_string(i) + "\"";
+    for (int i = 0; i < std::stoi(*f.app().get(count)); ++i)
+      tokens += (i > 0 ? "," : "") + std::string("\"") + std::to_string(i) + "\"";
     static_cast<void>(f.app().set(labels, "[" + tokens + "]"));
   }
   f.settle();
@@ -103,7 +105,8 @@ void pressAll(Fixture& f, const std::string& state, std::set<std::string>& shown
   for (const std::string& name : controls(f)) {
     press(f, name);
     look(f, shown);
-    for (const bool isDown : {true, false}) Fixture::io().AddKeyEvent(ImGuiKey_Escape, isDown);  // Dear ImGui takes one of them in each frame
+    for (const bool isDown : {true, false})
+      Fixture::io().AddKeyEvent(ImGuiKey_Escape, isDown);  // Dear ImGui takes one of them in each frame
     f.settle();
     REQUIRE(f.app().setState(state, false));
     f.settle();
@@ -112,12 +115,18 @@ void pressAll(Fixture& f, const std::string& state, std::set<std::string>& shown
 
 }  // namespace
 
-/// Text that is the same in all languages: names of functions, methods and tensors, and the words of the toy sentences for training.
-constexpr std::string_view kNames[] = {"exp", "tanh", "cos", "sin", "max", "softmax", "sparsemax", "Softmax", "Sparsemax", "ReLU", "GELU", "LSTM", "RNN", "ALiBi", "BigBird",
-    "Longformer", "Adam", "SGD", "Mom", "concat", "dot", "pre", "post", "Attention", "Playground", "Dropout", "Epsilon", "Sigmoid", "sigmoid", "rotated", "masked", "raw", "output", "attention",
-    "hidden", "norm", "dropout", "residual", "feed", "forward", "delta", "gamma", "memory", "token", "query", "segment", "model", "softcap", "capped", "biased",
-    "for", "sum", "largest", "first",  // from programs
-    "saw", "the", "cat", "old", "new", "big", "you", "like", "want", "see", "and"};
+/// Text that is the same in all languages: names of functions, methods and tensors, and the words of the toy
+/// sentences for training.
+constexpr std::string_view kNames[] = {
+    "exp",        "tanh",      "cos",     "sin",     "max",     "softmax",  "sparsemax", "Softmax",
+    "Sparsemax",  "ReLU",      "GELU",    "LSTM",    "RNN",     "ALiBi",    "BigBird",   "Longformer",
+    "Adam",       "SGD",       "Mom",     "concat",  "dot",     "pre",      "post",      "Attention",
+    "Playground", "Dropout",   "Epsilon", "Sigmoid", "sigmoid", "rotated",  "masked",    "raw",
+    "output",     "attention", "hidden",  "norm",    "dropout", "residual", "feed",      "forward",
+    "delta",      "gamma",     "memory",  "token",   "query",   "segment",  "model",     "softcap",
+    "capped",     "biased",    "for",     "sum",     "largest", "first",  // from programs
+    "saw",        "the",       "cat",     "old",     "new",     "big",      "you",       "like",
+    "want",       "see",       "and"};
 
 /// Does the text contain words to be translated, and not only names, numbers and formulas?
 bool hasWords(std::string_view text) {
@@ -128,23 +137,27 @@ bool hasWords(std::string_view text) {
       word += c;
       continue;
     }
-    if (word.size() > 2 && std::find(std::begin(kNames), std::end(kNames), word) == std::end(kNames)) return true;
+    if (word.size() > 2 && std::find(std::begin(kNames), std::end(kNames), word) == std::end(kNames))
+      return true;
     word.clear();
   }
   return false;
 }
 
-/// Shows the board in all ways that users see it: all examples, pages, menus and keys, in windows of all sizes; with sanitizers and as
-/// WebAssembly, which would take minutes, in the smallest alone. Returns all lines of text.
+/// Shows the board in all ways that users see it: all examples, pages, menus and keys, in windows of all
+/// sizes; with sanitizers and as WebAssembly, which would take minutes, in the smallest alone. Returns all
+/// lines of text.
 std::set<std::string> showAll() {
   std::set<std::string> shown;
-  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {900.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
+  for (const auto& [width, height] :
+       {std::pair{1440.0f, 900.0f}, {900.0f, 700.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
     if (!test::kWhole && width != 390.0f) continue;
     Fixture f(width, height);
     for (const document::Preset& p : document::presets()) {
       if (width != 1440.0f && width != 390.0f) break;
       open(f, p.name);
-      for (const char* tensor : {"x", "q", "k", "v", "raw", "scores", "masked", "weights", "head_output", "output", "w_q", "q_rotated", "x_positioned"}) {
+      for (const char* tensor : {"x", "q", "k", "v", "raw", "scores", "masked", "weights", "head_output",
+                                 "output", "w_q", "q_rotated", "x_positioned"}) {
         if (f.app().select(tensor, 0, 1, 1)) f.settle(), look(f, shown);
       }
       if (width < 1440.0f) continue;
@@ -163,10 +176,13 @@ std::set<std::string> showAll() {
   return shown;
 }
 
-/// Is there an English number, such as 0.5, in a text? "6.741" is a German one, and what readers wrote stands in quotation marks.
+/// Is there an English number, such as 0.5, in a text? "6.741" is a German one, and what readers wrote stands
+/// in quotation marks.
 bool hasEnglishNumber(std::string_view text) {
   for (std::size_t i = 1; i + 1 < text.size(); ++i) {
-    const auto isDigit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+    const auto isDigit = [&](std::size_t at) {
+      return at < text.size() && text[at] >= '0' && text[at] <= '9';
+    };
     if (text[i] != '.' || !isDigit(i - 1) || !isDigit(i + 1)) continue;
     if (!(isDigit(i + 2) && isDigit(i + 3)) || isDigit(i + 4)) return true;
   }
@@ -177,33 +193,59 @@ bool hasEnglishNumber(std::string_view text) {
 bool hasHyphenAsMinus(std::string_view text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
     const bool isExponent = i > 1 && text[i - 1] == 'e' && text[i - 2] >= '0' && text[i - 2] <= '9';
-    const bool begins = i == 0 || isExponent || std::string_view(" ([=,;:").find(text[i - 1]) != std::string_view::npos;
-    const bool isOfNumber = text[i + 1] == ' ' || text[i + 1] == '.' || (text[i + 1] >= '0' && text[i + 1] <= '9') || text[i + 1] == '\xE2';  // of ∞ and √
+    const bool begins =
+        i == 0 || isExponent || std::string_view(" ([=,;:").find(text[i - 1]) != std::string_view::npos;
+    const bool isOfNumber = text[i + 1] == ' ' || text[i + 1] == '.' ||
+                            (text[i + 1] >= '0' && text[i + 1] <= '9') ||
+                            text[i + 1] == '\xE2';  // of ∞ and √
     if (text[i] == '-' && begins && isOfNumber) return true;
   }
   return false;
 }
 
-TEST_CASE("numbers are written in the notation of the language: the decimal sign, groups and lists, but no names, versions and quotations") {
-  views::Words german("1,234.5\x1f" "1.234,5\n{1} parameters\x1f{1} Parameter\n{a} is no number\x1f{a} ist keine Zahl\nOpened {a}\x1f{a} ge\u00f6ffnet");
+TEST_CASE(
+    "numbers are written in the notation of the language: the decimal sign, groups and lists, but no names, "
+    "versions and quotations") {
+  views::Words german(
+      "1,234.5\x1f"
+      "1.234,5\n{1} parameters\x1f{1} Parameter\n{a} is no number\x1f{a} ist keine Zahl\nOpened {a}\x1f{a} "
+      "ge\u00f6ffnet");
   const auto shown = [&](std::string_view english) {
     std::string own;
     return std::string(german.number(german.of(english), own));
   };
   const std::pair<const char*, const char*> kSame[] = {
-      {"0.90", "0,90"}, {"\u22120.123", "\u22120,123"}, {"6,741 parameters", "6.741 Parameter"}, {"1,234,567", "1.234.567"}, {"28.0 %", "28,0 %"},
-      {"1.0e\u22124", "1,0e\u22124"}, {"1.05 M", "1,05 M"}, {"0.20\u00d70.30 + (\u22120.70)\u00d7(\u22120.50) = 2.65", "0,20\u00d70,30 + (\u22120,70)\u00d7(\u22120,50) = 2,65"},
-      {"[0.07, \u22120.14, 0.69]", "[0,07; \u22120,14; 0,69]"}, {"exp(1.53 - 1.53) = 1.00", "exp(1,53 - 1,53) = 1,00"}, {"1, 2, 3", "1, 2, 3"},
-      {"\"1.5x\" is no number", "\"1.5x\" ist keine Zahl"}, {"\u201c1.5\u201d is no number", "\u201c1.5\u201d ist keine Zahl"},
-      {"Opened v1.2.npz", "v1.2.npz ge\u00f6ffnet"}, {"Opened layer.0.npz", "layer.0.npz ge\u00f6ffnet"}, {"0.1.0", "0.1.0"}, {"2048,512", "2048,512"}, {"7", "7"}, {"", ""}};
+      {"0.90", "0,90"},
+      {"\u22120.123", "\u22120,123"},
+      {"6,741 parameters", "6.741 Parameter"},
+      {"1,234,567", "1.234.567"},
+      {"28.0 %", "28,0 %"},
+      {"1.0e\u22124", "1,0e\u22124"},
+      {"1.05 M", "1,05 M"},
+      {"0.20\u00d70.30 + (\u22120.70)\u00d7(\u22120.50) = 2.65",
+       "0,20\u00d70,30 + (\u22120,70)\u00d7(\u22120,50) = 2,65"},
+      {"[0.07, \u22120.14, 0.69]", "[0,07; \u22120,14; 0,69]"},
+      {"exp(1.53 - 1.53) = 1.00", "exp(1,53 - 1,53) = 1,00"},
+      {"1, 2, 3", "1, 2, 3"},
+      {"\"1.5x\" is no number", "\"1.5x\" ist keine Zahl"},
+      {"\u201c1.5\u201d is no number", "\u201c1.5\u201d ist keine Zahl"},
+      {"Opened v1.2.npz", "v1.2.npz ge\u00f6ffnet"},
+      {"Opened layer.0.npz", "layer.0.npz ge\u00f6ffnet"},
+      {"0.1.0", "0.1.0"},
+      {"2048,512", "2048,512"},
+      {"7", "7"},
+      {"", ""}};
   for (const auto& [english, expected] : kSame) {
     CAPTURE(english);
     CHECK(shown(english) == expected);
-    if (german.of(english) != english) CHECK(german.of(german.of(english)) == expected);  // text that was measured is looked up again
+    if (german.of(english) != english)
+      CHECK(german.of(german.of(english)) == expected);  // text that was measured is looked up again
   }
   german.paused = 1;  // what readers wrote
   CHECK(shown("0.5") == "0.5");
-  views::Words chinese("1,234.5\x1f" "1,234.5");
+  views::Words chinese(
+      "1,234.5\x1f"
+      "1,234.5");
   std::string own;
   CHECK(chinese.number("1,234.50", own) == "1,234.50");
 }
@@ -220,7 +262,9 @@ TEST_CASE("words: a table says all that the board says") {
     CHECK_MESSAGE(!hasEnglishNumber(one), one);
     CHECK_MESSAGE(!hasHyphenAsMinus(one), one);
   }
-  CHECK(std::any_of(shown.begin(), shown.end(), [](const std::string& one) { return one.starts_with("(−0,"); }));  // arithmetic of a page, without words
+  CHECK(std::any_of(shown.begin(), shown.end(), [](const std::string& one) {
+    return one.starts_with("(−0,");
+  }));  // arithmetic of a page, without words
 }
 
 TEST_CASE("words: every control has a tooltip, and every table says all of it") {
@@ -229,9 +273,12 @@ TEST_CASE("words: every control has a tooltip, and every table says all of it") 
   std::set<std::string> names;
   Fixture f;
   REQUIRE(f.app().openPreset("i-saw-a-saw", false));
-  for (const char* set : {"", "mode=\"x\"", "cross=true", "d_k=4", "position=\"rotary\"", "pattern=\"bigbird\"", "position=\"none\"", "score=\"additive\"", "gradient=true", "card=\"changes\"", "stepper=1", "batch=2"}) {
+  for (const char* set : {"", "mode=\"x\"", "cross=true", "d_k=4", "position=\"rotary\"",
+                          "pattern=\"bigbird\"", "position=\"none\"", "score=\"additive\"", "gradient=true",
+                          "card=\"changes\"", "stepper=1", "batch=2"}) {
     const std::string option(set);
-    if (const std::size_t at = option.find('='); at != std::string::npos) REQUIRE(f.app().set(option.substr(0, at), option.substr(at + 1)));
+    if (const std::size_t at = option.find('='); at != std::string::npos)
+      REQUIRE(f.app().set(option.substr(0, at), option.substr(at + 1)));
     f.settle();
     for (const char* fold : {"more-sizes", "window", "more-masks", "rotary"})
       if (option.empty() || std::string(fold) == "rotary") press(f, fold);
@@ -249,7 +296,8 @@ TEST_CASE("words: every control has a tooltip, and every table says all of it") 
     words.missed = &missed;
     for (const std::string& name : names) {
       const views::About about = views::about(name);
-      const bool isPlain = std::any_of(std::begin(kPlain), std::end(kPlain), [&](std::string_view plain) { return name.starts_with(plain); });
+      const bool isPlain = std::any_of(std::begin(kPlain), std::end(kPlain),
+                                       [&](std::string_view plain) { return name.starts_with(plain); });
       CHECK_MESSAGE(isPlain == about.title.empty(), name);
       words.of(about.title), words.of(about.words), words.of(about.key);
     }
@@ -257,8 +305,12 @@ TEST_CASE("words: every control has a tooltip, and every table says all of it") 
   }
 }
 
-TEST_CASE("words: text that is laid out in lines, shortened or has raised letters is in the notation of the language too") {
-  views::Words words("1,234.5\x1f" "1.234,5\n");
+TEST_CASE(
+    "words: text that is laid out in lines, shortened or has raised letters is in the notation of the "
+    "language too") {
+  views::Words words(
+      "1,234.5\x1f"
+      "1.234,5\n");
   const Listener listener(words);
   Fixture f;
   ImGui::NewFrame();
@@ -272,31 +324,40 @@ TEST_CASE("words: text that is laid out in lines, shortened or has raised letter
   test::Faces::shared().all.mirror = nullptr;
   ImGui::EndFrame();
   CHECK(!hasEnglishNumber(mirror.notes));
-  for (const char* number : {"0,67", "0,25", "0,5"}) CHECK_MESSAGE(mirror.notes.find(number) != std::string::npos, number);
+  for (const char* number : {"0,67", "0,25", "0,5"})
+    CHECK_MESSAGE(mirror.notes.find(number) != std::string::npos, number);
 }
 
 TEST_CASE("words: the line about the program is translated whole, with the time of a frame and without") {
   for (const char* table : {"de.json", "zh.json"}) {
     views::Words words(tableOf(table));
-    for (const char* line : {"Attention Playground 0.1.0 · arithmetic by the avx2 kernels", "Attention Playground 0.1.0 · arithmetic by the avx2 kernels · 6.0 ms per frame"}) {
+    for (const char* line :
+         {"Attention Playground 0.1.0 · arithmetic by the avx2 kernels",
+          "Attention Playground 0.1.0 · arithmetic by the avx2 kernels · 6.0 ms per frame"}) {
       const std::string said(words.of(line));
       INFO(said);
       CHECK(said.starts_with("Attention Playground 0.1.0 · "));
-      for (const char* english : {"arithmetic", "by the", "frame"}) CHECK(said.find(english) == std::string::npos);
+      for (const char* english : {"arithmetic", "by the", "frame"})
+        CHECK(said.find(english) == std::string::npos);
     }
   }
 }
 
 TEST_CASE("words: a message is found whole, by its pattern, and within another") {
-  views::Words words("Open\x1fÖffnen\nHead {1} of {2}\x1f{2} Köpfe, der {1}.\n{A} is locked\x1f{A} ist gesperrt\n{a} is locked by {b}\x1f{b} sperrt {a}\n"
-                     "Open {a}, or {b}.\x1f" "Auf: {a}, oder {b}.\n{A} It fits.\x1f{A} Passt.\nOpen {a}, or not.\x1f" "Auf: {a}, oder nicht.\n");
+  views::Words words(
+      "Open\x1fÖffnen\nHead {1} of {2}\x1f{2} Köpfe, der {1}.\n{A} is locked\x1f{A} ist gesperrt\n{a} is "
+      "locked by {b}\x1f{b} sperrt {a}\n"
+      "Open {a}, or {b}.\x1f"
+      "Auf: {a}, oder {b}.\n{A} It fits.\x1f{A} Passt.\nOpen {a}, or not.\x1f"
+      "Auf: {a}, oder nicht.\n");
   CHECK(words.of("Open") == "Öffnen");
   CHECK(words.of("  Open ") == "  Öffnen ");
   CHECK(words.of("Head 3 of 12") == "12 Köpfe, der 3.");
-  CHECK(words.of("Head of of it") == "Head of of it");          // the placeholders stand for numbers here
-  CHECK(words.of("Open is locked") == "Öffnen ist gesperrt");   // a message inside a message
+  CHECK(words.of("Head of of it") == "Head of of it");            // the placeholders stand for numbers here
+  CHECK(words.of("Open is locked") == "Öffnen ist gesperrt");     // a message inside a message
   CHECK(words.of("Open is locked by you") == "you sperrt Open");  // the longest pattern wins
-  CHECK(words.of("Open it, or not. It fits.") == "Auf: it, oder nicht. Passt.");  // two sentences: none takes the other
+  CHECK(words.of("Open it, or not. It fits.") ==
+        "Auf: it, oder nicht. Passt.");  // two sentences: none takes the other
   CHECK(words.of("0.69") == "0.69");
   CHECK(words.of("something else") == "something else");
   words.paused = 1;
@@ -305,7 +366,9 @@ TEST_CASE("words: a message is found whole, by its pattern, and within another")
 
 TEST_CASE("words: a refusal is found by its sentence, whatever its field and file") {
   views::Words words(
-      "{a}: {A}\x1f{a} : {A}\nit is missing; choose a tensor.\x1f" "fehlt; einen Tensor wählen.\n{a} is no matrix.\x1f{a} ist keine Matrix.\n{a}: none\x1f{a}: nichts\nnone\x1fkeines\n");
+      "{a}: {A}\x1f{a} : {A}\nit is missing; choose a tensor.\x1f"
+      "fehlt; einen Tensor wählen.\n{a} is no matrix.\x1f{a} ist keine Matrix.\n{a}: none\x1f{a}: "
+      "nichts\nnone\x1fkeines\n");
   CHECK(words.of("w_q: it is missing; choose a tensor.") == "w_q : fehlt; einen Tensor wählen.");
   CHECK(words.of("a b.npz: w_q.shape: [4] is no matrix.") == "a b.npz : w_q.shape : [4] ist keine Matrix.");
   CHECK(words.of("w_q.shape: [4] is no matrix.") == "w_q.shape : [4] ist keine Matrix.");
@@ -326,7 +389,8 @@ void addForm(const files::StoredFile& file, views::Words& words) {
   const document::Form form = files::Mapping(file, "").form({});
   add(form);
   for (const document::Field& field : form.fields)
-    for (int i = 0; i < static_cast<int>(field.choices.size()); ++i) add(files::Mapping(file, "").form({{field.name, i}}));
+    for (int i = 0; i < static_cast<int>(field.choices.size()); ++i)
+      add(files::Mapping(file, "").form({{field.name, i}}));
 }
 
 TEST_CASE("words: the form about a file is in the reader's language, whatever is chosen") {
@@ -347,9 +411,20 @@ TEST_CASE("words: the form about a file is in the reader's language, whatever is
   addForm(fileOf({{"a", {3, 8}}, {"b", {5, 4}}, {"c", {5, 4}}, {"mask", {3, 5}}}), words);
   addForm(fileOf({{"blob", {3, 2, 5, 6}}}), words);
   addForm(fileOf({{"blob", {2, 3, 2, 5, 6}}}), words);
-  addForm(fileOf({{"wte.embeddings", {12, 8}}, {"h.0.c_attn.weight", {8, 24}}, {"h.0.c_proj.weight", {8, 8}}, {"h.0.c_attn.bias", {24}}, {"h.1.c_attn.weight", {8, 24}}}), words);
+  addForm(fileOf({{"wte.embeddings", {12, 8}},
+                  {"h.0.c_attn.weight", {8, 24}},
+                  {"h.0.c_proj.weight", {8, 8}},
+                  {"h.0.c_attn.bias", {24}},
+                  {"h.1.c_attn.weight", {8, 24}}}),
+          words);
   addForm(fileOf({{"self.q.weight", {8, 8}}, {"self.k.weight", {4, 8}}, {"self.v.weight", {4, 8}}}), words);
-  addForm(fileOf({{"0.q", {2, 3, 4}}, {"0.k", {2, 3, 4}}, {"0.v", {2, 3, 4}}, {"1.q", {2, 3, 4}}, {"1.k", {2, 3, 4}}, {"1.v", {2, 3, 4}}}), words);
+  addForm(fileOf({{"0.q", {2, 3, 4}},
+                  {"0.k", {2, 3, 4}},
+                  {"0.v", {2, 3, 4}},
+                  {"1.q", {2, 3, 4}},
+                  {"1.k", {2, 3, 4}},
+                  {"1.v", {2, 3, 4}}}),
+          words);
   addForm(fileOf({{"attn.0", {1, 2, 4, 4}}, {"attn.1", {1, 2, 4, 4}}}), words);
   addForm(fileOf({{"weights", {3, 2, 2, 4, 4}}}), words);
   for (const std::string& one : missed) CHECK_MESSAGE(!hasWords(one), "lacks: ", one);
@@ -360,8 +435,10 @@ TEST_CASE("words: why a file is refused is in the reader's language") {
   std::set<std::string> missed;
   words.missed = &missed;
   const std::pair<std::string_view, std::string_view> files[] = {
-      {"w.npz", ""}, {"w.npz", "garbage"}, {"w.npy", "garbage"}, {"w.npy", "\x93NUMPY"}, {"w.safetensors", "short"}, {"w.safetensors", "longer than its header"}, {"w.csv", ""},
-      {"w.csv", "1,2\n3\n"}, {"w.csv", "1,2\n3,two\n"}, {"w.tsv", "\xff\xfe"}, {"w.npz", "\x80\x02"}};
+      {"w.npz", ""},          {"w.npz", "garbage"},       {"w.npy", "garbage"},
+      {"w.npy", "\x93NUMPY"}, {"w.safetensors", "short"}, {"w.safetensors", "longer than its header"},
+      {"w.csv", ""},          {"w.csv", "1,2\n3\n"},      {"w.csv", "1,2\n3,two\n"},
+      {"w.tsv", "\xff\xfe"},  {"w.npz", "\x80\x02"}};
   for (const auto& [name, bytes] : files) {
     files::Opener opener;
     const auto opened = opener.open(bytes, name);
@@ -395,12 +472,19 @@ TEST_CASE("words: a figure is in the reader's language, with its numbers") {
     return all;
   };
   const std::string english = textsOf();
-  for (const char* part : {"Attention weights, head 1 ", " \u22120.", " query ", "Rows are queries; the row “", " 0.75 "}) CHECK_MESSAGE(english.find(part) != std::string::npos, part);
+  for (const char* part :
+       {"Attention weights, head 1 ", " \u22120.", " query ", "Rows are queries; the row “", " 0.75 "})
+    CHECK_MESSAGE(english.find(part) != std::string::npos, part);
   CHECK(!hasHyphenAsMinus(english));
   views::Words words(tableOf("de.json"));
-  options.translated = [&](std::string_view text) { std::string digits; return std::string(words.number(words.of(text), digits)); };
+  options.translated = [&](std::string_view text) {
+    std::string digits;
+    return std::string(words.number(words.of(text), digits));
+  };
   const std::string german = textsOf();
-  for (const char* part : {"Attention-Gewichte, Kopf 1 ", " \u22120,", " Query ", "Zeilen sind Queries; die Zeile „", " 0,75 "}) CHECK_MESSAGE(german.find(part) != std::string::npos, part);
+  for (const char* part :
+       {"Attention-Gewichte, Kopf 1 ", " \u22120,", " Query ", "Zeilen sind Queries; die Zeile „", " 0,75 "})
+    CHECK_MESSAGE(german.find(part) != std::string::npos, part);
   CHECK(!hasEnglishNumber(german));
 }
 
@@ -409,7 +493,8 @@ TEST_CASE("words: thousands of others leave the last one as it was") {
   const std::string_view first = words.of("row 0");
   for (int i = 1; i < 4000; ++i) words.of("row " + std::to_string(i));
   CHECK(first == "Zeile 0");
-  for (int i = 0; i < 20'000; ++i) REQUIRE(words.of("row " + std::to_string(i)) == "Zeile " + std::to_string(i));
+  for (int i = 0; i < 20'000; ++i)
+    REQUIRE(words.of("row " + std::to_string(i)) == "Zeile " + std::to_string(i));
 }
 
 TEST_CASE("words: what readers wrote stays as they wrote it") {
@@ -422,13 +507,14 @@ TEST_CASE("words: what readers wrote stays as they wrote it") {
   test::Faces::shared().all.mirror = &mirror;
   f.frame();
   test::Faces::shared().all.mirror = nullptr;
-  CHECK(mirror.notes.find("\x1fÖffnen\x1f") != std::string::npos);   // the button
-  CHECK(mirror.notes.find("\x1fOpen\x1f") != std::string::npos);     // the token
+  CHECK(mirror.notes.find("\x1fÖffnen\x1f") != std::string::npos);           // the button
+  CHECK(mirror.notes.find("\x1fOpen\x1f") != std::string::npos);             // the token
   CHECK(mirror.notes.find("\x1fOpen Tokens a b\x1f") != std::string::npos);  // the sentence
 }
 
 TEST_CASE("words: a table of something else is refused by its field") {
   CHECK(!files::wordsOf("[]"));
-  CHECK(files::wordsOf(R"({"messages": {"a": {"Open": 1}}})").error().message() == R"(a.Open: it is missing or no group of texts; give {"English": "the same"}.)");
+  CHECK(files::wordsOf(R"({"messages": {"a": {"Open": 1}}})").error().message() ==
+        R"(a.Open: it is missing or no group of texts; give {"English": "the same"}.)");
   CHECK(*files::wordsOf(R"({"messages": {"a": {"Open": "Öffnen"}}})") == "Open\x1fÖffnen\n");
 }

@@ -1,5 +1,6 @@
-// How much of a long test each build does. The numbers and the texts are the same in every build; the page and the sanitizers take many
-// times longer, and look for something else: other kernels, and how memory is used.
+// How much of a long test each build does. The numbers and the texts are the same in every build; the page
+// and the sanitizers take many times longer, and look for something else: other kernels, and how memory is
+// used.
 #pragma once
 
 namespace test {
@@ -19,7 +20,8 @@ inline constexpr bool kWhole = false;
 inline const bool kWhole = !kSanitized;
 #endif
 
-/// How often a test is repeated with other random numbers, or how much of the same it does: a tenth under the sanitizers.
+/// How often a test is repeated with other random numbers, or how much of the same it does: a tenth under the
+/// sanitizers.
 inline int rounds(int all) { return kSanitized ? (all + 9) / 10 : all; }
 
 }  // namespace test

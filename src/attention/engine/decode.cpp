@@ -8,7 +8,8 @@ namespace {
 /// The number of keys in the cache once a query has been answered.
 int cachedBy(const Spec& whole, int query) {
   const std::int64_t position = std::int64_t{whole.causalOffset} + query;
-  return static_cast<int>(std::min(std::int64_t{whole.keyCount}, std::max(position + 1, std::int64_t{whole.prefix})));
+  return static_cast<int>(
+      std::min(std::int64_t{whole.keyCount}, std::max(position + 1, std::int64_t{whole.prefix})));
 }
 
 /// The first key that this query or any later one can see.
@@ -24,7 +25,8 @@ Spec stepOf(const Spec& whole, int query) {
   Spec step = whole;
   step.queryCount = 1, step.causalOffset = whole.causalOffset + query;
   step.keyCount = cachedBy(whole, query);
-  step.keyLength = std::min(whole.keyLength, step.keyCount), step.prefix = std::min(whole.prefix, step.keyCount);
+  step.keyLength = std::min(whole.keyLength, step.keyCount),
+  step.prefix = std::min(whole.prefix, step.keyCount);
   return step;
 }
 

@@ -21,39 +21,50 @@ enum Mark : std::uint8_t {
 
 constexpr float kMost = std::numeric_limits<float>::max();
 
-// Beyond these sizes, recomputing a whole head is as fast as updating it (measured at 1024 x 1024 x 64; tests/bench/incremental.cpp).
-constexpr int kRowsOfHead = 3;    // more than a third of the queries
-constexpr int kKeysOfHead = 32;   // more than one key in 32
+// Beyond these sizes, recomputing a whole head is as fast as updating it (measured at 1024 x 1024 x 64;
+// tests/bench/incremental.cpp).
+constexpr int kRowsOfHead = 3;      // more than a third of the queries
+constexpr int kKeysOfHead = 32;     // more than one key in 32
 constexpr int kRowsByProduct = 64;  // up to this many changed rows of concat are multiplied one by one
-constexpr int kValuesAtOnce = 8;  // up to this many rows of V are updated one by one; beyond, the sums are recomputed
+constexpr int kValuesAtOnce =
+    8;  // up to this many rows of V are updated one by one; beyond, the sums are recomputed
 
 constexpr int kTokensAtOnce = 16;  // more than one token in 16
-// When tokens are inserted or removed, layers with fewer scores per head than this, and as few products of X with its weights, are
-// recomputed, which is faster than moving the existing numbers.
+// When tokens are inserted or removed, layers with fewer scores per head than this, and as few products of X
+// with its weights, are recomputed, which is faster than moving the existing numbers.
 constexpr int kFewScores = 64 * 64, kFewProducts = 1 << 16;
 
-// Layers with more scores than this are computed one head after the other. Fewer take less than 30 ms on a page (measured).
+// Layers with more scores than this are computed one head after the other. Fewer take less than 30 ms on a
+// page (measured).
 constexpr std::int64_t kScoresAtOnce = 1 << 20;
 
 /// The tensors that are computed head by head.
-constexpr TensorId kOfHeads[] = {TensorId::raw, TensorId::scores, TensorId::softcapped, TensorId::biased, TensorId::masked, TensorId::exponentials,
-                                 TensorId::row_max, TensorId::row_sum, TensorId::weights, TensorId::head_output};
+constexpr TensorId kOfHeads[] = {TensorId::raw,        TensorId::scores,  TensorId::softcapped,
+                                 TensorId::biased,     TensorId::masked,  TensorId::exponentials,
+                                 TensorId::row_max,    TensorId::row_sum, TensorId::weights,
+                                 TensorId::head_output};
 bool isOption(What what) { return what == What::causal || what == What::scale || what == What::temperature; }
 bool isOfTokens(What what) { return what == What::tokensInserted || what == What::tokensRemoved; }
 
 int columns(const Tensor* tensor) { return tensor ? tensor->cols() : 0; }
 
 bool sameShapes(const Spec& a, const Spec& b) {
-  return a.heads == b.heads && a.kvHeads == b.kvHeads && a.queryCount == b.queryCount && a.keyCount == b.keyCount &&
-         a.headDim == b.headDim && a.valueDim == b.valueDim;
+  return a.heads == b.heads && a.kvHeads == b.kvHeads && a.queryCount == b.queryCount &&
+         a.keyCount == b.keyCount && a.headDim == b.headDim && a.valueDim == b.valueDim;
 }
 
-/// Does the layer have incremental updates? Others are recomputed, except for an edit of W_O, which nothing else depends on.
-bool hasUpdates(const Spec& spec, const Inputs& inputs) { return isPlain(spec) && !inputs.xKv && !inputs.xV && !inputs.bias; }
+/// Does the layer have incremental updates? Others are recomputed, except for an edit of W_O, which nothing
+/// else depends on.
+bool hasUpdates(const Spec& spec, const Inputs& inputs) {
+  return isPlain(spec) && !inputs.xKv && !inputs.xV && !inputs.bias;
+}
 
-bool isOutputWeights(const Change& change) { return change.what == What::cells && (change.tensor == TensorId::w_o || change.tensor == TensorId::b_o); }
+bool isOutputWeights(const Change& change) {
+  return change.what == What::cells && (change.tensor == TensorId::w_o || change.tensor == TensorId::b_o);
+}
 
-/// Calls use(head, columns) for each head, `dim` columns wide, that the given columns of a weight matrix belong to.
+/// Calls use(head, columns) for each head, `dim` columns wide, that the given columns of a weight matrix
+/// belong to.
 template <class Use>
 void forHeads(int dim, Span cols, Use use) {
   for (int head = cols.begin / dim; head * dim < cols.end; ++head) {
@@ -63,7 +74,8 @@ void forHeads(int dim, Span cols, Use use) {
 
 bool isSmall(const Spec& spec, int modelDim) {
   const std::int64_t scores = std::int64_t{spec.queryCount} * spec.keyCount;
-  const std::int64_t products = std::int64_t{modelDim} * spec.keyCount * (spec.heads + 2 * spec.kvHeads) * spec.headDim;
+  const std::int64_t products =
+      std::int64_t{modelDim} * spec.keyCount * (spec.heads + 2 * spec.kvHeads) * spec.headDim;
   return scores < kFewScores && products < kFewProducts;
 }
 
@@ -82,8 +94,8 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   previous_ = spec_, spec_ = spec, inputs_ = inputs;
   modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
   // Options affect everything after the scores; combined with other changes, one recomputation is cheaper.
-  const bool mixed = changes.size() > 1 &&
-                     std::any_of(changes.begin(), changes.end(), [](const Change& c) { return isOption(c.what); });
+  const bool mixed = changes.size() > 1 && std::any_of(changes.begin(), changes.end(),
+                                                       [](const Change& c) { return isOption(c.what); });
   const auto rest = changes.subspan(isOfTokens(changes.front().what) ? 1 : 0);
   const bool known = isWhole() && canUpdate && sameWidths && follows(changes.front()) && !mixed &&
                      std::all_of(rest.begin(), rest.end(), [this](const Change& c) { return fits(c); });
@@ -94,8 +106,11 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
     finish();
   } else {
     recompute();
-    const bool isNew = !sameShapes(spec_, previous_) || std::any_of(changes.begin(), changes.end(), [](const Change& c) { return c.what == What::everything; });
-    if (!isNew || std::int64_t{spec_.heads} * spec_.queryCount * spec_.keyCount <= kScoresAtOnce) computeHeads({0, spec_.heads});
+    const bool isNew = !sameShapes(spec_, previous_) ||
+                       std::any_of(changes.begin(), changes.end(),
+                                   [](const Change& c) { return c.what == What::everything; });
+    if (!isNew || std::int64_t{spec_.heads} * spec_.queryCount * spec_.keyCount <= kScoresAtOnce)
+      computeHeads({0, spec_.heads});
   }
   if (isAll) summaries_.touchAll(spec_, inputs_, trace_);
   if (!isWhole()) withhold();
@@ -178,9 +193,11 @@ bool Engine::follows(const Change& first) const {
 /// Can the change be applied to the trace? Not if it lies outside its tensor.
 bool Engine::fits(const Change& change) const {
   if (isOption(change.what)) return true;
-  const bool inside = change.head >= 0 && change.row >= 0 && change.col >= 0 && change.rows >= 0 && change.cols >= 0;
+  const bool inside =
+      change.head >= 0 && change.row >= 0 && change.col >= 0 && change.rows >= 0 && change.cols >= 0;
   const auto within = [&](int heads, int rows, int cols) {
-    return inside && change.head < heads && change.rows <= rows - change.row && change.cols <= cols - change.col;
+    return inside && change.head < heads && change.rows <= rows - change.row &&
+           change.cols <= cols - change.col;
   };
   if (change.what == What::painted) return within(1, spec_.queryCount, spec_.keyCount);
   if (change.what != What::cells) return false;
@@ -223,8 +240,10 @@ void Engine::applyCells(const Change& change) {
     case TensorId::w_o:
       summaries_.touchCols(TensorId::output, 0, cols);
       return makeOutput(inputs_, queries, cols, trace_);
-    case TensorId::q: return makeQueries(inputs_, change.head, rows, cols, trace_), changeQueries(change.head, rows);
-    case TensorId::k: return makeKeys(inputs_, change.head, rows, cols, trace_), changeKeys(change.head, rows);
+    case TensorId::q:
+      return makeQueries(inputs_, change.head, rows, cols, trace_), changeQueries(change.head, rows);
+    case TensorId::k:
+      return makeKeys(inputs_, change.head, rows, cols, trace_), changeKeys(change.head, rows);
     case TensorId::v: return changeValues(change.head, rows, cols);
     default: return;
   }
@@ -243,7 +262,8 @@ void Engine::applyX(Span rows) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------- queries
+// -------------------------------------------------------------------------------------------------------------
+// queries
 
 void Engine::changeQueries(int head, Span queries) {
   summaries_.touchRows(TensorId::q, head, queries);
@@ -277,7 +297,8 @@ void Engine::redoGroup(int kvHead) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------------- keys
+// ----------------------------------------------------------------------------------------------------------------
+// keys
 
 void Engine::changeKeys(int kvHead, Span keys) {
   summaries_.touchRows(TensorId::k, kvHead, keys);
@@ -301,8 +322,8 @@ void Engine::changeKeysOf(int head, Span keys) {
   writeTouchedRows(head, {0, spec_.valueDim}, true);
 }
 
-/// Recomputes the masked scores and exponentials of one key from its new scores. Writes the changes of the exponentials to deltas_, 0 where
-/// the row's maximum may have changed, and returns how many are not 0.
+/// Recomputes the masked scores and exponentials of one key from its new scores. Writes the changes of the
+/// exponentials to deltas_, 0 where the row's maximum may have changed, and returns how many are not 0.
 int Engine::changeExponentials(int head, int key) {
   const float inverse = 1.0f / spec_.temperature;
   for (int i = 0; i < spec_.queryCount; ++i) {
@@ -341,14 +362,17 @@ void Engine::redoMovedRows(int head) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------- values
+// --------------------------------------------------------------------------------------------------------------
+// values
 
 void Engine::changeValues(int kvHead, Span keys, Span cols) {
   summaries_.touchRows(TensorId::v, kvHead, keys);
-  std::array<float, static_cast<std::size_t>(kValuesAtOnce)* static_cast<std::size_t>(Limits::headDim)> before;
+  std::array<float, static_cast<std::size_t>(kValuesAtOnce) * static_cast<std::size_t>(Limits::headDim)>
+      before;
   const bool few = keys.size() <= kValuesAtOnce && cols.size() <= Limits::headDim;
   for (int j = keys.begin; few && j < keys.end; ++j) {
-    std::copy_n(trace_.v.row(kvHead, j) + cols.begin, cols.size(), before.data() + (j - keys.begin) * cols.size());
+    std::copy_n(trace_.v.row(kvHead, j) + cols.begin, cols.size(),
+                before.data() + (j - keys.begin) * cols.size());
   }
   makeValues(inputs_, kvHead, keys, cols, trace_);
   const int group = spec_.heads / spec_.kvHeads;
@@ -363,7 +387,8 @@ void Engine::changeValues(int kvHead, Span keys, Span cols) {
   }
 }
 
-/// For a few rows of V: subtracts their previous contribution to the outputs and adds the new one, column by column.
+/// For a few rows of V: subtracts their previous contribution to the outputs and adds the new one, column by
+/// column.
 void Engine::changeValuesOf(int head, Span keys, Span cols, const float* before) {
   RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
   sums.prepare();
@@ -375,7 +400,8 @@ void Engine::changeValuesOf(int head, Span keys, Span cols, const float* before)
       if (column_[at] > 0.0f) mark_[at] = touched;
     }
     const float* after = trace_.v.row(kvHeadOf(spec_, head), j);
-    for (int c = cols.begin; c < cols.end; ++c) sums.addValue(c, column_.data(), before[c - cols.begin], after[c]);
+    for (int c = cols.begin; c < cols.end; ++c)
+      sums.addValue(c, column_.data(), before[c - cols.begin], after[c]);
   }
   writeTouchedRows(head, cols, false);
 }
@@ -397,8 +423,8 @@ void Engine::redoHeadOutput(int head) {
   writeRows(head, {0, spec_.queryCount});
 }
 
-/// Writes some columns of the outputs of the touched queries from their sums, computing sums that are unknown first. With `newTotals` also
-/// the weights, whose totals have changed.
+/// Writes some columns of the outputs of the touched queries from their sums, computing sums that are unknown
+/// first. With `newTotals` also the weights, whose totals have changed.
 void Engine::writeTouchedRows(int head, Span cols, bool newTotals) {
   constexpr int kBlock = RunningSoftmaxSums::kBlock;
   RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
@@ -430,7 +456,8 @@ void Engine::writeTouchedRows(int head, Span cols, bool newTotals) {
 /// Recomputes the sum of a row of exponentials, as a dot product with ones.
 float Engine::sumOfRow(int head, int query) const {
   float sum = 0.0f;
-  kernels::dots(kernels::best(), ones_.data(), trace_.exponentials.row(head, query), 0, 1, spec_.keyCount, &sum, 1);
+  kernels::dots(kernels::best(), ones_.data(), trace_.exponentials.row(head, query), 0, 1, spec_.keyCount,
+                &sum, 1);
   return sum;
 }
 
@@ -455,8 +482,8 @@ void Engine::writeRow(int head, int query, Span cols, const float* values) {
   changed_[static_cast<std::size_t>(query)] = 1;
 }
 
-/// Recomputes the sums of one query: one weighted sum if only that is needed, otherwise all and the total. `gathered` is the column of V
-/// that column_ holds; returns the one that it holds afterwards.
+/// Recomputes the sums of one query: one weighted sum if only that is needed, otherwise all and the total.
+/// `gathered` is the column of V that column_ holds; returns the one that it holds afterwards.
 int Engine::takeSums(int head, int query, Span cols, int gathered) {
   RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
   const int kvHead = kvHeadOf(spec_, head), col = cols.begin;
@@ -471,17 +498,19 @@ int Engine::takeSums(int head, int query, Span cols, int gathered) {
   return col;
 }
 
-// -------------------------------------------------------------------------------------------------------------- tokens
+// --------------------------------------------------------------------------------------------------------------
+// tokens
 
-// Scores between the other tokens move to their new indices; the weights, whose totals change in nearly all rows, are recomputed from the
-// exponentials.
+// Scores between the other tokens move to their new indices; the weights, whose totals change in nearly all
+// rows, are recomputed from the exponentials.
 
 void Engine::insertTokens(Insertion inserted) {
-  for (Tensor* t : {&trace_.q, &trace_.k, &trace_.v, &trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat,
-                    &trace_.output}) {
+  for (Tensor* t : {&trace_.q, &trace_.k, &trace_.v, &trace_.rowMax, &trace_.rowSum, &trace_.headOutput,
+                    &trace_.concat, &trace_.output}) {
     insertRows(*t, inserted, {});
   }
-  for (Tensor* t : {&trace_.raw, &trace_.scores, &trace_.masked, &trace_.exponentials}) insertRows(*t, inserted, inserted);
+  for (Tensor* t : {&trace_.raw, &trace_.scores, &trace_.masked, &trace_.exponentials})
+    insertRows(*t, inserted, inserted);
   trace_.weights.reshape(spec_.heads, spec_.queryCount, spec_.keyCount);
   fitBuffers();
   const Span fresh{inserted.at, inserted.at + inserted.count};
@@ -496,7 +525,8 @@ void Engine::insertTokens(Insertion inserted) {
 }
 
 void Engine::insertKeysOf(int head, Insertion inserted) {
-  const Span queries{0, spec_.queryCount}, keys{0, spec_.keyCount}, fresh{inserted.at, inserted.at + inserted.count};
+  const Span queries{0, spec_.queryCount}, keys{0, spec_.keyCount},
+      fresh{inserted.at, inserted.at + inserted.count};
   RunningSoftmaxSums& sums = sums_[static_cast<std::size_t>(head)];
   sums.moveQueries({inserted.at, 0, inserted.count});
   const bool summing = sums.knowsMost();
@@ -509,7 +539,8 @@ void Engine::insertKeysOf(int head, Insertion inserted) {
     makeRaw(spec_, head, queries, {j, j + 1}, trace_);
     makeScores(spec_, head, queries, {j, j + 1}, trace_);
     makeMasked(spec_, inputs_.painted, head, queries, {j, j + 1}, trace_);
-    if (changeExponentials(head, j) > 0 && summing) sums.addKey(deltas_.data(), trace_.v.row(kvHeadOf(spec_, head), j));
+    if (changeExponentials(head, j) > 0 && summing)
+      sums.addKey(deltas_.data(), trace_.v.row(kvHeadOf(spec_, head), j));
   }
   for (int i = 0; i < previous_.queryCount; ++i) {
     const int now = i < inserted.at ? i : i + inserted.count;
@@ -529,13 +560,15 @@ void Engine::removeTokens(Insertion inserted) {
     }
   }
   for (int g = 0; g < spec_.kvHeads; ++g) {
-    values.insert(values.end(), trace_.v.row(g, inserted.at), trace_.v.row(g, inserted.at) + inserted.count * spec_.valueDim);
+    values.insert(values.end(), trace_.v.row(g, inserted.at),
+                  trace_.v.row(g, inserted.at) + inserted.count * spec_.valueDim);
   }
-  for (Tensor* t : {&trace_.q, &trace_.k, &trace_.v, &trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat,
-                    &trace_.output}) {
+  for (Tensor* t : {&trace_.q, &trace_.k, &trace_.v, &trace_.rowMax, &trace_.rowSum, &trace_.headOutput,
+                    &trace_.concat, &trace_.output}) {
     removeRows(*t, inserted, {});
   }
-  for (Tensor* t : {&trace_.raw, &trace_.scores, &trace_.masked, &trace_.exponentials}) removeRows(*t, inserted, inserted);
+  for (Tensor* t : {&trace_.raw, &trace_.scores, &trace_.masked, &trace_.exponentials})
+    removeRows(*t, inserted, inserted);
   trace_.weights.reshape(spec_.heads, spec_.queryCount, spec_.keyCount);
   fitBuffers();
   const std::ptrdiff_t column = std::ptrdiff_t{inserted.count} * spec_.queryCount;
@@ -568,13 +601,15 @@ void Engine::removeKeysOf(int head, Insertion inserted, const float* exponential
   finishTokens(head, summing);
 }
 
-/// For a query that now sees other keys than before, apart from inserted and removed ones: the offset and windows count positions.
+/// For a query that now sees other keys than before, apart from inserted and removed ones: the offset and
+/// windows count positions.
 void Engine::changeSight(int head, int query) {
   makeMasked(spec_, inputs_.painted, head, {query, query + 1}, {0, spec_.keyCount}, trace_);
   mark_[static_cast<std::size_t>(query)] = moved;
 }
 
-/// Weights and outputs after exponentials of some keys were inserted or removed. `summing`: the sums have been updated too.
+/// Weights and outputs after exponentials of some keys were inserted or removed. `summing`: the sums have
+/// been updated too.
 void Engine::finishTokens(int head, bool summing) {
   for (int i = 0; i < spec_.queryCount; ++i) {
     const std::uint8_t mark = mark_[static_cast<std::size_t>(i)];
@@ -591,7 +626,8 @@ void Engine::finishTokens(int head, bool summing) {
   redoHeadOutput(head);
 }
 
-// ---------------------------------------------------------------------------------------------------- mask and options
+// ---------------------------------------------------------------------------------------------------- mask
+// and options
 
 void Engine::changeMask(Span queries, Span keys) {
   for (int h = 0; h < spec_.heads; ++h) {
@@ -628,7 +664,8 @@ void Engine::changeAll(const Change& change) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------- outputs
+// -------------------------------------------------------------------------------------------------------------
+// outputs
 
 void Engine::writeRows(int head, Span queries) {
   makeConcat(spec_, head, queries, trace_);
@@ -656,11 +693,13 @@ void Engine::finish() {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------- summaries
+// -----------------------------------------------------------------------------------------------------------
+// summaries
 
 /// Marks rows of the steps before the exponentials as written.
 void Engine::touchPairs(int head, Span queries) {
-  for (TensorId id : {TensorId::raw, TensorId::scores, TensorId::masked}) summaries_.touchRows(id, head, queries);
+  for (TensorId id : {TensorId::raw, TensorId::scores, TensorId::masked})
+    summaries_.touchRows(id, head, queries);
 }
 
 /// Marks one key's column of these steps and of the exponentials as written.
@@ -681,7 +720,8 @@ void Engine::touchMask(std::span<const Change> changes) {
     const bool isOfBias = change.what == What::cells && change.tensor == TensorId::bias;
     if ((change.what == What::painted || isOfBias) && fits(change)) {
       summaries_.touchMask({change.row, change.row + change.rows}, spec_.queryCount);
-    } else if ((change.what != What::cells || isOfBias) && change.what != What::scale && change.what != What::temperature) {
+    } else if ((change.what != What::cells || isOfBias) && change.what != What::scale &&
+               change.what != What::temperature) {
       return summaries_.touchMask({0, spec_.queryCount}, spec_.queryCount);
     }
   }

@@ -1,6 +1,7 @@
 // Keeps a Trace up to date, so that an edit costs only what it affects.
 //
-// What each edit recomputes, for H heads, Lq queries and Lk keys, with its order of cost (measurements: tests/bench/incremental.cpp):
+// What each edit recomputes, for H heads, Lq queries and Lk keys, with its order of cost (measurements:
+// tests/bench/incremental.cpp):
 //   a row of Q      its row of scores, weights and output, from scratch           Lk·(d_k + d_v)
 //   a row of K      its column of scores, from scratch; row sums and outputs by   Lq·(d_k + d_v), and Lq·Lk for the
 //                   updating running sums; the weights of rows that see the key   weights: a new sum changes a whole row
@@ -11,34 +12,36 @@
 //   a token         its row and column as above; those of other tokens are moved  H·Lq·Lk, and d_v times that in heads
 //                                                                                 without running sums
 //
-// Errors do not accumulate: scores, maxima and exponentials are never updated, only recomputed from their own inputs. The two kinds of sums
-// that are updated are kept in double together with a bound on their rounding error, and are recomputed before that error could be seen
-// (softmax_sums.h). After any history of edits the trace is therefore within errorBound() (reference.h) of the exact values, like one that
-// forward() computes.
+// Errors do not accumulate: scores, maxima and exponentials are never updated, only recomputed from their own
+// inputs. The two kinds of sums that are updated are kept in double together with a bound on their rounding
+// error, and are recomputed before that error could be seen (softmax_sums.h). After any history of edits the
+// trace is therefore within errorBound() (reference.h) of the exact values, like one that forward() computes.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "attention/steps/forward.h"
 #include "attention/engine/inserted_rows.h"
-#include "attention/engine/summary.h"
 #include "attention/engine/softmax_sums.h"
+#include "attention/engine/summary.h"
 #include "attention/layer/trace.h"
+#include "attention/steps/forward.h"
 
 namespace attention {
 
 /// One edit, in terms of the layer. Ranges of rows and columns are those of the tensor that `what` names.
 struct Change {
   enum class What : std::uint8_t {
-    everything,      ///< the shapes or the whole layer: recompute
-    cells,           ///< a block of the input `tensor` (x, w_*, q, k, v)
-    painted,         ///< a block of the painted mask
-    causal,          ///< spec.causal, causalOffset or the window
-    scale,           ///< spec.score or spec.scale
-    temperature,     ///< spec.temperature
-    tokensInserted,  ///< `rows` tokens are inserted before `row`, among queries and keys alike; the painted cells of other tokens move with them
-    tokensRemoved,   ///< `rows` tokens are removed from `row` on, likewise
+    everything,   ///< the shapes or the whole layer: recompute
+    cells,        ///< a block of the input `tensor` (x, w_*, q, k, v)
+    painted,      ///< a block of the painted mask
+    causal,       ///< spec.causal, causalOffset or the window
+    scale,        ///< spec.score or spec.scale
+    temperature,  ///< spec.temperature
+    /// `rows` tokens are inserted before `row`, among queries and keys alike; the painted cells of other
+    /// tokens move with them.
+    tokensInserted,
+    tokensRemoved,  ///< `rows` tokens are removed from `row` on, likewise
   };
   What what = What::everything;
   TensorId tensor = TensorId::q;
@@ -46,25 +49,29 @@ struct Change {
   int rows = 0, cols = 0;
 };
 
-/// Owns the Trace. After apply() the trace equals what forward() would compute for the same spec and inputs, within errorBound(), whatever
-/// the history of changes.
+/// Owns the Trace. After apply() the trace equals what forward() would compute for the same spec and inputs,
+/// within errorBound(), whatever the history of changes.
 ///
-/// The heads of a large layer that is entirely new are not computed at once, but each when it is first asked for, so that a board can show
-/// one of them and have the others follow. trace() is always whole, and its numbers are the same either way.
+/// The heads of a large layer that is entirely new are not computed at once, but each when it is first asked
+/// for, so that a board can show one of them and have the others follow. trace() is always whole, and its
+/// numbers are the same either way.
 ///
-/// Beyond the trace it needs the kernels' scratch memory and, once a K or V of a head has been edited, 12 bytes for each number of
-/// head_output.
+/// Beyond the trace it needs the kernels' scratch memory and, once a K or V of a head has been edited, 12
+/// bytes for each number of head_output.
 class Engine {
  public:
-  /// Brings the trace up to date. `inputs` are those after all changes and must have passed validate(); only what the changes affect is
-  /// read. They must stay as they are until the next call, or until the trace is whole. A change of tokens must come first, and the rows of
-  /// the changes after it are counted with it applied. Everything is recomputed when the new shapes do not follow from the previous ones by
-  /// these changes, or when a change lies outside the shapes.
+  /// Brings the trace up to date. `inputs` are those after all changes and must have passed validate(); only
+  /// what the changes affect is read. They must stay as they are until the next call, or until the trace is
+  /// whole. A change of tokens must come first, and the rows of the changes after it are counted with it
+  /// applied. Everything is recomputed when the new shapes do not follow from the previous ones by these
+  /// changes, or when a change lies outside the shapes.
   void apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes);
-  void apply(const Spec& spec, const Inputs& inputs, const Change& change) { apply(spec, inputs, {&change, 1}); }
+  void apply(const Spec& spec, const Inputs& inputs, const Change& change) {
+    apply(spec, inputs, {&change, 1});
+  }
   const Trace& trace();
-  /// The trace with at least this head, as what a board shows of one head needs it. In other heads, the tensors from raw to head_output may
-  /// be without numbers; so may concat and output.
+  /// The trace with at least this head, as what a board shows of one head needs it. In other heads, the
+  /// tensors from raw to head_output may be without numbers; so may concat and output.
   const Trace& traceWith(int head);
   /// The trace for the shapes of its tensors; their numbers must not be read.
   const Trace& shapes() const { return trace_; }
@@ -121,18 +128,19 @@ class Engine {
   void touchWeights(int head, Span queries);
 
   Spec spec_;
-  Spec previous_;      // the spec before the call in progress
-  Inputs inputs_;      // those of the call in progress
-  int modelDim_ = 0;   // columns of x and of W_O in the last call; 0 where there is none
+  Spec previous_;     // the spec before the call in progress
+  Inputs inputs_;     // those of the call in progress
+  int modelDim_ = 0;  // columns of x and of W_O in the last call; 0 where there is none
   int outputDim_ = 0;
   Trace trace_;
   Summaries summaries_;
   Scratch scratch_;
   std::vector<std::uint8_t> missing_;  // one per head: nothing of it has been computed yet
   int missingCount_ = 0;
-  std::vector<RunningSoftmaxSums> sums_;      // one per head
-  std::vector<std::uint8_t> mark_;     // one per query: see Mark in engine.cpp
-  std::vector<std::uint8_t> changed_;  // one per query: concat has changed, output has not been recomputed yet
+  std::vector<RunningSoftmaxSums> sums_;  // one per head
+  std::vector<std::uint8_t> mark_;        // one per query: see Mark in engine.cpp
+  std::vector<std::uint8_t>
+      changed_;  // one per query: concat has changed, output has not been recomputed yet
   std::vector<float> column_, exponents_, outputs_, ones_;
   std::vector<double> deltas_;
 };

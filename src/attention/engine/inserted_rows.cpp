@@ -11,7 +11,8 @@ std::ptrdiff_t place(int rows, int cols, int head, int row) {
 
 }  // namespace
 
-// From the last number to the first: numbers move to higher addresses, so none is overwritten before it has moved.
+// From the last number to the first: numbers move to higher addresses, so none is overwritten before it has
+// moved.
 void insertRows(Tensor& tensor, Insertion rows, Insertion cols) {
   const int oldRows = tensor.rows(), oldCols = tensor.cols();
   tensor.reshape(tensor.heads(), oldRows + rows.count, oldCols + cols.count);
@@ -46,7 +47,9 @@ void removeRows(Tensor& tensor, Insertion rows, Insertion cols) {
   tensor.reshape(tensor.heads(), newRows, newCols);
 }
 
-int withoutInserted(Insertion inserted, int place) { return place <= inserted.at ? place : std::max(inserted.at, place - inserted.count); }
+int withoutInserted(Insertion inserted, int place) {
+  return place <= inserted.at ? place : std::max(inserted.at, place - inserted.count);
+}
 
 bool seesTheSame(Insertion inserted, KeyRange with, KeyRange without) {
   const int begin = withoutInserted(inserted, with.begin), end = withoutInserted(inserted, with.end);

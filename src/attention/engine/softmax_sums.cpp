@@ -15,13 +15,18 @@ constexpr double kRounding = 0x1p-53;
 int strideOf(int queries) { return (queries + 15) / 16 * 16 + 8; }
 
 constexpr int kColsAtOnce = 32;
-constexpr int kKeysAtOnce = 32;  // keys whose numbers are summed separately first, which bounds the rounding error of long sums
+constexpr int kKeysAtOnce =
+    32;  // keys whose numbers are summed separately first, which bounds the rounding error of long sums
 
-constexpr int kUnknownShare = 16;  // recomputing a row costs this many times its share of a matrix product (measured)
+constexpr int kUnknownShare =
+    16;  // recomputing a row costs this many times its share of a matrix product (measured)
 
-/// Bound on the rounding error of a recomputed sum over `count` keys, relative to the sum of the magnitudes. It counts as drift like any
-/// other, because it can become large relative to the sum when its largest term is removed.
-double roundingOfSum(int count) { return kRounding * static_cast<double>(kKeysAtOnce + count / kKeysAtOnce + 2); }
+/// Bound on the rounding error of a recomputed sum over `count` keys, relative to the sum of the magnitudes.
+/// It counts as drift like any other, because it can become large relative to the sum when its largest term
+/// is removed.
+double roundingOfSum(int count) {
+  return kRounding * static_cast<double>(kKeysAtOnce + count / kKeysAtOnce + 2);
+}
 
 /// The drift increased by `by`, rounded up so that it is still a bound as a float.
 float grown(float drift, double by) { return drift + static_cast<float>(by * (1.0 + 0x1p-20)); }
@@ -37,7 +42,8 @@ double totalOf(const float* exponentials, int keys) {
   return total;
 }
 
-/// Moves a row of numbers, one per query, to the new indices of the queries; `fresh` is the value for inserted ones.
+/// Moves a row of numbers, one per query, to the new indices of the queries; `fresh` is the value for
+/// inserted ones.
 template <class T>
 void moveRow(RunningSoftmaxSums::Move move, const T* from, int count, T fresh, T* to) {
   std::copy(from, from + move.at, to);
@@ -117,7 +123,8 @@ void RunningSoftmaxSums::addKey(const double* deltas, const float* value) {
     float* drift = drift_.data() + at(0, c);
     const double v = double{value[c]};
     for (int i = 0; i < queries_; ++i) {
-      const double added = deltas[i] * v;  // rounding errors: of the difference, of the product and of the sum
+      const double added =
+          deltas[i] * v;  // rounding errors: of the difference, of the product and of the sum
       const double sum = sums[i] + added;
       drift[i] = grown(drift[i], kRounding * (2.0 * std::abs(added) + (added != 0.0 ? std::abs(sum) : 0.0)));
       sums[i] = sum;
@@ -138,7 +145,8 @@ void RunningSoftmaxSums::findKnown(int first, int count, int firstCol, int cols,
   for (int n = 0; n < count; ++n) known[n] = !(excess[n] > 0.0);
 }
 
-void RunningSoftmaxSums::quotients(int first, int count, const double* totals, int firstCol, int cols, float* out) const {
+void RunningSoftmaxSums::quotients(int first, int count, const double* totals, int firstCol, int cols,
+                                   float* out) const {
   constexpr double kMost = std::numeric_limits<float>::max();
   double inverses[kBlock] = {};
   for (int n = 0; n < count; ++n) inverses[n] = totals[n] > 0.0 ? 1.0 / totals[n] : 0.0;
@@ -160,7 +168,8 @@ void RunningSoftmaxSums::takeRow(int query, const float* exponentials, const flo
 }
 
 /// Recomputes some weighted sums of a query; `values` points to the first of their columns.
-void RunningSoftmaxSums::takeCols(int query, int firstCol, int cols, const float* exponentials, const float* values, int keys) {
+void RunningSoftmaxSums::takeCols(int query, int firstCol, int cols, const float* exponentials,
+                                  const float* values, int keys) {
   double sums[kColsAtOnce] = {};
   float magnitudes[kColsAtOnce] = {};
   for (int begin = 0; begin < keys; begin += kKeysAtOnce) {

@@ -48,7 +48,8 @@ RowSummary scan(const float* numbers, int count, bool isWeights) {
       high[k] = value > high[k] ? value : high[k];
     }
   }
-  for (; c < count; ++c) low[0] = std::min(low[0], finite(numbers[c])), high[0] = std::max(high[0], finite(numbers[c]));
+  for (; c < count; ++c)
+    low[0] = std::min(low[0], finite(numbers[c])), high[0] = std::max(high[0], finite(numbers[c]));
   RowSummary row;
   row.range = {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
   if (row.range.low < 0) row.lowAt = find(numbers, count, row.range.low);
@@ -60,7 +61,8 @@ RowSummary scan(const float* numbers, int count, bool isWeights) {
 /// Updates the summary of a row for one changed number. False if that needs a scan of the whole row.
 bool replace(RowSummary& row, int col, float number) {
   const float value = finite(number);
-  if ((col == row.lowAt && value > row.range.low) || (col == row.highAt && value < row.range.high)) return false;
+  if ((col == row.lowAt && value > row.range.low) || (col == row.highAt && value < row.range.high))
+    return false;
   if (value < row.range.low) row.range.low = value, row.lowAt = col;
   if (value > row.range.high) row.range.high = value, row.highAt = col;
   return true;
@@ -81,18 +83,23 @@ double* sumOf(const Tensor& all, const std::vector<int>& heads, int without, int
 void writeMean(const double* sums, const float* more, double share, int count, float* out) {
   int c = 0;
   for (; c + kLanes <= count; c += kLanes) {
-    float means[kLanes];  // `out` might overlap `more`, for all that the compiler knows, which would keep it from vectorising
-    for (int k = 0; k < kLanes; ++k) means[k] = static_cast<float>((sums[c + k] + static_cast<double>(more[c + k])) * share);
+    float means[kLanes];  // `out` might overlap `more`, for all that the compiler knows, which would keep it
+                          // from vectorising
+    for (int k = 0; k < kLanes; ++k)
+      means[k] = static_cast<float>((sums[c + k] + static_cast<double>(more[c + k])) * share);
     std::copy_n(means, kLanes, out + c);
   }
   for (; c < count; ++c) out[c] = static_cast<float>((sums[c] + static_cast<double>(more[c])) * share);
 }
 
-void widen(Range& range, const Range& by) { range = {std::min(range.low, by.low), std::max(range.high, by.high)}; }
+void widen(Range& range, const Range& by) {
+  range = {std::min(range.low, by.low), std::max(range.high, by.high)};
+}
 
 }  // namespace
 
-// -------------------------------------------------------------------------------------------------------------- stamps
+// --------------------------------------------------------------------------------------------------------------
+// stamps
 
 void Summaries::begin(bool isWhole) {
   ++now_;
@@ -142,9 +149,12 @@ void Summaries::withhold(TensorId id, int head) {
 
 void Summaries::touchMask(Span queries, int count) { stamp(mask_, mask_.rows, queries, count); }
 
-const Stamps& Summaries::stamps(TensorId id, int head) const { return stamps_[at(id)][static_cast<std::size_t>(head)]; }
+const Stamps& Summaries::stamps(TensorId id, int head) const {
+  return stamps_[at(id)][static_cast<std::size_t>(head)];
+}
 
-// -------------------------------------------------------------------------------------------------------------- ranges
+// --------------------------------------------------------------------------------------------------------------
+// ranges
 
 int Summaries::groupWidth(TensorId id, const Tensor& tensor) const {
   switch (id) {
@@ -167,7 +177,8 @@ Summaries::Lines& Summaries::lines(TensorId id, const Tensor& tensor) {
   if (isWeights(id)) all.peaks.resize(rows);
   bool isNew = false;
   for (int h = 0; h < tensor.heads(); ++h) {
-    if (!isComputed(id, h)) std::fill_n(all.groups.data() + static_cast<std::size_t>(h) * count, count, Group{});
+    if (!isComputed(id, h))
+      std::fill_n(all.groups.data() + static_cast<std::size_t>(h) * count, count, Group{});
     else if (stamps(id, h).isNewer(all.seen)) refreshHead(id, tensor, h, all);
     else continue;
     isNew = true;
@@ -235,14 +246,17 @@ float Summaries::reach(TensorId id, const Tensor& tensor) {
   if (all.reachSeen == now_) return all.reach;
   const std::uint32_t before = std::exchange(all.reachSeen, now_);
   all.reach = all.all.size();
-  const std::size_t count = tensor.size(), pace = std::max<std::size_t>(1, count / kSampled | 1);  // odd, so that the samples are not all from one column
+  const std::size_t count = tensor.size(),
+                    pace = std::max<std::size_t>(
+                        1, count / kSampled | 1);  // odd, so that the samples are not all from one column
   const std::size_t head = static_cast<std::size_t>(tensor.rows()) * static_cast<std::size_t>(tensor.cols());
   all.sampled.resize((count + pace - 1) / pace);
   sample_.clear();
   for (std::size_t i = 0, n = 0; i < count; i += pace, ++n) {
     const Stamps& stamps = this->stamps(id, static_cast<int>(i / head));
     if (stamps.latest == 0) continue;
-    // The numbers are far apart, so each that is read takes a line of the cache: those of heads that have not changed are kept.
+    // The numbers are far apart, so each that is read takes a line of the cache: those of heads that have not
+    // changed are kept.
     if (stamps.isNewer(before)) all.sampled[n] = std::fabs(tensor.data()[i]);
     const float size = all.sampled[n];
     if (size > 0 && size <= all.reach) sample_.push_back(size);  // leaves out infinities and NaN
@@ -270,7 +284,8 @@ const float* Summaries::rowPeaks(TensorId id, const Tensor& tensor, int head) {
   return lines(id, tensor).peaks.data() + static_cast<std::ptrdiff_t>(head) * tensor.rows();
 }
 
-// --------------------------------------------------------------------------------------------------------- whole heads
+// ---------------------------------------------------------------------------------------------------------
+// whole heads
 
 const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace) {
   const bool isOutput = of == TensorId::head_output;
@@ -295,14 +310,18 @@ const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace)
   });
   sums_.resize(static_cast<std::size_t>(all.cols()));
   for (int i = 0; i < all.rows(); ++i) {
-    const bool isNew = byColumn || made.seen == 0 || std::any_of(parts.begin(), parts.end(), [&](int h) { return stamps(of, h).rowIsNewer(i, made.seen); });
+    const bool isNew = byColumn || made.seen == 0 || std::any_of(parts.begin(), parts.end(), [&](int h) {
+                         return stamps(of, h).rowIsNewer(i, made.seen);
+                       });
     if (!isNew) continue;
     const double* sums = isShort ? sumOfOthers(all, parts, made, i) : sumOf(all, parts, -1, i, sums_.data());
     const float* more = isShort ? all.row(made.head, i) : nullptr;
     float* out = made.numbers.row(0, i);
     const double share = 1.0 / static_cast<double>(std::max<std::size_t>(parts.size(), 1));
     if (more) writeMean(sums, more, share, all.cols(), out);
-    else std::transform(sums, sums + all.cols(), out, [share](double sum) { return static_cast<float>(sum * share); });
+    else
+      std::transform(sums, sums + all.cols(), out,
+                     [share](double sum) { return static_cast<float>(sum * share); });
     Stamps& own = heads(id).front();
     stamp(own, own.rows, {i, i + 1}, all.rows());
   }
@@ -310,8 +329,9 @@ const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace)
   return made.numbers;
 }
 
-/// If only one head has changed since the last mean, as while its K is edited, the sum of the others can be kept, and one head is read
-/// instead of all. Returns false if more heads have changed, or if there are too few for a gain.
+/// If only one head has changed since the last mean, as while its K is edited, the sum of the others can be
+/// kept, and one head is read instead of all. Returns false if more heads have changed, or if there are too
+/// few for a gain.
 bool Summaries::findOthers(TensorId of, const std::vector<int>& parts, Mean& made) const {
   constexpr std::size_t kFew = 3;  // with two, as much is read
   int head = -1, changed = 0;
@@ -336,7 +356,8 @@ const double* Summaries::sumOfOthers(const Tensor& all, const std::vector<int>& 
   return sums;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- mask
+// ----------------------------------------------------------------------------------------------------------------
+// mask
 
 namespace {
 
@@ -363,7 +384,8 @@ void Summaries::refreshVisible(const Spec& spec, const Inputs& inputs) {
     float* row = visible_.row(0, i);
     int count = 0;
     for (int j = 0; j < spec.keyCount; ++j) {
-      const bool isSeen = mask.sees(j) && !(inputs.painted && inputs.painted->isBlocked(i, j)) && !everyHeadMasks(inputs, i, j);
+      const bool isSeen = mask.sees(j) && !(inputs.painted && inputs.painted->isBlocked(i, j)) &&
+                          !everyHeadMasks(inputs, i, j);
       row[j] = isSeen ? 1.0f : 0.0f;
       count += isSeen;
     }

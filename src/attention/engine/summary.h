@@ -1,30 +1,32 @@
-// Statistics of whole tensors for the views: largest magnitudes, means over heads, visible cells. Each is computed when it is first asked
-// for; after that, bringing it up to date costs what the edits since then have affected.
+// Statistics of whole tensors for the views: largest magnitudes, means over heads, visible cells. Each is
+// computed when it is first asked for; after that, bringing it up to date costs what the edits since then
+// have affected.
 //
-// To know what is stale, the engine counts the calls that changed something, and stamps every row and column that it writes with that
-// count. The stamp of a cell is the newest of the stamps of its row, its column and its whole head. Textures use the same stamps, so that
-// exactly what was written is uploaded.
+// To know what is stale, the engine counts the calls that changed something, and stamps every row and column
+// that it writes with that count. The stamp of a cell is the newest of the stamps of its row, its column and
+// its whole head. Textures use the same stamps, so that exactly what was written is uploaded.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "attention/steps/steps.h"
 #include "attention/layer/trace.h"
+#include "attention/steps/steps.h"
 
 namespace attention {
 
-/// The means of weights and of head_output over the heads that are not hidden, [1, Lq, Lk] and [1, Lq, d_v]. They can be passed wherever a
-/// function here takes a tensor.
+/// The means of weights and of head_output over the heads that are not hidden, [1, Lq, Lk] and [1, Lq, d_v].
+/// They can be passed wherever a function here takes a tensor.
 inline constexpr TensorId kMeanWeights = static_cast<TensorId>(kTensorCount);
 inline constexpr TensorId kMeanOutput = static_cast<TensorId>(kTensorCount + 1);
 
 /// When the parts of one head of a tensor were last written, as counts of changing calls.
 struct Stamps {
-  std::uint32_t latest = 0;               ///< the newest stamp of the head; 0 if it has not been computed yet
-  std::uint32_t whole = 0;                ///< the stamp of the last write to the whole head; no cell is older
-  std::vector<std::uint32_t> rows, cols;  ///< of single rows and columns; empty where nothing was written since `whole`
+  std::uint32_t latest = 0;  ///< the newest stamp of the head; 0 if it has not been computed yet
+  std::uint32_t whole = 0;   ///< the stamp of the last write to the whole head; no cell is older
+  /// Of single rows and columns; empty where nothing was written since `whole`.
+  std::vector<std::uint32_t> rows, cols;
 
   bool isNewer(std::uint32_t than) const { return latest > than; }
   bool rowIsNewer(int row, std::uint32_t than) const {
@@ -51,7 +53,8 @@ class Summaries {
  public:
   // --- called by the engine
 
-  /// A call that changes something begins. `isWhole`: it will end with touchAll(), so what is touched until then need not be recorded.
+  /// A call that changes something begins. `isWhole`: it will end with touchAll(), so what is touched until
+  /// then need not be recorded.
   void begin(bool isWhole);
   /// Everything in the layer is new.
   void touchAll(const Spec& spec, const Inputs& inputs, const Trace& trace);
@@ -59,7 +62,8 @@ class Summaries {
   void touchCols(TensorId id, int head, Span cols);
   /// All of a head was written.
   void touchHead(TensorId id, int head);
-  /// A head is to be computed later, though touchAll() was told of it. It counts as written when touchHead() is called.
+  /// A head is to be computed later, though touchAll() was told of it. It counts as written when touchHead()
+  /// is called.
   void withhold(TensorId id, int head);
   /// The keys that these queries see may have changed.
   void touchMask(Span queries, int queryCount);
@@ -73,25 +77,28 @@ class Summaries {
   bool isComputed(TensorId id, int head) const { return stamps(id, head).latest != 0; }
   /// The range over all heads.
   Range range(TensorId id, const Tensor& tensor);
-  /// The largest magnitude that is not an outlier, as the end of a colour scale, so that a single cell of -1e30 does not take up the whole
-  /// scale. A number is an outlier if its magnitude is more than kOutlier times the third quartile of the magnitudes that are not 0. Where
-  /// there are no outliers this is range().size(). Large tensors are sampled.
+  /// The largest magnitude that is not an outlier, as the end of a colour scale, so that a single cell of
+  /// -1e30 does not take up the whole scale. A number is an outlier if its magnitude is more than kOutlier
+  /// times the third quartile of the magnitudes that are not 0. Where there are no outliers this is
+  /// range().size(). Large tensors are sampled.
   float reach(TensorId id, const Tensor& tensor);
   static constexpr float kOutlier = 20;
-  /// The range of a block. Its columns are extended to whole heads: in W_Q, W_K and W_V each head has some of the columns, in other tensors
-  /// all.
+  /// The range of a block. Its columns are extended to whole heads: in W_Q, W_K and W_V each head has some of
+  /// the columns, in other tensors all.
   Range range(TensorId id, const Tensor& tensor, int head, Span rows, Span cols);
   /// One row. For tensors other than W_Q, W_K and W_V.
   const RowSummary& row(TensorId id, const Tensor& tensor, int head, int row);
   /// How many of the weights of one head, or of their mean over heads, are kLink or more.
   int links(TensorId id, const Tensor& tensor, int head);
-  /// The largest number of each row of weights, or of their mean over heads: `queryCount` numbers for one head.
+  /// The largest number of each row of weights, or of their mean over heads: `queryCount` numbers for one
+  /// head.
   const float* rowPeaks(TensorId id, const Tensor& tensor, int head);
 
-  /// The mean of TensorId::weights or TensorId::head_output over the heads that are not hidden; zeros where every head is.
+  /// The mean of TensorId::weights or TensorId::head_output over the heads that are not hidden; zeros where
+  /// every head is.
   const Tensor& mean(TensorId of, const Spec& spec, const Trace& trace);
-  /// The mask as a picture, 1 where a key is visible and 0 elsewhere; and the number of visible cells. Where a bias masks different keys in
-  /// different heads, a key counts as visible if at least one head sees it.
+  /// The mask as a picture, 1 where a key is visible and 0 elsewhere; and the number of visible cells. Where
+  /// a bias masks different keys in different heads, a key counts as visible if at least one head sees it.
   const Tensor& visible(const Spec& spec, const Inputs& inputs);
   std::int64_t visibleCount(const Spec& spec, const Inputs& inputs);
   const Stamps& maskStamps() const { return mask_; }
@@ -101,25 +108,26 @@ class Summaries {
     Range range;
     int links = 0;
   };
-  /// All rows of one tensor, each divided into groups of columns, and the statistics of each group in every head.
+  /// All rows of one tensor, each divided into groups of columns, and the statistics of each group in every
+  /// head.
   struct Lines {
     std::uint32_t seen = 0;
-    int width = 0, count = 0;  ///< columns of a group, and the number of groups
+    int width = 0, count = 0;      ///< columns of a group, and the number of groups
     std::vector<RowSummary> rows;  ///< [head, row, group]
     std::vector<Group> groups;     ///< [head, group]
     std::vector<float> peaks;      ///< [head, row], of weights
     Range all;
     std::uint32_t reachSeen = 0;
     float reach = 0;
-    std::vector<float> sampled;    ///< the magnitudes that determine it
+    std::vector<float> sampled;  ///< the magnitudes that determine it
   };
 
   struct Mean {
     std::uint32_t seen = 0;
     Tensor numbers;
-    int head = -1;                       ///< the only head that has changed since `others` was begun, or -1
-    std::vector<int> parts;              ///< the heads that were averaged then
-    std::vector<double> others;          ///< the sum of the other heads, for rows with hasOthers
+    int head = -1;               ///< the only head that has changed since `others` was begun, or -1
+    std::vector<int> parts;      ///< the heads that were averaged then
+    std::vector<double> others;  ///< the sum of the other heads, for rows with hasOthers
     std::vector<std::uint8_t> hasOthers;
   };
 
@@ -138,7 +146,9 @@ class Summaries {
   static constexpr std::size_t kAll = static_cast<std::size_t>(kTensorCount) + 2;
   std::uint32_t now_ = 0;
   int headDim_ = 0, valueDim_ = 0;
-  struct Shape { int rows = 0, cols = 0; };
+  struct Shape {
+    int rows = 0, cols = 0;
+  };
   std::array<Shape, kAll> shapes_;
   std::array<std::vector<Stamps>, kAll> stamps_;  // one per head
   std::array<Lines, kAll> lines_;

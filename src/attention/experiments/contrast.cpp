@@ -15,7 +15,9 @@ Contrast contrastOf(TensorId id, const Tensor& before, const Tensor& after, std:
   Contrast out;
   if (!before.sameShape(after)) return out;
   std::vector<CellChange>& best = out.largest;
-  const auto isLarger = [](const CellChange& a, const CellChange& b) { return std::fabs(a.by()) > std::fabs(b.by()) * (1 + 1e-6); };
+  const auto isLarger = [](const CellChange& a, const CellChange& b) {
+    return std::fabs(a.by()) > std::fabs(b.by()) * (1 + 1e-6);
+  };
   for (int h = 0; h < after.heads(); ++h) {
     for (int r = 0; r < after.rows(); ++r) {
       const float *was = before.row(h, r), *is = after.row(h, r);
@@ -23,8 +25,12 @@ Contrast contrastOf(TensorId id, const Tensor& before, const Tensor& after, std:
         if (!differs(was[c], is[c])) continue;
         ++out.count;
         const CellChange change{{id, h, r, c}, was[c], is[c]};
-        if (std::isinf(change.by()) || (best.size() >= most && (best.empty() || !isLarger(change, best.back())))) continue;
-        best.insert(std::find_if(best.begin(), best.end(), [&](const CellChange& b) { return isLarger(change, b); }), change);
+        if (std::isinf(change.by()) ||
+            (best.size() >= most && (best.empty() || !isLarger(change, best.back()))))
+          continue;
+        best.insert(
+            std::find_if(best.begin(), best.end(), [&](const CellChange& b) { return isLarger(change, b); }),
+            change);
         if (best.size() > most) best.pop_back();
       }
     }

@@ -9,7 +9,8 @@ namespace {
 
 /// Σ max(i + first, 0) over i from 0 to n − 1.
 double sumFrom(double first, double n) {
-  const double count = std::clamp(n + std::min(first, 0.0), 0.0, n);  // of the terms above 0, which are the last ones
+  const double count =
+      std::clamp(n + std::min(first, 0.0), 0.0, n);  // of the terms above 0, which are the last ones
   return count * (2 * (first + n) - count - 1) / 2;
 }
 
@@ -28,19 +29,25 @@ double pairsOf(const Spec& layer, double queries, double keys, double offset) {
 
 Cost costOf(const CostSpec& spec) {
   const Spec& layer = spec.layer;
-  const double n = spec.tokens, m = spec.keys < 0 ? n : spec.keys, heads = layer.heads, kvHeads = layer.kvHeads, dk = layer.headDim, dv = layer.valueDim, model = spec.modelDim;
-  const double pairs = heads * pairsOf(layer, n, m, spec.offset), units = spec.scoreUnits > 0 && takes(layer.score, TensorId::v_a) ? spec.scoreUnits : dk, square = heads * units * dk;
+  const double n = spec.tokens, m = spec.keys < 0 ? n : spec.keys, heads = layer.heads,
+               kvHeads = layer.kvHeads, dk = layer.headDim, dv = layer.valueDim, model = spec.modelDim;
+  const double pairs = heads * pairsOf(layer, n, m, spec.offset),
+               units = spec.scoreUnits > 0 && takes(layer.score, TensorId::v_a) ? spec.scoreUnits : dk,
+               square = heads * units * dk;
   const double out = spec.outputDim < 0 ? model : spec.outputDim;
   Cost cost;
-  const double ofQueries = model * heads * dk + (model > 0 ? heads * dv * out : 0), ofKeys = model * kvHeads * (dk + dv);
+  const double ofQueries = model * heads * dk + (model > 0 ? heads * dv * out : 0),
+               ofKeys = model * kvHeads * (dk + dv);
   cost.parameters = ofQueries + ofKeys;
   cost.projections = n * ofQueries + m * ofKeys;
   if (spec.hasBiases && model > 0) cost.parameters += heads * dk + kvHeads * (dk + dv) + out;
   cost.scores = pairs * units;
-  if (takes(layer.score, TensorId::w_a)) cost.parameters += square, cost.scores += n * square;  // once for each token
+  if (takes(layer.score, TensorId::w_a))
+    cost.parameters += square, cost.scores += n * square;  // once for each token
   if (takes(layer.score, TensorId::u_a)) cost.parameters += square, cost.scores += m * square;
   if (takes(layer.score, TensorId::v_a)) cost.parameters += heads * units, cost.tanhs = pairs * units;
-  if (mechanismOf(layer.score).key.make && !takes(layer.score, TensorId::u_a)) cost.scores += (n * heads + m * kvHeads) * dk;  // norms
+  if (mechanismOf(layer.score).key.make && !takes(layer.score, TensorId::u_a))
+    cost.scores += (n * heads + m * kvHeads) * dk;  // norms
   cost.sums = pairs * dv;
   cost.keptNumbers = m * kvHeads * (dk + dv);
   cost.scoreNumbers = pairs + cost.tanhs;

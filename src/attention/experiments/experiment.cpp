@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "attention/layer/checks.h"
-#include "base/random.h"
 #include "attention/steps/forward.h"
+#include "base/random.h"
 #include "base/sentence.h"
 
 namespace attention {
@@ -15,16 +15,17 @@ namespace {
 
 Result<void> checkRange(const char* field, double value, double least, double most) {
   if (value >= least && value <= most) return {};
-  return base::refuse(Error::Kind::range, field, {checks::text(static_cast<float>(value)) + " is out of range; use " +
-                                   checks::text(static_cast<float>(least)) + " to " +
-                                   checks::text(static_cast<float>(most)) + "."});
+  return base::refuse(
+      Error::Kind::range, field,
+      {checks::text(static_cast<float>(value)) + " is out of range; use " +
+       checks::text(static_cast<float>(least)) + " to " + checks::text(static_cast<float>(most)) + "."});
 }
 
 // --- spread
 
 constexpr int kKeys = SpreadDraws::keys;
 constexpr int kPairs = kKeys * (kKeys + 1) / 2;  // pairs of keys, j <= l
-using Scores = std::vector<double>;  // [queries, kKeys]
+using Scores = std::vector<double>;              // [queries, kKeys]
 
 void measureMoments(const Scores& scores, double factor, Distribution& out) {
   double sum = 0.0, squares = 0.0;
@@ -40,7 +41,8 @@ double pairOf(const double* pairs, int j, int l) {
   return pairs[j * kKeys - j * (j - 1) / 2 + l - j];
 }
 
-/// ‖diag(w) − w·wᵀ‖, computed without subtracting nearly equal numbers, because it is tiny for a saturated row.
+/// ‖diag(w) − w·wᵀ‖, computed without subtracting nearly equal numbers, because it is tiny for a saturated
+/// row.
 double jacobianOf(const double* weights) {
   double sum = 0.0;
   for (int i = 0; i < kKeys; ++i) {
@@ -55,7 +57,8 @@ double jacobianOf(const double* weights) {
   return std::sqrt(sum);
 }
 
-/// ‖∂w/∂q‖ for scores factor·q·k: row i of (diag(w) − w·wᵀ)·K is w_i·Σ_j w_j·(k_i − k_j), and k_i − k_j = σ·(z_i − z_j).
+/// ‖∂w/∂q‖ for scores factor·q·k: row i of (diag(w) − w·wᵀ)·K is w_i·Σ_j w_j·(k_i − k_j), and k_i − k_j =
+/// σ·(z_i − z_j).
 double gradientOf(const double* weights, const double* pairs, double factor) {
   double sum = 0.0;
   for (int i = 0; i < kKeys; ++i) {
@@ -63,7 +66,8 @@ double gradientOf(const double* weights, const double* pairs, double factor) {
     for (int j = 0; j < kKeys; ++j) {
       for (int l = 0; l < kKeys; ++l) {
         if (j == i || l == i) continue;
-        squares += weights[j] * weights[l] * (pairOf(pairs, i, i) - pairOf(pairs, i, j) - pairOf(pairs, i, l) + pairOf(pairs, j, l));
+        squares += weights[j] * weights[l] *
+                   (pairOf(pairs, i, i) - pairOf(pairs, i, j) - pairOf(pairs, i, l) + pairOf(pairs, j, l));
       }
     }
     sum += weights[i] * weights[i] * std::max(squares, 0.0);
@@ -78,13 +82,15 @@ double medianOf(std::vector<double> numbers) {
 }
 
 /// `pairs` holds Σ z_j·z_l for the keys of each query; `deviation` is σ of the keys.
-void measureSoftmax(const Scores& scores, double factor, const std::vector<double>& pairs, double deviation, Distribution& out) {
+void measureSoftmax(const Scores& scores, double factor, const std::vector<double>& pairs, double deviation,
+                    Distribution& out) {
   const std::size_t count = scores.size() / kKeys;
   std::vector<double> jacobians(count), gradients(count);
   for (std::size_t i = 0; i < count; ++i) {
     const double* row = scores.data() + i * kKeys;
     const double max = *std::max_element(row, row + kKeys);
-    double sum = 0.0, weighted = 0.0;  // Σ e^t and Σ t·e^t with t = s − max; the entropy is ln Σ e^t − Σ t·e^t / Σ e^t
+    double sum = 0.0,
+           weighted = 0.0;  // Σ e^t and Σ t·e^t with t = s − max; the entropy is ln Σ e^t − Σ t·e^t / Σ e^t
     std::array<double, kKeys> weights{};
     for (int j = 0; j < kKeys; ++j) {
       const double t = (row[j] - max) * factor, e = std::exp(t);
@@ -111,9 +117,11 @@ void count(const Scores& scores, double factor, Distribution& out) {
 }
 
 Spread measure(const SpreadSpec& spec, const Scores& scores, const std::vector<double>& pairs) {
-  const double muQ = spec.mean, muK = spec.meanOfKeys(), sigmaQ = spec.deviation, sigmaK = spec.deviationOfKeys();
+  const double muQ = spec.mean, muK = spec.meanOfKeys(), sigmaQ = spec.deviation,
+               sigmaK = spec.deviationOfKeys();
   // (σ_q² + μ_q²)(σ_k² + μ_k²) − μ_q²·μ_k², multiplied out
-  const double variance = sigmaQ * sigmaQ * sigmaK * sigmaK + sigmaQ * sigmaQ * muK * muK + muQ * muQ * sigmaK * sigmaK;
+  const double variance =
+      sigmaQ * sigmaQ * sigmaK * sigmaK + sigmaQ * sigmaQ * muK * muK + muQ * muQ * sigmaK * sigmaK;
   const double mean = spec.dim * muQ * muK, deviation = std::sqrt(spec.dim * variance);
   const double scale = 1.0 / std::sqrt(static_cast<double>(spec.dim));
   Spread out;
@@ -153,8 +161,8 @@ Column drawn(base::NormalRandom& random) {
   return out;
 }
 
-/// A random orthogonal matrix by Gram–Schmidt: each column is orthogonalised against those before it (twice, so that rounding does not
-/// show) and normalised.
+/// A random orthogonal matrix by Gram–Schmidt: each column is orthogonalised against those before it (twice,
+/// so that rounding does not show) and normalised.
 Square orthogonal(base::NormalRandom& random) {
   Square q;
   for (int c = 0; c < kWidth; ++c) {
@@ -198,7 +206,8 @@ void SpreadDraws::Sums::add(base::NormalRandom& random) {
 SpreadDraws::SpreadDraws(std::uint32_t seed, int count) : seed_(seed) {
   base::NormalRandom random(seed);
   const auto all = static_cast<std::size_t>(count);
-  Sums sums{std::vector<double>(all), std::vector<double>(all * kKeys), std::vector<double>(all * kKeys), std::vector<double>(all * kPairs)};
+  Sums sums{std::vector<double>(all), std::vector<double>(all * kKeys), std::vector<double>(all * kKeys),
+            std::vector<double>(all * kPairs)};
   kept_.push_back(sums);
   for (int c = 1; c <= largestDim; ++c) {
     sums.add(random);
@@ -212,7 +221,8 @@ Spread SpreadDraws::at(const SpreadSpec& spec) const {
   base::NormalRandom random(seed_, static_cast<std::uint64_t>(from) * sums.queries.size() * (1 + kKeys));
   for (int c = from; c < spec.dim; ++c) sums.add(random);
 
-  const double muQ = spec.mean, muK = spec.meanOfKeys(), sigmaQ = spec.deviation, sigmaK = spec.deviationOfKeys();
+  const double muQ = spec.mean, muK = spec.meanOfKeys(), sigmaQ = spec.deviation,
+               sigmaK = spec.deviationOfKeys();
   Scores scores(sums.products.size());
   for (std::size_t j = 0; j < scores.size(); ++j) {
     scores[j] = spec.dim * muQ * muK + muK * sigmaQ * sums.queries[j / kKeys] + muQ * sigmaK * sums.keys[j] +
@@ -261,7 +271,8 @@ std::vector<Reach> reach(const ReachSpec& spec) {
   base::NormalRandom random(spec.seed);
   const Square u = spec.recurrent * orthogonal(random);
   Column h = (spec.input * drawn(random)).array().tanh();
-  Square jacobian = Square::Identity(), later = Square::Zero();  // ∂h_n/∂h_1, and the sum of those from the second token on
+  Square jacobian = Square::Identity(),
+         later = Square::Zero();  // ∂h_n/∂h_1, and the sum of those from the second token on
   std::vector<Reach> out;
   for (int n = 1; n <= spec.steps; ++n) {
     if (n > 1) {
@@ -274,7 +285,8 @@ std::vector<Reach> reach(const ReachSpec& spec) {
     }
     const double lead = std::exp(spec.lead), others = n - 1;
     const auto size = [](const Square& m) { return m.norm() / std::sqrt(static_cast<double>(kWidth)); };
-    const Square led = (lead * Square::Identity() + later) / (lead + others), even = (Square::Identity() + later) / n;
+    const Square led = (lead * Square::Identity() + later) / (lead + others),
+                 even = (Square::Identity() + later) / n;
     out.push_back({n - 1, size(jacobian), lead / (lead + others), 1.0 / n, size(led), size(even)});
   }
   return out;

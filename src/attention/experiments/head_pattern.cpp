@@ -53,10 +53,15 @@ HeadTag tagOf(const float* weights, std::span<const int> tokens, bool causal) {
     if (repeats.hasAfter) induction.add(repeats.after);
   }
   if (induction.value() >= kTagFrom) return {HeadPattern::induction, induction.value()};
-  const HeadTag tags[] = {{HeadPattern::previous, previous.value()}, {HeadPattern::first, first.value()}, {HeadPattern::same, same.value()}};
-  const HeadTag most = *std::max_element(std::begin(tags), std::end(tags), [](const HeadTag& a, const HeadTag& b) { return a.measure < b.measure; });
+  const HeadTag tags[] = {{HeadPattern::previous, previous.value()},
+                          {HeadPattern::first, first.value()},
+                          {HeadPattern::same, same.value()}};
+  const HeadTag most =
+      *std::max_element(std::begin(tags), std::end(tags),
+                        [](const HeadTag& a, const HeadTag& b) { return a.measure < b.measure; });
   if (most.measure >= kTagFrom) return most;
-  for (int i = kFirst; i < n; i += step) even.add(evenness(weights + std::ptrdiff_t{i} * n, causal ? i + 1 : n));
+  for (int i = kFirst; i < n; i += step)
+    even.add(evenness(weights + std::ptrdiff_t{i} * n, causal ? i + 1 : n));
   if (even.value() >= kBroadFrom) return {HeadPattern::broad, even.value()};
   return {};
 }

@@ -7,11 +7,13 @@ namespace attention {
 
 enum class HeadPattern {
   none,
-  previous,   ///< the token before
-  induction,  ///< what followed an earlier equal token (Olsson et al. 2022, "In-context learning and induction heads")
-  first,      ///< the first token, where a head rests that has nothing to look at: an attention sink (Xiao et al. 2023)
-  same,       ///< earlier equal tokens
-  broad,      ///< nearly all tokens alike
+  previous,  ///< the token before
+  /// What followed an earlier equal token (Olsson et al. 2022, "In-context learning and induction heads").
+  induction,
+  /// The first token, where a head rests that has nothing to look at: an attention sink (Xiao et al. 2023).
+  first,
+  same,   ///< earlier equal tokens
+  broad,  ///< nearly all tokens alike
 };
 inline constexpr int kHeadPatterns = 6;
 
@@ -27,12 +29,14 @@ inline constexpr float kTagFrom = 0.4f;
 /// The share of the largest possible entropy from which a head that is none of these is called broad.
 inline constexpr float kBroadFrom = 0.85f;
 
-/// The tag of one head. `weights` is [n, n], rows of queries, each of which sums to 1; `tokens` has n numbers, equal for equal tokens. With
-/// `causal` a query can only see keys up to itself. The measures are means over rows:
+/// The tag of one head. `weights` is [n, n], rows of queries, each of which sums to 1; `tokens` has n
+/// numbers, equal for equal tokens. With `causal` a query can only see keys up to itself. The measures are
+/// means over rows:
 ///   previous  W[i, i−1], and first W[i, 0], from the third row on, where they differ;
 ///   same      the weight on earlier equal tokens, and induction that on the token after each of them, over the rows that have one;
 ///   broad     the entropy of the row ÷ that of equal weights.
-/// Induction comes before the others, then the largest counts. At most kTagRows rows are looked at, evenly spread. Needs n ≥ 4, else none.
+/// Induction comes before the others, then the largest counts. At most kTagRows rows are looked at, evenly
+/// spread. Needs n ≥ 4, else none.
 HeadTag tagOf(const float* weights, std::span<const int> tokens, bool causal);
 inline constexpr int kTagRows = 128;
 

@@ -12,10 +12,15 @@ namespace {
 class Memory {
  public:
   Memory(const MemoryInputs& in, MemoryTrace& trace)
-      : in_(in), t_(trace), tokens_(in.cell.x->rows()), units_(in.cell.u->rows()), columns_(partsOf(in.cell.cell) * units_) {}
+      : in_(in),
+        t_(trace),
+        tokens_(in.cell.x->rows()),
+        units_(in.cell.u->rows()),
+        columns_(partsOf(in.cell.cell) * units_) {}
 
   void run() {
-    // x·W is computed only once: the network then reads x·W with an identity matrix in place of W, which also narrows its backward pass.
+    // x·W is computed only once: the network then reads x·W with an identity matrix in place of W, which also
+    // narrows its backward pass.
     read_ = Tensor(1, tokens_, columns_), same_ = Tensor(1, columns_, columns_);
     products_.ab(matrixOf(*in_.cell.x), matrixOf(*in_.cell.w), read_.data(), columns_);
     for (int c = 0; c < columns_; ++c) same_.at(0, c, c) = 1.0f;
@@ -39,7 +44,8 @@ class Memory {
       for (int m = 0; m < units_; ++m) {
         double z = 0;
         for (int n = 0; n < units_; ++n) {
-          z += double{state(tokens_ - 1)[n]} * double{in_.wA->at(0, n, m)} + double{state(t)[n]} * double{in_.uA->at(0, n, m)};
+          z += double{state(tokens_ - 1)[n]} * double{in_.wA->at(0, n, m)} +
+               double{state(t)[n]} * double{in_.uA->at(0, n, m)};
         }
         bent_.at(0, t, m) = saturate(std::tanh(z));
         score += double{in_.vA->at(0, 0, m)} * std::tanh(z);
@@ -63,7 +69,8 @@ class Memory {
       dStates.at(0, t, n) = saturate(double{dStates.at(0, t, n)} + a);
       const double ofScore = a * (double{state(t)[n]} - double{t_.contexts.at(0, 1, n)});
       for (int m = 0; m < units_; ++m) {
-        const double bent = double{bent_.at(0, t, m)}, d = ofScore * double{in_.vA->at(0, 0, m)} * (1 - bent) * (1 + bent);
+        const double bent = double{bent_.at(0, t, m)},
+                     d = ofScore * double{in_.vA->at(0, 0, m)} * (1 - bent) * (1 + bent);
         for (int k = 0; k < units_; ++k) {
           float &here = dStates.at(0, t, k), &last = dStates.at(0, tokens_ - 1, k);
           here = saturate(double{here} + d * double{in_.uA->at(0, k, m)});
@@ -87,9 +94,11 @@ class Memory {
         else fromAttended(n, dStates);
         RecurrentGradients back;
         backwardRecurrent(cell_, t_.cell, dStates, back, products_);
-        for (int t = 0; t < tokens_; ++t) squares[static_cast<std::size_t>(t)] += sizeThrough(back.x.row(0, t), gram);
+        for (int t = 0; t < tokens_; ++t)
+          squares[static_cast<std::size_t>(t)] += sizeThrough(back.x.row(0, t), gram);
       }
-      for (int t = 0; t < tokens_; ++t) t_.gradients.at(0, t, way) = saturate(std::sqrt(squares[static_cast<std::size_t>(t)]));
+      for (int t = 0; t < tokens_; ++t)
+        t_.gradients.at(0, t, way) = saturate(std::sqrt(squares[static_cast<std::size_t>(t)]));
     }
   }
 

@@ -1,4 +1,5 @@
-// The layer for a single query: how one of its values responds to changed inputs, and the gradient of that value.
+// The layer for a single query: how one of its values responds to changed inputs, and the gradient of that
+// value.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +21,20 @@ inline Tensor rowOf(const Tensor& tensor, int row) {
   return out;
 }
 
-/// The layer with only the target's query, whose position is expressed by the causal offset. x already includes positions that are added to
-/// it. Inputs are copied when they are first changed.
+/// The layer with only the target's query, whose position is expressed by the causal offset. x already
+/// includes positions that are added to it. Inputs are copied when they are first changed.
 class OneRow {
  public:
   using Id = TensorId;
 
-  OneRow(const Spec& spec, const Inputs& in, const Trace& trace, const CellRef& target, Trace& made, Scratch& scratch)
-      : spec_(spec), in_(in), given_(in), target_(target), made_(made), scratch_(scratch) {
+  OneRow(const Spec& spec, const Inputs& in, const Trace& trace, const CellRef& target, Trace& made,
+         Scratch& scratch)
+      : spec_(spec),
+        in_(in),
+        given_(in),
+        target_(target),
+        made_(made),
+        scratch_(scratch) {
     query_ = rowsOf(target.tensor) == Rows::queries ? target.row : 0;
     spec_.queryCount = 1, spec_.causalOffset += query_;
     if (in.projected()) {
@@ -54,7 +61,8 @@ class OneRow {
     const Tensor* of = find(in_, made_, target_.tensor);
     if (target_.head != kMeanHead) return double{of->at(target_.head, target_.row, target_.col)};
     double sum = 0;
-    for (int h = 0; h < of->heads(); ++h) sum += isHidden(spec_, h) ? 0.0 : double{of->at(h, target_.row, target_.col)};
+    for (int h = 0; h < of->heads(); ++h)
+      sum += isHidden(spec_, h) ? 0.0 : double{of->at(h, target_.row, target_.col)};
     return sum / std::max(partCount(), 1);
   }
 
@@ -63,12 +71,14 @@ class OneRow {
     const Tensor* of = find(in_, made_, target_.tensor);
     Tensor one(of->heads(), of->rows(), of->cols());
     for (int h = 0; h < of->heads(); ++h) {
-      if (target_.head == kMeanHead && !isHidden(spec_, h)) one.at(h, target_.row, target_.col) = 1.0f / static_cast<float>(partCount());
+      if (target_.head == kMeanHead && !isHidden(spec_, h))
+        one.at(h, target_.row, target_.col) = 1.0f / static_cast<float>(partCount());
       if (target_.head == h) one.at(h, target_.row, target_.col) = 1.0f;
     }
     const Upstream upstream{target_.tensor, &one};
     const bool ofX = (wanted & inputSet(Id::x)) != 0;
-    backward(spec_, in_, made_, {&upstream, 1}, wanted | (ofX && isSelf() ? inputSet(Id::x_kv) : 0), row, scratch);
+    backward(spec_, in_, made_, {&upstream, 1}, wanted | (ofX && isSelf() ? inputSet(Id::x_kv) : 0), row,
+             scratch);
     for (int i = 0; i < kInputCount; ++i) {
       const auto id = static_cast<Id>(i);
       whole[id] = Tensor();
@@ -131,7 +141,9 @@ class OneRow {
     written_.push_back({&cell, cell});
     cell = to;
   }
-  void shift(Id id, int row, int col, double by) { write(id, 0, row, col, saturate(double{own(id).at(0, row, col)} + by)); }
+  void shift(Id id, int row, int col, double by) {
+    write(id, 0, row, col, saturate(double{own(id).at(0, row, col)} + by));
+  }
 
   void toWhole(Id id, Gradients& row, Tensor& whole) const {
     const bool isOfRow = id == Id::q || id == Id::x || id == Id::bias;

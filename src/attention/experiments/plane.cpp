@@ -16,7 +16,8 @@ std::vector<double> unit(int columns, int which) {
 
 std::vector<double> direction(const Eigen::VectorXd& vector) {
   std::vector<double> out(vector.data(), vector.data() + vector.size());
-  const double largest = *std::max_element(out.begin(), out.end(), [](double a, double b) { return std::fabs(a) < std::fabs(b); });
+  const double largest = *std::max_element(out.begin(), out.end(),
+                                           [](double a, double b) { return std::fabs(a) < std::fabs(b); });
   for (double& v : out) v = largest < 0 ? -v : v;
   return out;
 }
@@ -31,7 +32,9 @@ PlanePoint project(const Plane& plane, const float* vector, bool fromOrigin) {
 }
 
 /// Twice the signed area of a triangle: positive if it turns left.
-double turn(const PlanePoint& a, const PlanePoint& b, const PlanePoint& c) { return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x); }
+double turn(const PlanePoint& a, const PlanePoint& b, const PlanePoint& c) {
+  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+}
 
 }  // namespace
 
@@ -63,7 +66,8 @@ Plane principalPlane(std::span<const float* const> rows, int columns, bool centr
   if (largest == 0) return plane;
   all /= largest;  // keeps squares of the largest floats finite
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(all.transpose() * all);
-  plane.first = direction(solver.eigenvectors().col(count - 1)), plane.second = direction(solver.eigenvectors().col(count - 2));
+  plane.first = direction(solver.eigenvectors().col(count - 1)),
+  plane.second = direction(solver.eigenvectors().col(count - 2));
   return plane;
 }
 
@@ -72,14 +76,18 @@ PlaneShares sharesOf(const Plane& plane, std::span<const float* const> rows) {
   for (const float* row : rows) {
     const PlanePoint at = plane.at(row);
     first += at.x * at.x, second += at.y * at.y;
-    for (std::size_t c = 0; c < plane.origin.size(); ++c) whole += (double{row[c]} - plane.origin[c]) * (double{row[c]} - plane.origin[c]);
+    for (std::size_t c = 0; c < plane.origin.size(); ++c)
+      whole += (double{row[c]} - plane.origin[c]) * (double{row[c]} - plane.origin[c]);
   }
   return whole > 0 ? PlaneShares{first / whole, second / whole} : PlaneShares{};
 }
 
 std::vector<PlanePoint> hullOf(std::vector<PlanePoint> points) {
-  std::sort(points.begin(), points.end(), [](const PlanePoint& a, const PlanePoint& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
-  points.erase(std::unique(points.begin(), points.end(), [](const PlanePoint& a, const PlanePoint& b) { return a.x == b.x && a.y == b.y; }), points.end());
+  std::sort(points.begin(), points.end(),
+            [](const PlanePoint& a, const PlanePoint& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
+  points.erase(std::unique(points.begin(), points.end(),
+                           [](const PlanePoint& a, const PlanePoint& b) { return a.x == b.x && a.y == b.y; }),
+               points.end());
   if (points.size() < 3) return points;
   std::vector<PlanePoint> hull;
   for (const bool lower : {true, false}) {

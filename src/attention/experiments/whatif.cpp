@@ -23,13 +23,20 @@ bool hasOdds(const Spec& spec) { return normalizerOf(spec).isOpen; }
 /// The layer of a single query as a function of the row that is being changed.
 class Surface {
  public:
-  Surface(const Spec& spec, OneRow& row, Trace& made, const CellRef& cell, const CellRef& at, std::vector<float> start)
-      : spec_(spec), row_(row), made_(made), cell_(cell), at_(at), start_(std::move(start)) {}
+  Surface(const Spec& spec, OneRow& row, Trace& made, const CellRef& cell, const CellRef& at,
+          std::vector<float> start)
+      : spec_(spec),
+        row_(row),
+        made_(made),
+        cell_(cell),
+        at_(at),
+        start_(std::move(start)) {}
 
   /// φ for the row moved by δ; sets `weight` to the weight itself. The row stays moved.
   double at(const Vector& by, double& weight) {
     row_.restore();
-    for (std::size_t c = 0; c < by.size(); ++c) row_.set({at_.tensor, at_.head, at_.row, static_cast<int>(c)}, moved(c, by));
+    for (std::size_t c = 0; c < by.size(); ++c)
+      row_.set({at_.tensor, at_.head, at_.row, static_cast<int>(c)}, moved(c, by));
     weight = row_.value();
     return hasOdds(spec_) ? std::log(weight / others(weight)) : weight;
   }
@@ -39,7 +46,8 @@ class Surface {
     const double per = hasOdds(spec_) ? 1 / (weight * others(weight)) : 1;
     Vector out(start_.size());
     const Tensor& g = whole[at_.tensor];
-    for (std::size_t c = 0; c < out.size() && !g.empty(); ++c) out[c] = double{g.at(at_.head, at_.row, static_cast<int>(c))} * per;
+    for (std::size_t c = 0; c < out.size() && !g.empty(); ++c)
+      out[c] = double{g.at(at_.head, at_.row, static_cast<int>(c))} * per;
     return out;
   }
   double target(double wanted) const { return hasOdds(spec_) ? std::log(wanted / (1 - wanted)) : wanted; }
@@ -50,7 +58,8 @@ class Surface {
   double others(double weight) const {
     if (!normalizerOf(spec_).sumsToOne || spec_.maskAfterSoftmax) return 1 - weight;
     double sum = 0;
-    for (int j = 0; j < made_.weights.cols(); ++j) sum += j == cell_.col ? 0.0 : double{made_.weights.at(cell_.head, 0, j)};
+    for (int j = 0; j < made_.weights.cols(); ++j)
+      sum += j == cell_.col ? 0.0 : double{made_.weights.at(cell_.head, 0, j)};
     return sum;
   }
 
@@ -62,25 +71,32 @@ class Surface {
 };
 
 std::string outOfRange(const Spec& spec, double wanted) {
-  if (hasOdds(spec) && !(wanted > 0 && wanted < 1)) return base::late<"This weight lies between 0 and 1 and reaches neither: ask for a number between them.">();
+  if (hasOdds(spec) && !(wanted > 0 && wanted < 1))
+    return base::late<
+        "This weight lies between 0 and 1 and reaches neither: ask for a number between them.">();
   const NormalizerMechanism& normalizer = normalizerOf(spec);
-  if (normalizer.most == 1 && !(wanted >= 0 && wanted <= 1)) return base::late<"This weight lies between 0 and 1: ask for a number from 0 to 1.">();
-  if (normalizer.least == 0 && !(wanted >= 0)) return base::late<"This weight is never below 0: ask for 0 or more.">();
+  if (normalizer.most == 1 && !(wanted >= 0 && wanted <= 1))
+    return base::late<"This weight lies between 0 and 1: ask for a number from 0 to 1.">();
+  if (normalizer.least == 0 && !(wanted >= 0))
+    return base::late<"This weight is never below 0: ask for 0 or more.">();
   return std::isfinite(wanted) ? "" : base::late<"A weight is a finite number.">();
 }
 
 }  // namespace
 
-WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& trace, const CellRef& cell, double wanted, TensorId by, std::span<const float> from) {
+WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& trace, const CellRef& cell,
+                        double wanted, TensorId by, std::span<const float> from) {
   WhatIf out;
   out.weight = double{trace.weights.at(cell.head, cell.row, cell.col)};
   out.why = outOfRange(spec, wanted);
   if (!out.why.empty()) return out;
   const bool isQuery = by == TensorId::q;
-  const CellRef at = isQuery ? CellRef{by, cell.head, cell.row, 0} : CellRef{by, cell.head / (spec.heads / spec.kvHeads), cell.col, 0};
+  const CellRef at = isQuery ? CellRef{by, cell.head, cell.row, 0}
+                             : CellRef{by, cell.head / (spec.heads / spec.kvHeads), cell.col, 0};
   OneRow row(spec, inputs, trace, cell, trace_, scratch_);
   const float* start = from.empty() ? (inputs.*tensorRow(by).given)->row(at.head, at.row) : from.data();
-  Surface surface(spec, row, trace_, {cell.tensor, cell.head, 0, cell.col}, at, {start, start + spec.headDim});
+  Surface surface(spec, row, trace_, {cell.tensor, cell.head, 0, cell.col}, at,
+                  {start, start + spec.headDim});
 
   Vector delta(static_cast<std::size_t>(spec.headDim));
   double weight = 0, phi = surface.at(delta, weight);
@@ -89,7 +105,8 @@ WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& tra
   for (const double v : g) reach.reached += std::isfinite(v) && v != 0;
   out.why = whyUnreached(spec, trace, cell, reach);
   if (!out.why.empty() || reach.reached == 0 || !std::isfinite(phi)) {
-    if (out.why.empty()) out.why = base::late<"The row is saturated: its scores are so far apart that no small change shows.">();
+    if (out.why.empty())
+      out.why = base::late<"The row is saturated: its scores are so far apart that no small change shows.">();
     return out;
   }
   const double target = surface.target(wanted);
@@ -100,7 +117,8 @@ WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& tra
     const double factor = (dot(g, delta) + target - phi) / squares;
     Vector way(delta.size());
     double size = 0;
-    for (std::size_t c = 0; c < way.size(); ++c) way[c] = factor * g[c] - delta[c], size = std::max(size, std::fabs(way[c]));
+    for (std::size_t c = 0; c < way.size(); ++c)
+      way[c] = factor * g[c] - delta[c], size = std::max(size, std::fabs(way[c]));
     const bool isNear = std::fabs(weight - wanted) <= WhatIf::kWithin;
     if (isNear && size <= 1e-6 * (1 + std::sqrt(dot(delta, delta)))) {
       found = true;
@@ -122,7 +140,9 @@ WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& tra
     g = surface.gradient(weight, backward_, row_, whole_);
   }
   if (!found) {
-    out.why = isQuery ? base::late<"No change of this query gives that weight: its key lies too near the others, which go along with it.">()
+    out.why = isQuery ? base::late<
+                            "No change of this query gives that weight: its key lies too near the others, "
+                            "which go along with it.">()
                       : base::late<"No change of this key gives that weight.">();
     return out;
   }

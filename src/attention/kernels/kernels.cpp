@@ -23,13 +23,16 @@ namespace attention::kernels {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr std::array<std::string_view, 6> kNames{"scalar", "sse4", "avx2", "avx512", "wasm-simd128", "wasm-relaxed"};
+constexpr std::array<std::string_view, 6> kNames{"scalar", "sse4",         "avx2",
+                                                 "avx512", "wasm-simd128", "wasm-relaxed"};
 
 /// Scratch for packed K and V: large enough that packing is rare, small enough for the second-level cache.
 constexpr std::int64_t kPackedFloats = 1 << 18;
-/// So few rows of Q and K, where each is long, would take many times their memory if they were packed, and save no time.
+/// So few rows of Q and K, where each is long, would take many times their memory if they were packed, and
+/// save no time.
 constexpr int kFewRows = 16;
-/// With fewer multiplications than this, waking threads costs more than they save (measured: about 20 µs per call).
+/// With fewer multiplications than this, waking threads costs more than they save (measured: about 20 µs per
+/// call).
 constexpr double kThreadsPay = 4e6;
 
 struct Found {
@@ -50,8 +53,8 @@ Found find() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("sse4.1")) found.add(Kernel::sse4);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.add(Kernel::avx2);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     found.add(Kernel::avx512);
 #endif
   return found;
@@ -99,7 +102,8 @@ std::span<const Kernel> available() {
 
 Kernel best() { return available().back(); }
 
-// ------------------------------------------------------------------------------------------------- memory and threads
+// ------------------------------------------------------------------------------------------------- memory
+// and threads
 
 struct Workspace::Parts {
   explicit Parts(int threads);
@@ -107,13 +111,14 @@ struct Workspace::Parts {
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
-  /// Makes sure that each of the first `count` threads has room for `floats` numbers; false if there is not enough memory.
+  /// Makes sure that each of the first `count` threads has room for `floats` numbers; false if there is not
+  /// enough memory.
   bool reserve(std::size_t floats, int count);
   /// Calls work(context, thread) on `threads` threads at once; the calling thread is number 0.
   void run(int threads, void (*work)(void*, int), void* context);
 
   int threadCount = 1;
-  std::vector<float*> memory;  // one block per thread
+  std::vector<float*> memory;      // one block per thread
   std::vector<std::size_t> sizes;  // of these blocks, in floats
   std::vector<Scratch> scratch;
 #ifndef __EMSCRIPTEN__
@@ -148,7 +153,8 @@ bool Workspace::Parts::reserve(std::size_t floats, int count) {
     sizes[t] = 0;
     block = static_cast<float*>(std::aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64));
     if (!block) return false;
-    std::fill(block, block + floats, 0.0f);  // tile rows beyond the last query are read too, and must not hold subnormal numbers
+    std::fill(block, block + floats,
+              0.0f);  // tile rows beyond the last query are read too, and must not hold subnormal numbers
     sizes[t] = floats;
   }
   return true;
@@ -210,9 +216,12 @@ Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 int Workspace::threads() const { return parts_->threadCount; }
-std::size_t Workspace::bytes() const { return sizeof(float) * std::accumulate(parts_->sizes.begin(), parts_->sizes.end(), std::size_t{0}); }
+std::size_t Workspace::bytes() const {
+  return sizeof(float) * std::accumulate(parts_->sizes.begin(), parts_->sizes.end(), std::size_t{0});
+}
 
-// ------------------------------------------------------------------------------------------------------------ forward
+// ------------------------------------------------------------------------------------------------------------
+// forward
 
 Keys visibleKeys(const Plan& plan, int row) {
   const Forward& f = plan.call;
@@ -222,23 +231,28 @@ Keys visibleKeys(const Plan& plan, int row) {
   if (f.causal) end = std::min(end, position + 1);
   if (f.windowRight >= 0) end = std::min(end, position + f.windowRight + 1);
   if (f.windowLeft >= 0) begin = std::max(begin, position - f.windowLeft);
-  return {static_cast<int>(std::clamp<std::int64_t>(begin, 0, length)), static_cast<int>(std::clamp<std::int64_t>(end, 0, length))};
+  return {static_cast<int>(std::clamp<std::int64_t>(begin, 0, length)),
+          static_cast<int>(std::clamp<std::int64_t>(end, 0, length))};
 }
 
 bool fits(const Plan& plan, const Magnitudes& most) {
   return std::sqrt(most.querySquare * most.keySquare) * plan.margin < 1e37 &&
-         std::sqrt(most.querySquare) * plan.margin < 1e37 && static_cast<double>(most.value) * plan.keyEnd < 1e37;
+         std::sqrt(most.querySquare) * plan.margin < 1e37 &&
+         static_cast<double>(most.value) * plan.keyEnd < 1e37;
 }
 
 bool isBounded(const Plan& plan, const Magnitudes& most) {
-  constexpr double kMostScore = 60.0;  // unit-normal Q and K of 64 dimensions give up to 20, or 45 by the bounds in Magnitudes
+  constexpr double kMostScore =
+      60.0;  // unit-normal Q and K of 64 dimensions give up to 20, or 45 by the bounds in Magnitudes
   const Forward& f = plan.call;
   if (!plan.plain || f.exponentials || f.rowSum) return false;
-  const double score = std::sqrt(most.querySquare * most.keySquare) * std::abs(static_cast<double>(plan.queryFactor));
-  // The limits on the inputs: with larger squares some products might have underflowed; values much larger, times 2^60, or much smaller,
-  // times 2^-60, would leave the range of a float.
+  const double score =
+      std::sqrt(most.querySquare * most.keySquare) * std::abs(static_cast<double>(plan.queryFactor));
+  // The limits on the inputs: with larger squares some products might have underflowed; values much larger,
+  // times 2^60, or much smaller, times 2^-60, would leave the range of a float.
   return score < kMostScore && most.querySquare < 1e30 && most.keySquare < 1e30 &&
-         (most.value == 0.0f || (most.value > 1e-15f && static_cast<double>(most.value) * plan.keyEnd < 1e18));
+         (most.value == 0.0f ||
+          (most.value > 1e-15f && static_cast<double>(most.value) * plan.keyEnd < 1e18));
 }
 
 void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, double* row) {
@@ -259,11 +273,13 @@ void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, doub
       put(f.raw, i, j, s);
       s = clamped(s * static_cast<double>(f.scale));
       put(f.scores, i, j, s);
-      if (f.softcap > 0.0f) s = static_cast<double>(f.softcap) * std::tanh(s / static_cast<double>(f.softcap));
+      if (f.softcap > 0.0f)
+        s = static_cast<double>(f.softcap) * std::tanh(s / static_cast<double>(f.softcap));
       put(f.softcapped, i, j, s);
       if (f.bias) {
         const float bias = f.bias.data[head * f.bias.headStride + i * f.bias.rowStride + j];
-        s = bias == -kInfinity ? static_cast<double>(bias) : static_cast<double>(clamped(s + static_cast<double>(bias)));
+        s = bias == -kInfinity ? static_cast<double>(bias)
+                               : static_cast<double>(clamped(s + static_cast<double>(bias)));
       }
       const bool blocked = f.blocked && f.blocked[head * f.blockedHeadStride + i * f.blockedRowStride + j];
       if (j < keys.begin || j >= keys.end || blocked) s = -std::numeric_limits<double>::infinity();
@@ -285,8 +301,7 @@ void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, doub
     for (int c = 0; f.output && c < f.valueDim; ++c) {
       double out = 0.0;
       for (int j = keys.begin; j < keys.end; ++j)
-        out += row[j] *
-               static_cast<double>(f.v.data[kvHead * f.v.headStride + j * f.v.rowStride + c]);
+        out += row[j] * static_cast<double>(f.v.data[kvHead * f.v.headStride + j * f.v.rowStride + c]);
       put(f.output, i, c, clamped(out));
     }
   }
@@ -301,10 +316,14 @@ Plan planOf(const Forward& call, const Blocking& blocking, const Magnitudes* kno
   plan.plain = !(scores || call.masked || call.rowMax || call.softcap > 0.0f || call.bias);
   const int length = call.keyLength < 0 ? call.keyCount : std::min(call.keyLength, call.keyCount);
   plan.keyEnd = scores ? call.keyCount : length;
-  plan.isMasked = call.causal || call.windowLeft >= 0 || call.windowRight >= 0 || call.blocked || call.bias || length < plan.keyEnd;
-  plan.isDirect = call.output && !plan.isMasked && plan.keyEnd > 0 && plan.keyEnd <= blocking.keys && call.valueDim % blocking.panel == 0;
+  plan.isMasked = call.causal || call.windowLeft >= 0 || call.windowRight >= 0 || call.blocked || call.bias ||
+                  length < plan.keyEnd;
+  plan.isDirect = call.output && !plan.isMasked && plan.keyEnd > 0 && plan.keyEnd <= blocking.keys &&
+                  call.valueDim % blocking.panel == 0;
 
-  const bool whole = call.weights || call.exponentials;  // these are rescaled when a row is complete, so all keys must be done in one pass
+  const bool whole =
+      call.weights ||
+      call.exponentials;  // these are rescaled when a row is complete, so all keys must be done in one pass
   const std::int64_t each = std::int64_t{call.headDim} + roundedUp(call.valueDim, blocking.panel);
   const std::int64_t all = roundedUp(std::max(plan.keyEnd, 1), blocking.panel);
   const bool isSmall = all * each <= kPackedFloats;
@@ -314,9 +333,11 @@ Plan planOf(const Forward& call, const Blocking& blocking, const Magnitudes* kno
 
   const double log2e = 1.44269504088896340736;
   plan.finalFactor = 1.0f / call.temperature;
-  plan.queryFactor = plan.plain ? static_cast<float>(static_cast<double>(call.scale) / static_cast<double>(call.temperature) * log2e)
+  plan.queryFactor = plan.plain ? static_cast<float>(static_cast<double>(call.scale) /
+                                                     static_cast<double>(call.temperature) * log2e)
                                 : 1.0f;
-  plan.margin = 2.0 * std::max(1.0, std::abs(static_cast<double>(call.scale))) * std::max(1.0, 1.0 / static_cast<double>(call.temperature));
+  plan.margin = 2.0 * std::max(1.0, std::abs(static_cast<double>(call.scale))) *
+                std::max(1.0, 1.0 / static_cast<double>(call.temperature));
   // A largest value of 0 may also mean that squares underflowed; then each block is checked by itself.
   plan.isBounded = known && known->value > 0.0f && fits(plan, *known) && isBounded(plan, *known);
   return plan;
@@ -343,7 +364,8 @@ std::size_t place(const Plan& plan, const Blocking& blocking, int unitRows, floa
   scratch.rowMax = take(std::int64_t{unitRows} * (f.heads / f.kvHeads));
   scratch.rowSum = take(std::int64_t{unitRows} * (f.heads / f.kvHeads) + 16);  // read in whole vectors
   scratch.carefulRow = reinterpret_cast<double*>(take(std::int64_t{2} * f.keyCount));
-  if (f.weights || f.exponentials) scratch.blockMax = take(roundedUp(std::max(plan.keyEnd, 1), blocking.keys) / blocking.keys * rows);
+  if (f.weights || f.exponentials)
+    scratch.blockMax = take(roundedUp(std::max(plan.keyEnd, 1), blocking.keys) / blocking.keys * rows);
   return used;
 }
 
@@ -361,35 +383,42 @@ struct Work {
       // Later rows first: with a causal mask they see the most keys, so the small units are left for the end.
       const int part = work.unitsPerHead - 1 - i % work.unitsPerHead;
       const int begin = part * work.unitRows;
-      const Unit unit{i / work.unitsPerHead, begin, std::min(begin + work.unitRows, work.plan.call.queryCount)};
+      const Unit unit{i / work.unitsPerHead, begin,
+                      std::min(begin + work.unitRows, work.plan.call.queryCount)};
       if (!work.plan.isCareful) {
         work.table.forward(work.plan, unit, scratch);
         continue;
       }
       const int group = work.plan.call.heads / work.plan.call.kvHeads;
-      for (int head = unit.kvHead * group; head < (unit.kvHead + 1) * group; ++head) forwardCarefully(work.plan, head, unit.rowBegin, unit.rowEnd, scratch.carefulRow);
+      for (int head = unit.kvHead * group; head < (unit.kvHead + 1) * group; ++head)
+        forwardCarefully(work.plan, head, unit.rowBegin, unit.rowEnd, scratch.carefulRow);
     }
   }
 };
 
 }  // namespace
 
-std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& workspace, const Magnitudes* known) {
+std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& workspace,
+                             const Magnitudes* known) {
   if (call.queryCount == 0) return Tiles{};
   const Table& table = tableOf(kernel);
   const Plan plan = planOf(call, table.blocking, known);
   Workspace::Parts& parts = workspace.parts();
 
-  const double products = static_cast<double>(call.heads) * call.queryCount * std::max(plan.keyEnd, 1) * (call.headDim + call.valueDim);
+  const double products = static_cast<double>(call.heads) * call.queryCount * std::max(plan.keyEnd, 1) *
+                          (call.headDim + call.valueDim);
   const int threads = products < kThreadsPay ? 1 : parts.threadCount;
   const int blocks = (call.queryCount + table.blocking.rows - 1) / table.blocking.rows;
-  // A few units per thread balance the load. The results do not depend on the division, since blocks begin at the same rows.
+  // A few units per thread balance the load. The results do not depend on the division, since blocks begin at
+  // the same rows.
   const int shares = threads == 1 ? 1 : std::min(blocks, (4 * threads + call.kvHeads - 1) / call.kvHeads);
   const int unitRows = (blocks + shares - 1) / shares * table.blocking.rows;
   const int unitsPerHead = (call.queryCount + unitRows - 1) / unitRows, units = unitsPerHead * call.kvHeads;
   const int used = std::min(threads, units);
 
-  const auto placed = [&](std::size_t t) { return place(plan, table.blocking, unitRows, parts.memory[t], parts.scratch[t]); };
+  const auto placed = [&](std::size_t t) {
+    return place(plan, table.blocking, unitRows, parts.memory[t], parts.scratch[t]);
+  };
   const std::size_t needed = placed(0);
   const std::size_t unplaced = needed > parts.sizes[0] ? 0 : 1;
   if (!parts.reserve(needed, used)) return std::nullopt;
@@ -398,7 +427,8 @@ std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& work
   Work work{plan, table, parts, unitRows, unitsPerHead, units};
   parts.run(used, &Work::serve, &work);
   Tiles tiles{0, 0, table.blocking.tileRows, table.blocking.panel};
-  tiles.total = roundedUp(call.queryCount, tiles.rows) / tiles.rows * (roundedUp(call.keyCount, tiles.keys) / tiles.keys) * call.heads;
+  tiles.total = roundedUp(call.queryCount, tiles.rows) / tiles.rows *
+                (roundedUp(call.keyCount, tiles.keys) / tiles.keys) * call.heads;
   for (int t = 0; t < used; ++t) tiles.computed += parts.scratch[static_cast<std::size_t>(t)].computed;
   return tiles;
 }
@@ -408,34 +438,43 @@ float* const* reserve(Workspace& workspace, std::size_t floats) {
   return parts.reserve(floats, parts.threadCount) ? parts.memory.data() : nullptr;
 }
 
-void run(Workspace& workspace, int threads, void (*work)(void*, int), void* context) { workspace.parts().run(threads, work, context); }
+void run(Workspace& workspace, int threads, void (*work)(void*, int), void* context) {
+  workspace.parts().run(threads, work, context);
+}
 
 Plan planOf(const Forward& call, const Blocking& blocking) { return planOf(call, blocking, nullptr); }
 
-// ----------------------------------------------------------------------------------------------------- row operations
+// ----------------------------------------------------------------------------------------------------- row
+// operations
 
 float exp(Kernel kernel, const float* in, float shift, int count, float* out) {
   return tableOf(kernel).exp(in, shift, count, out);
 }
-void dots(Kernel kernel, const float* a, const float* rows, std::ptrdiff_t rowStride, int count, int dim, float* out,
-          std::ptrdiff_t outStride) {
+void dots(Kernel kernel, const float* a, const float* rows, std::ptrdiff_t rowStride, int count, int dim,
+          float* out, std::ptrdiff_t outStride) {
   tableOf(kernel).dots(a, rows, rowStride, count, dim, out, outStride);
 }
-SoftmaxRow softmax(Kernel kernel, const float* in, float temperature, int count, float* exponentials, float* weights) {
+SoftmaxRow softmax(Kernel kernel, const float* in, float temperature, int count, float* exponentials,
+                   float* weights) {
   return tableOf(kernel).softmax(in, temperature, count, exponentials, weights);
 }
-void weightedSum(Kernel kernel, const float* weights, const float* rows, std::ptrdiff_t rowStride, int count, int dim,
-                 float* out) {
+void weightedSum(Kernel kernel, const float* weights, const float* rows, std::ptrdiff_t rowStride, int count,
+                 int dim, float* out) {
   tableOf(kernel).weightedSum(weights, rows, rowStride, count, dim, out);
 }
-void axpy(Kernel kernel, float a, const float* x, std::ptrdiff_t xStride, int count, float* y, std::ptrdiff_t yStride) {
+void axpy(Kernel kernel, float a, const float* x, std::ptrdiff_t xStride, int count, float* y,
+          std::ptrdiff_t yStride) {
   tableOf(kernel).axpy(a, x, xStride, count, y, yStride);
 }
-void scale(Kernel kernel, float a, const float* in, int count, float* out) { tableOf(kernel).scale(a, in, count, out); }
+void scale(Kernel kernel, float a, const float* in, int count, float* out) {
+  tableOf(kernel).scale(a, in, count, out);
+}
 float largestSquare(Kernel kernel, const In& in, int heads, int rows, int columns) {
   return tableOf(kernel).largestSquare(in, heads, rows, columns);
 }
 float largest(Kernel kernel, const float* in, int count) { return tableOf(kernel).largest(in, count); }
-std::ptrdiff_t notFinite(Kernel kernel, const float* in, std::size_t count) { return tableOf(kernel).notFinite(in, count); }
+std::ptrdiff_t notFinite(Kernel kernel, const float* in, std::size_t count) {
+  return tableOf(kernel).notFinite(in, count);
+}
 
 }  // namespace attention::kernels

@@ -1,4 +1,5 @@
-// The fused backward pass: choice of the kernel, distribution of the work over threads, and rows that overflow floats.
+// The fused backward pass: choice of the kernel, distribution of the work over threads, and rows that
+// overflow floats.
 #include <algorithm>
 #include <atomic>
 #include <cfloat>
@@ -29,16 +30,27 @@ const BackwardTable& backwardOf(Kernel kernel) {
 }
 
 double clamped(double x) { return std::clamp(x, -double{FLT_MAX}, double{FLT_MAX}); }
-const float* rowOf(const In& in, int head, int row) { return in.data + head * in.headStride + row * in.rowStride; }
-float* rowOf(const Out& out, int head, int row) { return out.data + head * out.headStride + row * out.rowStride; }
+const float* rowOf(const In& in, int head, int row) {
+  return in.data + head * in.headStride + row * in.rowStride;
+}
+float* rowOf(const Out& out, int head, int row) {
+  return out.data + head * out.headStride + row * out.rowStride;
+}
 void add(float& to, double more) { to = static_cast<float>(clamped(double{to} + more)); }
 
 /// One row in double precision: from its scores to its contributions to dQ, dK and dV.
 class CarefulRow {
  public:
   CarefulRow(const BackwardPlan& plan, int head, int row, double* memory)
-      : call_(plan.call), f_(plan.call.forward), head_(head), row_(row), kvHead_(head / (f_.heads / f_.kvHeads)),
-        keys_(visibleKeys(plan.plan, row)), p_(memory), d_(memory + f_.keyCount), slope_(memory + 2 * std::ptrdiff_t{f_.keyCount}),
+      : call_(plan.call),
+        f_(plan.call.forward),
+        head_(head),
+        row_(row),
+        kvHead_(head / (f_.heads / f_.kvHeads)),
+        keys_(visibleKeys(plan.plan, row)),
+        p_(memory),
+        d_(memory + f_.keyCount),
+        slope_(memory + 2 * std::ptrdiff_t{f_.keyCount}),
         factor_(double{f_.scale} / double{f_.temperature}) {}
 
   void run() {
@@ -49,7 +61,8 @@ class CarefulRow {
       const double d = clamped(clamped(d_[j] * slope_[j]) * factor_);
       addScaled(d, rowOf(f_.k, kvHead_, j), f_.headDim, call_.dQ, head_, row_);
       addScaled(d, rowOf(f_.q, head_, row_), f_.headDim, call_.dK, kvHead_, j);
-      if (call_.dOutput) addScaled(p_[j], rowOf(call_.dOutput, head_, row_), f_.valueDim, call_.dV, kvHead_, j);
+      if (call_.dOutput)
+        addScaled(p_[j], rowOf(call_.dOutput, head_, row_), f_.valueDim, call_.dV, kvHead_, j);
     }
   }
 
@@ -66,7 +79,8 @@ class CarefulRow {
   void makeWeights() {
     double most = -kInfinity, sum = 0.0;
     for (int j = keys_.begin; j < keys_.end; ++j) {
-      double s = clamped(clamped(dot(rowOf(f_.q, head_, row_), rowOf(f_.k, kvHead_, j), f_.headDim)) * double{f_.scale});
+      double s = clamped(clamped(dot(rowOf(f_.q, head_, row_), rowOf(f_.k, kvHead_, j), f_.headDim)) *
+                         double{f_.scale});
       slope_[j] = 1.0;
       if (f_.softcap > 0.0f) {
         const double tanh = std::tanh(s / double{f_.softcap});
@@ -76,11 +90,13 @@ class CarefulRow {
         const double bias = double{rowOf(f_.bias, head_, row_)[j]};
         s = bias == -kInfinity ? bias : clamped(s + bias);
       }
-      if (f_.blocked && f_.blocked[head_ * f_.blockedHeadStride + row_ * f_.blockedRowStride + j]) s = -kInfinity;
+      if (f_.blocked && f_.blocked[head_ * f_.blockedHeadStride + row_ * f_.blockedRowStride + j])
+        s = -kInfinity;
       p_[j] = s == -kInfinity ? s : clamped(s / double{f_.temperature});
       most = std::max(most, p_[j]);
     }
-    for (int j = keys_.begin; j < keys_.end; ++j) sum += p_[j] = p_[j] == -kInfinity ? 0.0 : std::exp(p_[j] - most);
+    for (int j = keys_.begin; j < keys_.end; ++j)
+      sum += p_[j] = p_[j] == -kInfinity ? 0.0 : std::exp(p_[j] - most);
     for (int j = keys_.begin; j < keys_.end; ++j) p_[j] = sum > 0.0 ? p_[j] / sum : 0.0;
   }
 
@@ -88,7 +104,8 @@ class CarefulRow {
     double mean = 0.0;
     for (int j = keys_.begin; j < keys_.end; ++j) {
       d_[j] = call_.dWeights ? double{rowOf(call_.dWeights, head_, row_)[j]} : 0.0;
-      if (call_.dOutput) d_[j] += dot(rowOf(call_.dOutput, head_, row_), rowOf(f_.v, kvHead_, j), f_.valueDim);
+      if (call_.dOutput)
+        d_[j] += dot(rowOf(call_.dOutput, head_, row_), rowOf(f_.v, kvHead_, j), f_.valueDim);
       mean += p_[j] * d_[j];
     }
     for (int j = keys_.begin; j < keys_.end; ++j) d_[j] = p_[j] * (d_[j] - mean);
@@ -136,7 +153,9 @@ void backwardCarefully(const BackwardPlan& plan, int kvHead, double* rows) {
 bool backward(Kernel kernel, const Backward& given, Workspace& workspace) {
   Backward call = given;
   Forward& f = call.forward;
-  for (Out* out : {&f.output, &f.weights, &f.raw, &f.scores, &f.softcapped, &f.masked, &f.exponentials, &f.rowMax, &f.rowSum}) *out = {};
+  for (Out* out : {&f.output, &f.weights, &f.raw, &f.scores, &f.softcapped, &f.masked, &f.exponentials,
+                   &f.rowMax, &f.rowSum})
+    *out = {};
   const BackwardTable& table = backwardOf(kernel);
   const double factor = double{f.scale} / double{f.temperature};
   const BackwardPlan plan{call, planOf(f, tableOf(kernel).blocking), static_cast<float>(clamped(factor))};

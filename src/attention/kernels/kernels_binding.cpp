@@ -1,5 +1,6 @@
-// The kernels' interface for JavaScript: web/core.js fills a Forward in WebAssembly memory, word by word, and passes its address. Only
-// compiled into the core module. Shapes and lengths are checked in core.js, which knows the names that its caller used.
+// The kernels' interface for JavaScript: web/core.js fills a Forward in WebAssembly memory, word by word, and
+// passes its address. Only compiled into the core module. Shapes and lengths are checked in core.js, which
+// knows the names that its caller used.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,30 +12,40 @@
 using namespace attention::kernels;
 
 // The words are in the order of CALL in web/core.js.
-static_assert(sizeof(void*) != 4 || (sizeof(Forward) == 56 * 4 && offsetof(Forward, q) == 6 * 4 && offsetof(Forward, scale) == 15 * 4 &&
-                                     offsetof(Forward, causal) == 18 * 4 && offsetof(Forward, blocked) == 23 * 4 &&
-                                     offsetof(Forward, output) == 29 * 4 && offsetof(Forward, weights) == 32 * 4));
-static_assert(sizeof(void*) != 4 || (sizeof(Backward) == 71 * 4 && offsetof(Backward, dOutput) == 56 * 4 && offsetof(Backward, dQ) == 62 * 4));
+static_assert(sizeof(void*) != 4 ||
+              (sizeof(Forward) == 56 * 4 && offsetof(Forward, q) == 6 * 4 &&
+               offsetof(Forward, scale) == 15 * 4 && offsetof(Forward, causal) == 18 * 4 &&
+               offsetof(Forward, blocked) == 23 * 4 && offsetof(Forward, output) == 29 * 4 &&
+               offsetof(Forward, weights) == 32 * 4));
+static_assert(sizeof(void*) != 4 || (sizeof(Backward) == 71 * 4 && offsetof(Backward, dOutput) == 56 * 4 &&
+                                     offsetof(Backward, dQ) == 62 * 4));
 
 extern "C" {
 
 /// One workspace per loaded module. Null if there is not enough memory.
-__attribute__((export_name("workspace"))) Workspace* coreWorkspace() { return new (std::nothrow) Workspace(1); }
+__attribute__((export_name("workspace"))) Workspace* coreWorkspace() {
+  return new (std::nothrow) Workspace(1);
+}
 /// The arguments of a call; those that core.js does not know keep these defaults.
 __attribute__((export_name("call"))) Backward* coreCall() { return new (std::nothrow) Backward; }
 __attribute__((export_name("callBytes"))) std::size_t coreCallBytes() { return sizeof(Backward); }
 
-__attribute__((export_name("alloc"))) void* coreAlloc(std::size_t bytes) { return std::aligned_alloc(16, (bytes + 15) / 16 * 16); }
+__attribute__((export_name("alloc"))) void* coreAlloc(std::size_t bytes) {
+  return std::aligned_alloc(16, (bytes + 15) / 16 * 16);
+}
 __attribute__((export_name("free"))) void coreFree(void* memory) { std::free(memory); }
 
 /// The index of the first number that is not finite, or -1.
-__attribute__((export_name("notFinite"))) std::ptrdiff_t coreNotFinite(const float* numbers, std::size_t count) {
+__attribute__((export_name("notFinite"))) std::ptrdiff_t coreNotFinite(const float* numbers,
+                                                                       std::size_t count) {
   return notFinite(best(), numbers, count);
 }
 
-/// Returns 0 on success and 1 if there is not enough memory. Returns 2, without computing anything, if Q, K or V contain numbers that are
-/// not finite, or so large that this has to be checked; core.js then checks, and calls again with `areFinite`.
-__attribute__((export_name("forward"))) int coreForward(Workspace* workspace, const Backward* call, bool areFinite) {
+/// Returns 0 on success and 1 if there is not enough memory. Returns 2, without computing anything, if Q, K
+/// or V contain numbers that are not finite, or so large that this has to be checked; core.js then checks,
+/// and calls again with `areFinite`.
+__attribute__((export_name("forward"))) int coreForward(Workspace* workspace, const Backward* call,
+                                                        bool areFinite) {
   const Forward* f = &call->forward;
   if (areFinite) return forward(best(), *f, *workspace) ? 0 : 1;
   const float query = largestSquare(best(), f->q, f->heads, f->queryCount, f->headDim);
@@ -46,11 +57,13 @@ __attribute__((export_name("forward"))) int coreForward(Workspace* workspace, co
 }
 
 /// The same for the backward pass, whose words follow those of the forward pass.
-__attribute__((export_name("backward"))) int coreBackward(Workspace* workspace, const Backward* call, bool areFinite) {
+__attribute__((export_name("backward"))) int coreBackward(Workspace* workspace, const Backward* call,
+                                                          bool areFinite) {
   const Forward& f = call->forward;
   float squares = 0.0f;
   if (!areFinite) {
-    squares += largestSquare(best(), f.q, f.heads, f.queryCount, f.headDim) + largestSquare(best(), f.k, f.kvHeads, f.keyCount, f.headDim) +
+    squares += largestSquare(best(), f.q, f.heads, f.queryCount, f.headDim) +
+               largestSquare(best(), f.k, f.kvHeads, f.keyCount, f.headDim) +
                largestSquare(best(), f.v, f.kvHeads, f.keyCount, f.valueDim);
     if (call->dOutput) squares += largestSquare(best(), call->dOutput, f.heads, f.queryCount, f.valueDim);
     if (call->dWeights) squares += largestSquare(best(), call->dWeights, f.heads, f.queryCount, f.keyCount);

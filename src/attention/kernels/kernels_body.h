@@ -1,14 +1,16 @@
-// The kernels, written once and compiled once per instruction set: each kernels_*.cpp defines KERNEL_NAMESPACE, KERNEL_LANES,
-// KERNEL_TILE_ROWS, KERNEL_TILE_VECTORS, KERNEL_TILE_STEPS and KERNEL_BLOCK_ROWS and includes this file. Private to the kernels.
+// The kernels, written once and compiled once per instruction set: each kernels_*.cpp defines
+// KERNEL_NAMESPACE, KERNEL_LANES, KERNEL_TILE_ROWS, KERNEL_TILE_VECTORS, KERNEL_TILE_STEPS and
+// KERNEL_BLOCK_ROWS and includes this file. Private to the kernels.
 //
-// The forward pass follows Milakov & Gimelshein 2018 (softmax in one pass, with a running maximum), tiled as in Dao et al. 2022: for a
-// block of queries and a block of keys, scores are computed into scratch, exponentiated there, and multiplied with V into a running sum.
-// Both products use one register tile: a few rows of the left operand by one panel (two vectors) of the right one. The left rows are a
-// constant distance apart in scratch and the right panels are packed without gaps, so every load in the inner loop is one pointer plus a
-// constant. With KERNEL_ANY_STRIDE, V is read in place when it has few rows.
+// The forward pass follows Milakov & Gimelshein 2018 (softmax in one pass, with a running maximum), tiled as
+// in Dao et al. 2022: for a block of queries and a block of keys, scores are computed into scratch,
+// exponentiated there, and multiplied with V into a running sum. Both products use one register tile: a few
+// rows of the left operand by one panel (two vectors) of the right one. The left rows are a constant distance
+// apart in scratch and the right panels are packed without gaps, so every load in the inner loop is one
+// pointer plus a constant. With KERNEL_ANY_STRIDE, V is read in place when it has few rows.
 //
-// Only functions of this namespace are used here: an inline function of the standard library, compiled for a newer instruction set, might
-// be the copy that the linker keeps for the whole program.
+// Only functions of this namespace are used here: an inline function of the standard library, compiled for a
+// newer instruction set, might be the copy that the linker keeps for the whole program.
 
 #include "attention/kernels/kernels_table.h"
 #include "attention/kernels/kernels_vector.h"
@@ -16,20 +18,23 @@
 namespace attention::kernels::KERNEL_NAMESPACE {
 namespace {
 
-constexpr int kTileRows = KERNEL_TILE_ROWS;     // as large as the registers allow beside the operands
+constexpr int kTileRows = KERNEL_TILE_ROWS;  // as large as the registers allow beside the operands
 constexpr int kVectors = KERNEL_TILE_VECTORS;
-constexpr int kSteps = KERNEL_TILE_STEPS;       // steps of the inner loop that are unrolled
+constexpr int kSteps = KERNEL_TILE_STEPS;  // steps of the inner loop that are unrolled
 #ifdef KERNEL_ANY_STRIDE
-constexpr bool kAnyStride = true;  // rows of the right operand may be any distance apart, so V need not be packed
+constexpr bool kAnyStride =
+    true;  // rows of the right operand may be any distance apart, so V need not be packed
 #else
 constexpr bool kAnyStride = false;
 #endif
-constexpr int kPanel = kVectors * kLanes;       // keys, or columns of V, per tile
-constexpr int kRows = KERNEL_BLOCK_ROWS;        // queries per block, whose scores stay in cache; larger blocks fetch keys and values less often
+constexpr int kPanel = kVectors * kLanes;  // keys, or columns of V, per tile
+constexpr int kRows = KERNEL_BLOCK_ROWS;   // queries per block, whose scores stay in cache; larger blocks
+                                           // fetch keys and values less often
 constexpr int kTiles = kRows / kTileRows;
 constexpr int kKeys = kBlockKeys;
 constexpr int kPanels = kKeys / kPanel;
-static_assert(kRows % kTileRows == 0 && kWholeRows % kRows == 0 && kVectors % 2 == 0 && kKeys % kPanel == 0 && kPanels <= 64);
+static_assert(kRows % kTileRows == 0 && kWholeRows % kRows == 0 && kVectors % 2 == 0 && kKeys % kPanel == 0 &&
+              kPanels <= 64);
 
 constexpr float kInfinity = __builtin_huge_valf();
 constexpr float kLargest = 3.40282347e38f;
@@ -39,16 +44,20 @@ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
 KERNEL_INLINE float magnitude(float x) { return x < 0 ? -x : x; }
 
-// ------------------------------------------------------------------------------------------------------------- exp
+// -------------------------------------------------------------------------------------------------------------
+// exp
 
-// e^r = 1 + r·(1 + r·(…)) for |r| <= ln2/2: minimax polynomial of degree 6 for the relative error, 1.9e-9 before rounding.
-constexpr float kPolynomial[] = {1.0f, 0.499999911f, 0.166664198f, 0.0416682288f, 0.00837485678f, 0.00138367945f};
+// e^r = 1 + r·(1 + r·(…)) for |r| <= ln2/2: minimax polynomial of degree 6 for the relative error, 1.9e-9
+// before rounding.
+constexpr float kPolynomial[] = {1.0f,          0.499999911f,   0.166664198f,
+                                 0.0416682288f, 0.00837485678f, 0.00138367945f};
 // Adding and subtracting this rounds to an integer, which is then in the low bits of the sum.
 constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23
-constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;  // n times the first is exact for |n| < 2^9
+constexpr float kLn2High = 0.693359375f,
+                kLn2Low = -2.12194440e-4f;  // n times the first is exact for |n| < 2^9
 
-/// Constants for 2^x, kept in memory. Degree 5 is enough for weights: the error of 9.2e-8 is less than a unit in the last place. Degree 6
-/// would cost 1 % of the time of a fused call.
+/// Constants for 2^x, kept in memory. Degree 5 is enough for weights: the error of 9.2e-8 is less than a unit
+/// in the last place. Degree 6 would cost 1 % of the time of a fused call.
 struct Exp2 {
   float polynomial[6];  // 2^f for |f| <= 1/2, minimax for the relative error with constant term 1
   float rounder, lowest;
@@ -60,9 +69,12 @@ constexpr Exp2 kExp2{
 struct Polynomial {
   V c[6];
 };
-KERNEL_INLINE Polynomial inVectors(const float (&c)[6]) { return {{set(c[0]), set(c[1]), set(c[2]), set(c[3]), set(c[4]), set(c[5])}}; }
+KERNEL_INLINE Polynomial inVectors(const float (&c)[6]) {
+  return {{set(c[0]), set(c[1]), set(c[2]), set(c[3]), set(c[4]), set(c[5])}};
+}
 
-/// Evaluates coefficients in pairs rather than by Horner's rule: half the latency, which bounds the exponentials of a block.
+/// Evaluates coefficients in pairs rather than by Horner's rule: half the latency, which bounds the
+/// exponentials of a block.
 KERNEL_INLINE V polynomial(const Polynomial& p, V r) {
   const V(&c)[6] = p.c;
   const V r2 = r * r;
@@ -77,7 +89,9 @@ struct Exp2Vectors {
   Polynomial polynomial;
   V rounder, lowest;
 };
-KERNEL_INLINE Exp2Vectors inVectors(const Exp2& e) { return {inVectors(e.polynomial), set(e.rounder), set(e.lowest)}; }
+KERNEL_INLINE Exp2Vectors inVectors(const Exp2& e) {
+  return {inVectors(e.polynomial), set(e.rounder), set(e.lowest)};
+}
 
 /// 2^x for |x| < 126.
 KERNEL_INLINE V exp2OfSmall(V x, const Exp2Vectors& by) {
@@ -102,7 +116,8 @@ KERNEL_INLINE V reduced(V x, V& rounded) {
 KERNEL_INLINE V expOf(V x) {
   V rounded;
   const V r = reduced(x, rounded);
-  // Up to kExpHighest the result is below 2^128, so adding the power of two to the exponent is right even where it is 128.
+  // Up to kExpHighest the result is below 2^128, so adding the power of two to the exponent is right even
+  // where it is 128.
   const V power = timesPowerOf2(mulAdd(polynomial(inVectors(kPolynomial), r), r, set(1.0f)), rounded);
   const V y = x <= set(kExpHighest) ? power : set(kInfinity);
   return x >= set(kExpLowest) ? y : V{};
@@ -120,7 +135,8 @@ KERNEL_INLINE V tanhOf(V x) {
   return x >= V{} ? y : -y;
 }
 
-// ------------------------------------------------------------------------------------------------- the register tile
+// ------------------------------------------------------------------------------------------------- the
+// register tile
 
 template <int Rows>
 KERNEL_INLINE void step(V (&sums)[Rows][kVectors], const float* a, const float* b) {
@@ -135,30 +151,32 @@ KERNEL_INLINE void step(V (&sums)[Rows][kVectors], const float* a, const float* 
   }
 }
 
-/// c[m][0..kPanel) = (or += if `add`) Σ_k a[m][k]·b[k][0..kPanel), k < depth; rows of a are kRowStride apart, those of c cStride. If
-/// `factors` is given, row m is then multiplied by factors[m].
-/// Must not be inlined, not even by Binaryen, which inlines functions with a single call: in a large function V8 runs out of registers for
-/// the inner loop.
+/// c[m][0..kPanel) = (or += if `add`) Σ_k a[m][k]·b[k][0..kPanel), k < depth; rows of a are kRowStride apart,
+/// those of c cStride. If `factors` is given, row m is then multiplied by factors[m]. Must not be inlined,
+/// not even by Binaryen, which inlines functions with a single call: in a large function V8 runs out of
+/// registers for the inner loop.
 ///
-/// How close it comes to the peak rate of the arithmetic, from the code that V8 13.6 generates, on a processor that issues six operations a
-/// cycle, of which four may be arithmetic, or two multiply-adds (Zen 4):
+/// How close it comes to the peak rate of the arithmetic, from the code that V8 13.6 generates, on a
+/// processor that issues six operations a cycle, of which four may be arithmetic, or two multiply-adds (Zen
+/// 4):
 ///   SIMD128, 4 × 2 vectors: the 16 arithmetic operations of a step take 4 cycles. With 4 scalars and 2 vectors to load, the loop
 ///     and the remaining address arithmetic, three iterations (V8 unrolls the loop) issue 80 operations, 4.44 cycles a step: at most
 ///     0.90 of the peak; 0.88 is measured. Exponentials, 6.4 cycles a vector, take another 7 % of the time at 64 dimensions,
 ///     packing and the rest 4 %. 3 × 3 vectors would reach 0.94 by the same count, but compute 72 columns of V where there are 64.
 ///   relaxed, 6 × 2 vectors: 12 multiply-adds take 6 cycles, and the 31 operations are issued in 5.2. The tile runs at the peak;
 ///     only exponentials and packing are added.
-/// Tried without gain: one call for all tiles of rows; exponentials one panel at a time, right after its scores.
+/// Tried without gain: one call for all tiles of rows; exponentials one panel at a time, right after its
+/// scores.
 template <int Rows>
-__attribute__((noinline)) void tile(bool add, const float* a, const float* b, std::ptrdiff_t bStride, int depth, float* c,
-                                    std::ptrdiff_t cStride, const float* factors) {
+__attribute__((noinline)) void tile(bool add, const float* a, const float* b, std::ptrdiff_t bStride,
+                                    int depth, float* c, std::ptrdiff_t cStride, const float* factors) {
   if (!kAnyStride) bStride = kPanel;
   V sums[Rows][kVectors];
   KERNEL_UNROLL
-  for (int m = 0; m < Rows; ++m)
-    KERNEL_UNROLL
-    for (int n = 0; n < kVectors; ++n) sums[m][n] = add ? load(c + m * cStride + n * kLanes) : V{};
-  const float* end = a + depth;  // compared with instead of a counter: saves an operation in a loop that is bound by issue
+  for (int m = 0; m < Rows; ++m) KERNEL_UNROLL
+  for (int n = 0; n < kVectors; ++n) sums[m][n] = add ? load(c + m * cStride + n * kLanes) : V{};
+  const float* end =
+      a + depth;  // compared with instead of a counter: saves an operation in a loop that is bound by issue
   for (; kSteps > 1 && end - a >= kSteps; a += kSteps, b += kSteps * bStride) {
     KERNEL_UNROLL
     for (int k = 0; k < kSteps; ++k) step(sums, a + k, b + k * bStride);
@@ -166,31 +184,32 @@ __attribute__((noinline)) void tile(bool add, const float* a, const float* b, st
   for (; a != end; ++a, b += bStride) step(sums, a, b);
   if (factors) {
     KERNEL_UNROLL
-    for (int m = 0; m < Rows; ++m)
-      KERNEL_UNROLL
-      for (int n = 0; n < kVectors; ++n) sums[m][n] = sums[m][n] * set(factors[m]);
+    for (int m = 0; m < Rows; ++m) KERNEL_UNROLL
+    for (int n = 0; n < kVectors; ++n) sums[m][n] = sums[m][n] * set(factors[m]);
   }
   KERNEL_UNROLL
-  for (int m = 0; m < Rows; ++m)
-    KERNEL_UNROLL
-    for (int n = 0; n < kVectors; ++n) store(c + m * cStride + n * kLanes, sums[m][n]);
+  for (int m = 0; m < Rows; ++m) KERNEL_UNROLL
+  for (int n = 0; n < kVectors; ++n) store(c + m * cStride + n * kLanes, sums[m][n]);
 }
 
 constexpr int kTwoThirds = larger(kTileRows * 2 / 3, 1), kThird = larger(kTileRows / 3, 1);
 
 /// Rows of the smallest tile that covers `rows`.
-KERNEL_INLINE int tileRowsFor(int rows) { return rows > kTwoThirds ? kTileRows : rows > kThird ? kTwoThirds : rows > 1 ? kThird : 1; }
+KERNEL_INLINE int tileRowsFor(int rows) {
+  return rows > kTwoThirds ? kTileRows : rows > kThird ? kTwoThirds : rows > 1 ? kThird : 1;
+}
 
 /// Computes with that tile. Its surplus rows are scratch that is never read.
-KERNEL_INLINE void tileOf(int rows, bool add, const float* a, const float* b, std::ptrdiff_t bStride, int depth, float* c,
-                          std::ptrdiff_t cStride, const float* factors) {
+KERNEL_INLINE void tileOf(int rows, bool add, const float* a, const float* b, std::ptrdiff_t bStride,
+                          int depth, float* c, std::ptrdiff_t cStride, const float* factors) {
   if (rows > kTwoThirds) return tile<kTileRows>(add, a, b, bStride, depth, c, cStride, factors);
   if (rows > kThird) return tile<kTwoThirds>(add, a, b, bStride, depth, c, cStride, factors);
   if (rows > 1) return tile<kThird>(add, a, b, bStride, depth, c, cStride, factors);
   tile<1>(add, a, b, bStride, depth, c, cStride, factors);
 }
 
-// ----------------------------------------------------------------------------------------------------------- packing
+// -----------------------------------------------------------------------------------------------------------
+// packing
 
 /// Packs keys [begin, end) into panels [panel][dim][kPanel]; the last panel is padded with zeros.
 void packKeys(const float* keys, std::ptrdiff_t rowStride, int begin, int end, int dim, float* to) {
@@ -206,10 +225,14 @@ void packKeys(const float* keys, std::ptrdiff_t rowStride, int begin, int end, i
         __builtin_memcpy(&r1, from + c + rowStride, 16);
         __builtin_memcpy(&r2, from + c + 2 * rowStride, 16);
         __builtin_memcpy(&r3, from + c + 3 * rowStride, 16);
-        const Four a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5), b = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
-        const Four d = __builtin_shufflevector(r0, r1, 2, 6, 3, 7), e = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
-        const Four c0 = __builtin_shufflevector(a, b, 0, 1, 4, 5), c1 = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-        const Four c2 = __builtin_shufflevector(d, e, 0, 1, 4, 5), c3 = __builtin_shufflevector(d, e, 2, 3, 6, 7);
+        const Four a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5),
+                   b = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+        const Four d = __builtin_shufflevector(r0, r1, 2, 6, 3, 7),
+                   e = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+        const Four c0 = __builtin_shufflevector(a, b, 0, 1, 4, 5),
+                   c1 = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        const Four c2 = __builtin_shufflevector(d, e, 0, 1, 4, 5),
+                   c3 = __builtin_shufflevector(d, e, 2, 3, 6, 7);
         float* out = to + c * kPanel + lane;
         __builtin_memcpy(out, &c0, 16);
         __builtin_memcpy(out + kPanel, &c1, 16);
@@ -224,8 +247,10 @@ void packKeys(const float* keys, std::ptrdiff_t rowStride, int begin, int end, i
   }
 }
 
-/// Packs rows [begin, end) of V into panels [panel][packedKeys][kPanel]; the last panel is padded with zero columns.
-void packValues(const float* values, std::ptrdiff_t rowStride, int begin, int end, int dim, int packedKeys, float* to) {
+/// Packs rows [begin, end) of V into panels [panel][packedKeys][kPanel]; the last panel is padded with zero
+/// columns.
+void packValues(const float* values, std::ptrdiff_t rowStride, int begin, int end, int dim, int packedKeys,
+                float* to) {
   for (int c = 0; c < dim; c += kPanel, to += static_cast<std::ptrdiff_t>(packedKeys) * kPanel) {
     const int count = smaller(kPanel, dim - c);
     const float* from = values + begin * rowStride + c;
@@ -259,12 +284,14 @@ float largestMagnitude(const float* rows, std::ptrdiff_t rowStride, int count, s
 
 /// The sums of squares of four vectors of numbers.
 KERNEL_INLINE V squares(const float* from) {
-  const V v0 = load(from), v1 = load(from + kLanes), v2 = load(from + 2 * kLanes), v3 = load(from + 3 * kLanes);
+  const V v0 = load(from), v1 = load(from + kLanes), v2 = load(from + 2 * kLanes),
+          v3 = load(from + 3 * kLanes);
   return mulAdd(v1, v1, v0 * v0) + mulAdd(v3, v3, v2 * v2);
 }
 
-/// An upper bound for the rows' sums of squares: the maximum of each lane over all rows, the lanes added up only at the end, because adding
-/// the lanes of every row would take most of the time. Not finite where a number is not, or where a sum overflows.
+/// An upper bound for the rows' sums of squares: the maximum of each lane over all rows, the lanes added up
+/// only at the end, because adding the lanes of every row would take most of the time. Not finite where a
+/// number is not, or where a sum overflows.
 float largestSquare(const In& in, int heads, int rows, int dim) {
   Bits most{};  // as integers, squares have the same order, and infinity and NaN come last
   std::uint32_t mostRest = 0;
@@ -274,7 +301,8 @@ float largestSquare(const In& in, int heads, int rows, int dim) {
       const float* next = r + 1 < rows ? row + in.rowStride : row;
       V sum0{}, sum1{};
       int c = 0;
-      for (; c + 4 * kLanes <= dim; c += 4 * kLanes) sum0 = sum0 + squares(row + c), sum1 = sum1 + squares(next + c);
+      for (; c + 4 * kLanes <= dim; c += 4 * kLanes)
+        sum0 = sum0 + squares(row + c), sum1 = sum1 + squares(next + c);
       for (; c + kLanes <= dim; c += kLanes) {
         sum0 = mulAdd(load(row + c), load(row + c), sum0);
         sum1 = mulAdd(load(next + c), load(next + c), sum1);
@@ -301,7 +329,8 @@ double largestSquareOf(const In& in, int head, int row, int rows, int dim) {
 KERNEL_INLINE void scaleHere(float a, const float* in, int count, float* out) {
   int c = 0;
   for (; c + 4 * kLanes <= count; c += 4 * kLanes) {
-    const V v0 = load(in + c), v1 = load(in + c + kLanes), v2 = load(in + c + 2 * kLanes), v3 = load(in + c + 3 * kLanes);
+    const V v0 = load(in + c), v1 = load(in + c + kLanes), v2 = load(in + c + 2 * kLanes),
+            v3 = load(in + c + 3 * kLanes);
     store(out + c, v0 * set(a));
     store(out + c + kLanes, v1 * set(a));
     store(out + c + 2 * kLanes, v2 * set(a));
@@ -317,11 +346,13 @@ void scaleTo(float a, const float* in, int count, float* out) { scaleHere(a, in,
 void packQueries(const float* rows, std::ptrdiff_t rowStride, int count, int dim, float factor, float* to) {
   for (int begin = 0; begin < dim; begin += kBlockKeys, to += kRows * kRowStride) {
     const int width = smaller(kBlockKeys, dim - begin);
-    for (int r = 0; r < count; ++r) scaleHere(factor, rows + r * rowStride + begin, width, to + r * kRowStride);
+    for (int r = 0; r < count; ++r)
+      scaleHere(factor, rows + r * rowStride + begin, width, to + r * kRowStride);
   }
 }
 
-// ------------------------------------------------------------------------------------------------- a block of scores
+// ------------------------------------------------------------------------------------------------- a block
+// of scores
 
 /// Stores those of kLanes numbers whose column is before `end`.
 KERNEL_INLINE void storeBefore(int end, float* row, int column, V v) {
@@ -343,7 +374,9 @@ KERNEL_INLINE I widenBefore(int end, const std::uint8_t* row, int column) {
   return widen(lanes);
 }
 
-KERNEL_INLINE float* rowOf(const Out& out, int head, int row) { return out.data + head * out.headStride + row * out.rowStride; }
+KERNEL_INLINE float* rowOf(const Out& out, int head, int row) {
+  return out.data + head * out.headStride + row * out.rowStride;
+}
 KERNEL_INLINE const float* rowOf(const In& in, int head, int row) {
   return in.data + head * in.headStride + row * in.rowStride;
 }
@@ -363,7 +396,8 @@ struct Visibility {
 bool anyLeft(const Forward& f, int head, int row, int rows, int column, int end) {
   for (int r = row; r < row + rows; ++r)
     for (int c = column; c < end; ++c)
-      if (!(f.blocked && blockedRow(f, head, r)[c]) && !(f.bias && rowOf(f.bias, head, r)[c] == -kInfinity)) return true;
+      if (!(f.blocked && blockedRow(f, head, r)[c]) && !(f.bias && rowOf(f.bias, head, r)[c] == -kInfinity))
+        return true;
   return false;
 }
 
@@ -382,19 +416,22 @@ Visibility look(const Plan& plan, int head, int row, int rows, int begin, int en
   const std::uint64_t block = bitRange(0, (end - begin + kPanel - 1) / kPanel);
   if (!plan.isMasked) return {block, block, bitRange(0, (end - begin) / kPanel), {0, plan.keyEnd}};
   const Keys first = visibleKeys(plan, row), last = visibleKeys(plan, row + rows - 1);
-  visibility.keys = {first.begin, last.end};  // ranges move forward with the row, so the first and last row determine what at least one row sees
-  const Keys all{last.begin, first.end};  // and what every row sees
+  visibility.keys = {first.begin, last.end};  // ranges move forward with the row, so the first and last row
+                                              // determine what at least one row sees
+  const Keys all{last.begin, first.end};      // and what every row sees
   if (visibility.keys.begin < end && visibility.keys.end > begin && first.begin < last.end) {
     const int from = larger(visibility.keys.begin - begin, 0), to = visibility.keys.end - begin;
     visibility.visible = block & bitRange(from / kPanel, (to + kPanel - 1) / kPanel);
     if (all.begin < all.end && all.end > begin)
-      visibility.whole = block & bitRange((larger(all.begin - begin, 0) + kPanel - 1) / kPanel, (all.end - begin) / kPanel);
+      visibility.whole =
+          block & bitRange((larger(all.begin - begin, 0) + kPanel - 1) / kPanel, (all.end - begin) / kPanel);
   }
   if (f.blocked || f.bias) {
     visibility.whole = 0;
     for (std::uint64_t left = visibility.visible; left; left &= left - 1) {
       const int key = begin + __builtin_ctzll(left) * kPanel;
-      if (!anyLeft(f, head, row, rows, larger(key, visibility.keys.begin), smaller(key + kPanel, visibility.keys.end)))
+      if (!anyLeft(f, head, row, rows, larger(key, visibility.keys.begin),
+                   smaller(key + kPanel, visibility.keys.end)))
         visibility.visible &= ~(left & (~left + 1));
     }
   }
@@ -414,8 +451,8 @@ KERNEL_INLINE void forRuns(std::uint64_t bits, Each each) {
   }
 }
 
-/// The steps between Q·Kᵀ and softmax for one row: turns products in scratch into scores, and stores each result that is wanted. For panels
-/// [first, last) of the block of keys that begins at `begin`.
+/// The steps between Q·Kᵀ and softmax for one row: turns products in scratch into scores, and stores each
+/// result that is wanted. For panels [first, last) of the block of keys that begins at `begin`.
 void scoreRow(const Plan& plan, int head, int row, int begin, int first, int last, float* s) {
   const Forward& f = plan.call;
   const Keys keys = visibleKeys(plan, row);
@@ -508,12 +545,14 @@ KERNEL_INLINE void copyRow(const float* s, std::uint64_t panels, int count, floa
 struct Rows {
   int head = 0, row = 0, count = 0;
   bool isBounded = false;  // no score is far from 0, so no maximum is subtracted
-  bool isDirect = false;   // all keys fit one block, so sums are normalised as they are computed, straight into the output
+  bool isDirect =
+      false;  // all keys fit one block, so sums are normalised as they are computed, straight into the output
   float* max = nullptr;  // running maximum, one per row
   float* sum = nullptr;
 };
 
-/// 1 / sum of each row, or 0 where the sum is 0. Works on whole vectors; entries beyond the last row are meaningless and never read.
+/// 1 / sum of each row, or 0 where the sum is 0. Works on whole vectors; entries beyond the last row are
+/// meaningless and never read.
 KERNEL_INLINE void invert(const Rows& rows, float (&inverse)[kRows + kLanes]) {
   for (int r = 0; r < rows.count; r += kLanes) {
     const V sum = load(rows.sum + r);
@@ -521,10 +560,10 @@ KERNEL_INLINE void invert(const Rows& rows, float (&inverse)[kRows + kLanes]) {
   }
 }
 
-/// The steps between product and softmax, where there are any, for `count` rows from `first` of the block; updates each row's running
-/// maximum and rescales the sums so far to it.
-void scoreTile(const Plan& plan, const Scratch& scratch, const Rows& rows, int first, int count, const Visibility& visibility, int begin,
-               int end) {
+/// The steps between product and softmax, where there are any, for `count` rows from `first` of the block;
+/// updates each row's running maximum and rescales the sums so far to it.
+void scoreTile(const Plan& plan, const Scratch& scratch, const Rows& rows, int first, int count,
+               const Visibility& visibility, int begin, int end) {
   const Forward& f = plan.call;
   const std::uint64_t altered = plan.plain ? visibility.scored & ~visibility.whole : visibility.scored;
   if (!altered && rows.isBounded) return;
@@ -549,12 +588,15 @@ void scoreTile(const Plan& plan, const Scratch& scratch, const Rows& rows, int f
 }
 
 /// Stores exponentials where these or the weights are wanted, and the maximum that they are relative to.
-void keepExponentials(const Forward& f, const Scratch& scratch, const Rows& rows, int first, int count, const Visibility& visibility, int begin,
-                      int end) {
+void keepExponentials(const Forward& f, const Scratch& scratch, const Rows& rows, int first, int count,
+                      const Visibility& visibility, int begin, int end) {
   for (int r = first; r < first + count; ++r) {
     const float* s = scratch.scores + r * kRowStride;
-    if (f.weights) copyRow(s, visibility.visible, end - begin, 0.0f, rowOf(f.weights, rows.head, rows.row + r) + begin);
-    if (f.exponentials) copyRow(s, visibility.visible, end - begin, 0.0f, rowOf(f.exponentials, rows.head, rows.row + r) + begin);
+    if (f.weights)
+      copyRow(s, visibility.visible, end - begin, 0.0f, rowOf(f.weights, rows.head, rows.row + r) + begin);
+    if (f.exponentials)
+      copyRow(s, visibility.visible, end - begin, 0.0f,
+              rowOf(f.exponentials, rows.head, rows.row + r) + begin);
     scratch.blockMax[begin / kKeys * kRows + r] = rows.max[r];
   }
 }
@@ -567,7 +609,8 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
   Visibility visibilities[kTiles];
   std::uint64_t any = 0;
   for (int t = 0; t < tiles; ++t) {
-    visibilities[t] = look(plan, rows.head, rows.row + t * kTileRows, smaller(kTileRows, rows.count - t * kTileRows), begin, end);
+    visibilities[t] = look(plan, rows.head, rows.row + t * kTileRows,
+                           smaller(kTileRows, rows.count - t * kTileRows), begin, end);
     any |= visibilities[t].scored;
     scratch.computed += __builtin_popcountll(visibilities[t].scored);
   }
@@ -585,7 +628,8 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
       tileOf(count, false, q, panel, kPanel, smaller(dim, kBlockKeys), s, kRowStride, nullptr);
       for (int c = kBlockKeys; c < dim; c += kBlockKeys) {
         q += kRows * kRowStride;
-        tileOf(count, true, q, panel + static_cast<std::ptrdiff_t>(c) * kPanel, kPanel, smaller(dim - c, kBlockKeys), s, kRowStride, nullptr);
+        tileOf(count, true, q, panel + static_cast<std::ptrdiff_t>(c) * kPanel, kPanel,
+               smaller(dim - c, kBlockKeys), s, kRowStride, nullptr);
       }
     }
   }
@@ -597,11 +641,14 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
     float* s = scratch.scores + first * kRowStride;
     float *max = rows.max + first, *sum = rows.sum + first;
     scoreTile(plan, scratch, rows, first, count, visibility, begin, end);
-    const std::uint64_t small = rows.isBounded ? visibility.visible & visibility.whole : 0, rest = visibility.visible & ~small;
+    const std::uint64_t small = rows.isBounded ? visibility.visible & visibility.whole : 0,
+                        rest = visibility.visible & ~small;
     if (small) exponentiate(s, count, small, sum, [&](V x, int) { return exp2OfSmall(x, exp2); });
     const auto shifted = [&](V x, int r) { return x - set(max[r] == -kInfinity ? 0.0f : max[r]); };
-    if (rest && plan.plain) exponentiate(s, count, rest, sum, [&](V x, int r) { return exp2Of(shifted(x, r), exp2); });
-    if (rest && !plan.plain) exponentiate(s, count, rest, sum, [&](V x, int r) { return expOf(shifted(x, r)); });
+    if (rest && plan.plain)
+      exponentiate(s, count, rest, sum, [&](V x, int r) { return exp2Of(shifted(x, r), exp2); });
+    if (rest && !plan.plain)
+      exponentiate(s, count, rest, sum, [&](V x, int r) { return expOf(shifted(x, r)); });
     if (scratch.blockMax) keepExponentials(f, scratch, rows, first, count, visibility, begin, end);
   }
 
@@ -622,7 +669,8 @@ void block(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int 
         const int from = larger(first * kPanel, visibility.keys.begin - begin);
         const int to = smaller(last * kPanel, smaller(visibility.keys.end, end) - begin);
         tileOf(rows.count - t * kTileRows, add, scratch.scores + t * kTileRows * kRowStride + from,
-               panel + (begin - packedBegin + from) * scratch.valueStride, scratch.valueStride, to - from, sums, stride, factors);
+               panel + (begin - packedBegin + from) * scratch.valueStride, scratch.valueStride, to - from,
+               sums, stride, factors);
         add = true;
       });
       for (int r = 0; !add && r < kTileRows; ++r)
@@ -641,14 +689,16 @@ void finishRow(const Plan& plan, const Scratch& scratch, const Rows& rows, int r
     const float factor = ratio(plan.plain, scratch.blockMax[begin / kKeys * kRows + r], rows.max[r]);
     const int count = smaller(kKeys, plan.keyEnd - begin);
     if (f.weights) scaleRow(rowOf(f.weights, rows.head, row) + begin, count, factor * inverse);
-    if (f.exponentials && factor != 1.0f) scaleRow(rowOf(f.exponentials, rows.head, row) + begin, count, factor);
+    if (f.exponentials && factor != 1.0f)
+      scaleRow(rowOf(f.exponentials, rows.head, row) + begin, count, factor);
   }
   if (f.weights) fill(rowOf(f.weights, rows.head, row), plan.keyEnd, f.keyCount, 0.0f);
   if (f.exponentials) fill(rowOf(f.exponentials, rows.head, row), plan.keyEnd, f.keyCount, 0.0f);
   if (f.masked) fill(rowOf(f.masked, rows.head, row), plan.keyEnd, f.keyCount, -kInfinity);
 }
 
-/// Divides by the sums, and rescales exponentials that were stored relative to an earlier maximum to the final one.
+/// Divides by the sums, and rescales exponentials that were stored relative to an earlier maximum to the
+/// final one.
 void finish(const Plan& plan, const Scratch& scratch, const Rows& rows) {
   const Forward& f = plan.call;
   const int dim = f.output ? f.valueDim : 0, sumStride = (dim + kPanel - 1) / kPanel * kPanel;
@@ -665,7 +715,8 @@ void finish(const Plan& plan, const Scratch& scratch, const Rows& rows) {
   }
 }
 
-/// One block of queries against the packed keys [begin, end). Between packs the running sums are kept in the output itself.
+/// One block of queries against the packed keys [begin, end). Between packs the running sums are kept in the
+/// output itself.
 void rowBlock(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, int end) {
   const Forward& f = plan.call;
   const int sumStride = (f.valueDim + kPanel - 1) / kPanel * kPanel;
@@ -681,25 +732,29 @@ void rowBlock(const Plan& plan, Scratch& scratch, const Rows& rows, int begin, i
       for (int c = 0; c < sumStride; c += kLanes) store(sums + c, loadBefore(f.valueDim, from, c));
     }
   }
-  packQueries(rowOf(f.q, rows.head, rows.row), f.q.rowStride, rows.count, f.headDim, plan.queryFactor, scratch.query);
+  packQueries(rowOf(f.q, rows.head, rows.row), f.q.rowStride, rows.count, f.headDim, plan.queryFactor,
+              scratch.query);
   for (int key = begin; key < end; key += kKeys)
     block(plan, scratch, rows, key, smaller(key + kKeys, end), begin);
   if (last) return finish(plan, scratch, rows);
   if (f.output) {
     for (int r = 0; r < rows.count; ++r) {
       float* to = rowOf(f.output, rows.head, rows.row + r);
-      for (int c = 0; c < f.valueDim; c += kLanes) storeBefore(f.valueDim, to, c, load(scratch.sums + r * sumStride + c));
+      for (int c = 0; c < f.valueDim; c += kLanes)
+        storeBefore(f.valueDim, to, c, load(scratch.sums + r * sumStride + c));
     }
   }
 }
 
-/// Makes the values of keys [begin, end) available. They are packed, unless that does not pay: with few keys, rows far apart do not evict
-/// each other from the cache; with few queries, each is read only once.
+/// Makes the values of keys [begin, end) available. They are packed, unless that does not pay: with few keys,
+/// rows far apart do not evict each other from the cache; with few queries, each is read only once.
 void provideValues(const Plan& plan, const float* values, int begin, int end, Scratch& scratch) {
   constexpr int kFewKeys = 32;
   const Forward& f = plan.call;
-  const bool isRead = kAnyStride && f.valueDim % kPanel == 0 && (plan.keyEnd <= kFewKeys || f.queryCount <= kTileRows);
-  if (!isRead) packValues(values, f.v.rowStride, begin, end, f.valueDim, plan.packedKeys, scratch.packedValues);
+  const bool isRead =
+      kAnyStride && f.valueDim % kPanel == 0 && (plan.keyEnd <= kFewKeys || f.queryCount <= kTileRows);
+  if (!isRead)
+    packValues(values, f.v.rowStride, begin, end, f.valueDim, plan.packedKeys, scratch.packedValues);
   scratch.values = isRead ? values + begin * f.v.rowStride : scratch.packedValues;
   scratch.valueStride = isRead ? f.v.rowStride : kPanel;
   scratch.valuePanel = isRead ? 1 : plan.packedKeys;
@@ -715,7 +770,8 @@ void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
     scratch.packedBegin = -1;
     if (!plan.isBounded) {
       scratch.keySquare = largestSquareOf(f.k, unit.kvHead, 0, plan.keyEnd, f.headDim);
-      scratch.valueMagnitude = f.output ? largestMagnitude(values, f.v.rowStride, plan.keyEnd, f.valueDim) : 0.0f;
+      scratch.valueMagnitude =
+          f.output ? largestMagnitude(values, f.v.rowStride, plan.keyEnd, f.valueDim) : 0.0f;
     }
   }
   int begin = 0;
@@ -731,14 +787,17 @@ void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
       for (int row = unit.rowBegin; row < unit.rowEnd; row += kRows) {
         const int count = smaller(kRows, unit.rowEnd - row);
         Magnitudes most;
-        if (!plan.isBounded) most = {largestSquareOf(f.q, head, row, count, f.headDim), scratch.keySquare, scratch.valueMagnitude};
+        if (!plan.isBounded)
+          most = {largestSquareOf(f.q, head, row, count, f.headDim), scratch.keySquare,
+                  scratch.valueMagnitude};
         // A tile writes all of its rows, so the output must have as many.
         const int lastRows = (count - 1) % kTileRows + 1;
         const bool isDirect = plan.isDirect && tileRowsFor(lastRows) == lastRows;
         if (plan.isBounded || fits(plan, most))
-          rowBlock(plan, scratch, {head, row, count, plan.isBounded || isBounded(plan, most), isDirect, max, sum}, begin, end);
-        else if (begin == 0)
-          forwardCarefully(plan, head, row, row + count, scratch.carefulRow);
+          rowBlock(plan, scratch,
+                   {head, row, count, plan.isBounded || isBounded(plan, most), isDirect, max, sum}, begin,
+                   end);
+        else if (begin == 0) forwardCarefully(plan, head, row, row + count, scratch.carefulRow);
         max += count;
         sum += count;
       }
@@ -747,7 +806,8 @@ void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
   } while (begin < plan.keyEnd);
 }
 
-// ---------------------------------------------------------------------------------------------------- row operations
+// ---------------------------------------------------------------------------------------------------- row
+// operations
 
 float expRow(const float* in, float shift, int count, float* out) {
   const float by = shift == -kInfinity ? 0.0f : shift;
@@ -768,7 +828,8 @@ float expRow(const float* in, float shift, int count, float* out) {
   return sumOfLanes(sum);
 }
 
-/// A dot product that overflowed a float, recomputed in double; still too large gives the largest float of its sign.
+/// A dot product that overflowed a float, recomputed in double; still too large gives the largest float of
+/// its sign.
 float careful(const float* a, const float* b, std::ptrdiff_t stride, int count) {
   double sum = 0.0;
   for (int i = 0; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i * stride]);
@@ -788,7 +849,8 @@ void dotRows(const float* a, const float* rows, std::ptrdiff_t rowStride, int co
       sum1 = mulAdd(load(a + c + kLanes), load(rows + c + kLanes), sum1);
     }
     if (c < dim) sum0 = mulAdd(loadBefore(dim, a, c), loadBefore(dim, rows, c), sum0);
-    if (c + kLanes < dim) sum1 = mulAdd(loadBefore(dim, a, c + kLanes), loadBefore(dim, rows, c + kLanes), sum1);
+    if (c + kLanes < dim)
+      sum1 = mulAdd(loadBefore(dim, a, c + kLanes), loadBefore(dim, rows, c + kLanes), sum1);
     const float dot = sumOfLanes(sum0 + sum1);
     *out = isFinite(dot) ? dot : careful(a, rows, 1, dim);
   }
@@ -809,11 +871,10 @@ std::ptrdiff_t firstNotFinite(const float* in, std::size_t count) {
   while (i + kStep <= count) {  // 0·x is 0 for finite x, and NaN for all others
     V sums[4]{};
     std::size_t next = i;
-    for (const std::size_t end = count - i > kChunk ? i + kChunk : count; next + kStep <= end; next += kStep) {
+    for (const std::size_t end = count - i > kChunk ? i + kChunk : count; next + kStep <= end;
+         next += kStep) {
       KERNEL_UNROLL
-      for (std::size_t n = 0; n < 4; ++n) {
-        sums[n] = mulAdd(load(in + next + n * kLanes), V{}, sums[n]);
-      }
+      for (std::size_t n = 0; n < 4; ++n) { sums[n] = mulAdd(load(in + next + n * kLanes), V{}, sums[n]); }
     }
     if (!(sumOfLanes(sums[0] + sums[1] + (sums[2] + sums[3])) == 0.0f)) break;
     i = next;
@@ -840,14 +901,16 @@ SoftmaxRow softmaxRow(const float* in, float temperature, int count, float* expo
 
 /// The sums of `Vectors` vectors of columns.
 template <int Vectors>
-KERNEL_INLINE void sumColumns(const float* weights, const float* rows, std::ptrdiff_t rowStride, int count, float* out) {
+KERNEL_INLINE void sumColumns(const float* weights, const float* rows, std::ptrdiff_t rowStride, int count,
+                              float* out) {
   V sums[Vectors]{};
   for (int i = 0; i < count; ++i, rows += rowStride)
     for (int n = 0; n < Vectors; ++n) sums[n] = mulAdd(set(weights[i]), load(rows + n * kLanes), sums[n]);
   for (int n = 0; n < Vectors; ++n) store(out + n * kLanes, sums[n]);
 }
 
-void weightedSumRow(const float* weights, const float* rows, std::ptrdiff_t rowStride, int count, int dim, float* out) {
+void weightedSumRow(const float* weights, const float* rows, std::ptrdiff_t rowStride, int count, int dim,
+                    float* out) {
   int c = 0;
   for (; c + 8 * kLanes <= dim; c += 8 * kLanes) sumColumns<8>(weights, rows + c, rowStride, count, out + c);
   for (; c + kLanes <= dim; c += kLanes) sumColumns<1>(weights, rows + c, rowStride, count, out + c);
@@ -868,8 +931,17 @@ void addRow(float a, const float* x, std::ptrdiff_t xStride, int count, float* y
 }  // namespace
 
 const Table& table() {
-  static constexpr Table functions{{kRows, kKeys, kPanel, kTileRows}, forwardUnit, expRow,  dotRows,      softmaxRow,
-                                   weightedSumRow,         addRow,      scaleTo, largestSquare, largestOfRow, firstNotFinite};
+  static constexpr Table functions{{kRows, kKeys, kPanel, kTileRows},
+                                   forwardUnit,
+                                   expRow,
+                                   dotRows,
+                                   softmaxRow,
+                                   weightedSumRow,
+                                   addRow,
+                                   scaleTo,
+                                   largestSquare,
+                                   largestOfRow,
+                                   firstNotFinite};
   return functions;
 }
 

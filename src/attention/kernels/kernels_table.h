@@ -8,14 +8,18 @@ namespace attention::kernels {
 /// What kernels.cpp determines once per call.
 struct Plan {
   const Forward& call;
-  bool plain = false;     ///< no softcap, no bias, no score matrix wanted: the scale is multiplied into Q and exponentials use base 2
-  bool allScores = false; ///< the masked scores are wanted too, so no tile of Q·Kᵀ is skipped
-  bool isMasked = false;  ///< some query cannot see some key before keyEnd
-  bool isDirect = false;  ///< every query sees all keys, they fit one block, and V consists of whole panels: no sums have to be kept between blocks
-  bool isBounded = false; ///< fits() and isBounded() are known to hold for the whole call
-  bool isCareful = false; ///< all rows are computed by forwardCarefully()
-  int keyEnd = 0;         ///< number of keys that are not padding
-  int packedKeys = 0;     ///< keys that are packed at a time: all, with the last panel padded, or a multiple of Blocking::keys
+  /// No softcap, no bias, no score matrix wanted: the scale is multiplied into Q and exponentials use base 2.
+  bool plain = false;
+  bool allScores = false;  ///< the masked scores are wanted too, so no tile of Q·Kᵀ is skipped
+  bool isMasked = false;   ///< some query cannot see some key before keyEnd
+  /// Every query sees all keys, they fit one block, and V consists of whole panels: no sums have to be kept
+  /// between blocks.
+  bool isDirect = false;
+  bool isBounded = false;  ///< fits() and isBounded() are known to hold for the whole call
+  bool isCareful = false;  ///< all rows are computed by forwardCarefully()
+  int keyEnd = 0;          ///< number of keys that are not padding
+  /// Keys that are packed at a time: all, with the last panel padded, or a multiple of Blocking::keys.
+  int packedKeys = 0;
   float queryFactor = 1.0f;  ///< multiplies Q when it is packed
   float finalFactor = 1.0f;  ///< multiplies the masked scores (when not plain)
   double margin = 1.0;       ///< by how much the factors above may enlarge a product of Q and K
@@ -36,19 +40,21 @@ struct Blocking {
 
 /// Scratch memory of one thread. Sizes in floats; see place() in kernels.cpp.
 struct Scratch {
-  float* query = nullptr;       ///< a block of Q
-  float* scores = nullptr;      ///< a block of scores, then of exponentials
-  float* sums = nullptr;        ///< a block of the output, before it is divided
-  float* keys = nullptr;        ///< packed K
+  float* query = nullptr;   ///< a block of Q
+  float* scores = nullptr;  ///< a block of scores, then of exponentials
+  float* sums = nullptr;    ///< a block of the output, before it is divided
+  float* keys = nullptr;    ///< packed K
   float* packedValues = nullptr;
-  const float* values = nullptr;  ///< V: row j of a panel is at valueStride·j, column c (where a panel begins) at valuePanel·c
+  /// V: row j of a panel is at valueStride·j, column c (where a panel begins) at valuePanel·c.
+  const float* values = nullptr;
   std::ptrdiff_t valueStride = 0, valuePanel = 0;
-  float* rowMax = nullptr;      ///< per head and row of the unit, while more keys are to come
+  float* rowMax = nullptr;  ///< per head and row of the unit, while more keys are to come
   float* rowSum = nullptr;
-  float* blockMax = nullptr;    ///< per row of the block and block of keys: the maximum that its exponentials are relative to
-  double* carefulRow = nullptr; ///< scratch for forwardCarefully()
+  /// Per row of the block and block of keys: the maximum that its exponentials are relative to.
+  float* blockMax = nullptr;
+  double* carefulRow = nullptr;           ///< scratch for forwardCarefully()
   int packedHead = -1, packedBegin = -1;  ///< which head and keys are packed in keys and values
-  double keySquare = 0.0;       ///< bound for that head, as in Magnitudes
+  double keySquare = 0.0;                 ///< bound for that head, as in Magnitudes
   float valueMagnitude = 0.0f;
   std::int64_t computed = 0;  ///< tiles of scores
 };
@@ -67,13 +73,14 @@ struct Table {
   std::ptrdiff_t (*notFinite)(const float*, std::size_t);
 };
 
-/// Distance between rows of the scratch blocks, in floats: a constant, so that the inner loop needs no address arithmetic, and not a power
-/// of two, so that rows do not fall on the same cache sets.
+/// Distance between rows of the scratch blocks, in floats: a constant, so that the inner loop needs no
+/// address arithmetic, and not a power of two, so that rows do not fall on the same cache sets.
 inline constexpr int kBlockKeys = 256;
 inline constexpr int kRowStride = kBlockKeys + 16;
 
-/// forward() for rows whose products might overflow a float, and for a few rows of very many columns: in double precision, one number at a
-/// time. Computes everything that a kernel's forward does for these rows. `row` is scratch memory for keyCount numbers.
+/// forward() for rows whose products might overflow a float, and for a few rows of very many columns: in
+/// double precision, one number at a time. Computes everything that a kernel's forward does for these rows.
+/// `row` is scratch memory for keyCount numbers.
 void forwardCarefully(const Plan& plan, int head, int rowBegin, int rowEnd, double* row);
 
 /// Half-open range of the keys that causal, window and padding leave visible to a query.
@@ -84,7 +91,8 @@ Keys visibleKeys(const Plan& plan, int row);
 
 /// Do all products of inputs within these bounds, and sums of such products, fit a float?
 bool fits(const Plan& plan, const Magnitudes& most);
-/// Are the numbers so moderate that 2^score and its sums stay within the range of a float without subtracting a maximum?
+/// Are the numbers so moderate that 2^score and its sums stay within the range of a float without subtracting
+/// a maximum?
 bool isBounded(const Plan& plan, const Magnitudes& most);
 
 /// What backward() determines once per call.
@@ -96,25 +104,46 @@ struct BackwardPlan {
 
 /// Separate from Table, so that a program that never runs backward() does not contain it.
 struct BackwardTable {
-  std::size_t (*floats)(const BackwardPlan&);                 ///< floats of scratch memory that a thread needs
+  /// Floats of scratch memory that a thread needs.
+  std::size_t (*floats)(const BackwardPlan&);
   void (*unit)(const BackwardPlan&, int kvHead, float* memory);  ///< computes all query heads of one key head
 };
 
-/// backward() for the query heads of one key head when products might overflow a float: in double precision, one number at a time. `rows`
-/// is scratch memory for 3·keyCount numbers.
+/// backward() for the query heads of one key head when products might overflow a float: in double precision,
+/// one number at a time. `rows` is scratch memory for 3·keyCount numbers.
 void backwardCarefully(const BackwardPlan& plan, int kvHead, double* rows);
 
-/// Allocates `floats` numbers of scratch memory per thread; null if that much is not available. run() then calls work(context, thread) on
-/// that many threads.
+/// Allocates `floats` numbers of scratch memory per thread; null if that much is not available. run() then
+/// calls work(context, thread) on that many threads.
 float* const* reserve(Workspace& workspace, std::size_t floats);
 void run(Workspace& workspace, int threads, void (*work)(void*, int), void* context);
 Plan planOf(const Forward& call, const Blocking& blocking);
 const Table& tableOf(Kernel kernel);
 
-namespace scalar { const Table& table(); const BackwardTable& backward(); void product(const Product&); }
-namespace sse4 { const Table& table(); const BackwardTable& backward(); void product(const Product&); }
-namespace avx2 { const Table& table(); const BackwardTable& backward(); void product(const Product&); }
-namespace avx512 { const Table& table(); const BackwardTable& backward(); void product(const Product&); }
-namespace wasm { const Table& table(); const BackwardTable& backward(); void product(const Product&); }
+namespace scalar {
+const Table& table();
+const BackwardTable& backward();
+void product(const Product&);
+}  // namespace scalar
+namespace sse4 {
+const Table& table();
+const BackwardTable& backward();
+void product(const Product&);
+}  // namespace sse4
+namespace avx2 {
+const Table& table();
+const BackwardTable& backward();
+void product(const Product&);
+}  // namespace avx2
+namespace avx512 {
+const Table& table();
+const BackwardTable& backward();
+void product(const Product&);
+}  // namespace avx512
+namespace wasm {
+const Table& table();
+const BackwardTable& backward();
+void product(const Product&);
+}  // namespace wasm
 
 }  // namespace attention::kernels

@@ -1,9 +1,10 @@
-// The vector types that the kernel bodies are written in: the compilers' own (arithmetic, comparison and selection are the usual
-// operators), and the three operations that these do not express well. Included once per instruction set, with KERNEL_LANES and
-// KERNEL_NAMESPACE defined. Private to the kernels.
+// The vector types that the kernel bodies are written in: the compilers' own (arithmetic, comparison and
+// selection are the usual operators), and the three operations that these do not express well. Included once
+// per instruction set, with KERNEL_LANES and KERNEL_NAMESPACE defined. Private to the kernels.
 //
-// Highway was considered. It has no relaxed SIMD for WebAssembly, so the most important operation would have to be written here anyway; the
-// kernels need so little of the rest that this file replaces it and compiles in a tenth of the time.
+// Highway was considered. It has no relaxed SIMD for WebAssembly, so the most important operation would have
+// to be written here anyway; the kernels need so little of the rest that this file replaces it and compiles
+// in a tenth of the time.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +33,9 @@ typedef std::uint8_t Bytes __attribute__((vector_size(KERNEL_LANES)));
 #endif
 
 #define KERNEL_INLINE inline __attribute__((always_inline))
-// Placed before a loop over registers, so that it is unrolled early enough for its array to stay in registers. GCC at -O3 unrolls such
-// loops too, but late (spills in the inner loop, 7 % slower). Clang needs no hint.
+// Placed before a loop over registers, so that it is unrolled early enough for its array to stay in
+// registers. GCC at -O3 unrolls such loops too, but late (spills in the inner loop, 7 % slower). Clang needs
+// no hint.
 #define KERNEL_UNROLL _Pragma("GCC unroll 16")
 
 KERNEL_INLINE V load(const float* from) {
@@ -70,8 +72,8 @@ KERNEL_INLINE V mulAdd(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 KERNEL_INLINE V largerOf(V a, V b) { return _mm512_mask_max_ps(a, 0xffff, a, b); }
 #endif
 
-/// Keeps numbers in memory that would otherwise become constants. When V8 has no register left for a constant vector, it builds it from two
-/// integers each time, four instructions; loading it from memory is one.
+/// Keeps numbers in memory that would otherwise become constants. When V8 has no register left for a constant
+/// vector, it builds it from two integers each time, four instructions; loading it from memory is one.
 template <class T>
 KERNEL_INLINE const T* inMemory(const T* numbers) {
 #if KERNEL_LANES > 1 && defined(__wasm_simd128__)
@@ -112,11 +114,14 @@ typedef float Four __attribute__((vector_size(16)));
 
 #if KERNEL_LANES == 1
 template <class Combine>
-KERNEL_INLINE float fold(V v, Combine) { return v; }
+KERNEL_INLINE float fold(V v, Combine) {
+  return v;
+}
 #else
 
-/// Combines each lane with the one half a vector away until one is left, so that the order of operations, and with it the rounding, is the
-/// same for every compiler. GCC needs 40 cycles for the obvious loop over an array of lanes, which goes through memory.
+/// Combines each lane with the one half a vector away until one is left, so that the order of operations, and
+/// with it the rounding, is the same for every compiler. GCC needs 40 cycles for the obvious loop over an
+/// array of lanes, which goes through memory.
 template <class Combine>
 KERNEL_INLINE float fold(Four v, Combine combine) {
   const Four pairs = combine(v, __builtin_shufflevector(v, v, 2, 3, 0, 1));
@@ -126,14 +131,16 @@ KERNEL_INLINE float fold(Four v, Combine combine) {
 typedef float Eight __attribute__((vector_size(32)));
 template <class Combine>
 KERNEL_INLINE float fold(Eight v, Combine combine) {
-  return fold(combine(__builtin_shufflevector(v, v, 0, 1, 2, 3), __builtin_shufflevector(v, v, 4, 5, 6, 7)), combine);
+  return fold(combine(__builtin_shufflevector(v, v, 0, 1, 2, 3), __builtin_shufflevector(v, v, 4, 5, 6, 7)),
+              combine);
 }
 #endif
 #if KERNEL_LANES == 16
 template <class Combine>
 KERNEL_INLINE float fold(V v, Combine combine) {
   return fold(combine(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7),
-                      __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)), combine);
+                      __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)),
+              combine);
 }
 #endif
 #endif

@@ -1,15 +1,17 @@
-// Products of small matrices for training, compiled once per instruction set like kernels_body.h, which includes this file. Private to the
-// kernels. Matrices are read in place; only the last columns are packed where they do not fill a vector.
+// Products of small matrices for training, compiled once per instruction set like kernels_body.h, which
+// includes this file. Private to the kernels. Matrices are read in place; only the last columns are packed
+// where they do not fill a vector.
 
 namespace attention::kernels::KERNEL_NAMESPACE {
 namespace {
 
-constexpr int kProductRows = 4;      // by two vectors: as many accumulators as every instruction set has registers for
+constexpr int kProductRows =
+    4;  // by two vectors: as many accumulators as every instruction set has registers for
 constexpr int kPackedDepth = 256;
 
 template <int Rows, int Vectors>
-KERNEL_INLINE void productTile(const Product& p, const float* b, std::ptrdiff_t bRow, int begin, int depth, int row, int col, int count,
-                               bool adds) {
+KERNEL_INLINE void productTile(const Product& p, const float* b, std::ptrdiff_t bRow, int begin, int depth,
+                               int row, int col, int count, bool adds) {
   V sums[Rows][Vectors] = {};
   const float* a = p.a + row * p.aRow + begin * p.aStep;
   for (int k = 0; k < depth; ++k, a += p.aStep, b += bRow) {
@@ -40,9 +42,11 @@ KERNEL_INLINE void productTile(const Product& p, const float* b, std::ptrdiff_t 
 }
 
 template <int Vectors>
-void productColumns(const Product& p, const float* b, std::ptrdiff_t bRow, int begin, int depth, int col, int count, bool adds) {
+void productColumns(const Product& p, const float* b, std::ptrdiff_t bRow, int begin, int depth, int col,
+                    int count, bool adds) {
   int row = 0;
-  for (; row + kProductRows <= p.rows; row += kProductRows) productTile<kProductRows, Vectors>(p, b, bRow, begin, depth, row, col, count, adds);
+  for (; row + kProductRows <= p.rows; row += kProductRows)
+    productTile<kProductRows, Vectors>(p, b, bRow, begin, depth, row, col, count, adds);
   for (; row < p.rows; ++row) productTile<1, Vectors>(p, b, bRow, begin, depth, row, col, count, adds);
 }
 
@@ -59,8 +63,10 @@ void sumsOfNothing(const Product& p) {
 void product(const Product& p) {
   if (p.depth == 0) return sumsOfNothing(p);
   int col = 0;
-  for (; col + 2 * kLanes <= p.columns; col += 2 * kLanes) productColumns<2>(p, p.b + col, p.bRow, 0, p.depth, col, kLanes, p.adds);
-  for (; col + kLanes <= p.columns; col += kLanes) productColumns<1>(p, p.b + col, p.bRow, 0, p.depth, col, kLanes, p.adds);
+  for (; col + 2 * kLanes <= p.columns; col += 2 * kLanes)
+    productColumns<2>(p, p.b + col, p.bRow, 0, p.depth, col, kLanes, p.adds);
+  for (; col + kLanes <= p.columns; col += kLanes)
+    productColumns<1>(p, p.b + col, p.bRow, 0, p.depth, col, kLanes, p.adds);
   const int left = p.columns - col;
   if (left == 0) return;
   float packed[kPackedDepth * kLanes];

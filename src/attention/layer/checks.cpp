@@ -11,21 +11,24 @@ namespace {
 
 Result<void> checkShape(const char* field, const Tensor* tensor, const Shape& wanted) {
   if (!tensor) {
-    return Error{Error::Kind::type, field,
-                 "it is missing; give a tensor of shape " + text(wanted) + "."};
+    return Error{Error::Kind::type, field, "it is missing; give a tensor of shape " + text(wanted) + "."};
   }
-  if (tensor->heads() == wanted.heads && tensor->rows() == wanted.rows && tensor->cols() == wanted.cols) return {};
-  return base::refuse(Error::Kind::range, std::string(field) + ".shape", {text(Shape{tensor->heads(), tensor->rows(), tensor->cols()}) +
-                                                   " does not fit the other sizes; use " + text(wanted) + "."});
+  if (tensor->heads() == wanted.heads && tensor->rows() == wanted.rows && tensor->cols() == wanted.cols)
+    return {};
+  return base::refuse(Error::Kind::range, std::string(field) + ".shape",
+                      {text(Shape{tensor->heads(), tensor->rows(), tensor->cols()}) +
+                       " does not fit the other sizes; use " + text(wanted) + "."});
 }
 
 Result<void> checkNumbers(const char* field, const Tensor& tensor) {
   const std::int64_t at = firstWrong(TensorId::q, tensor.values());
   if (at < 0) return {};
   const std::int64_t rows = tensor.rows(), cols = tensor.cols();
-  const std::string position = std::string(field) + "[" + text(at / (rows * cols)) + "," + text(at / cols % rows) +
-                               "," + text(at % cols) + "]";
-  return Error{Error::Kind::range, position, "is " + text(tensor.values()[static_cast<std::size_t>(at)]) + "; every number must be finite.", true};
+  const std::string position = std::string(field) + "[" + text(at / (rows * cols)) + "," +
+                               text(at / cols % rows) + "," + text(at % cols) + "]";
+  return Error{Error::Kind::range, position,
+               "is " + text(tensor.values()[static_cast<std::size_t>(at)]) + "; every number must be finite.",
+               true};
 }
 
 }  // namespace
@@ -37,7 +40,8 @@ std::string text(float number) {
 }
 
 std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {
-  // Plain loops over pointers: in code compiled for size, iterators and isfinite() would be function calls for each number.
+  // Plain loops over pointers: in code compiled for size, iterators and isfinite() would be function calls
+  // for each number.
   const bool mayMask = id == TensorId::bias;
   const float* all = values.data();
   const auto count = static_cast<std::ptrdiff_t>(values.size());
@@ -50,7 +54,8 @@ std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {
 
 Result<void> checkSize(const char* field, int value, int limit) {
   if (value >= 1 && value <= limit) return {};
-  return base::refuse(Error::Kind::range, field, {text(value) + " is out of range; use 1 to " + text(limit) + "."});
+  return base::refuse(Error::Kind::range, field,
+                      {text(value) + " is out of range; use 1 to " + text(limit) + "."});
 }
 
 std::string text(const Shape& shape) {

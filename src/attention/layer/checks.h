@@ -1,4 +1,5 @@
-// Checks, and the sentences of their errors, that all parts of the layer share: sizes, shapes, finite numbers.
+// Checks, and the sentences of their errors, that all parts of the layer share: sizes, shapes, finite
+// numbers.
 #pragma once
 
 #include <concepts>
@@ -6,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "base/result.h"
 #include "attention/layer/tensors.h"
+#include "base/result.h"
 
 namespace attention::checks {
 
@@ -15,7 +16,8 @@ std::string text(std::integral auto number) { return std::to_string(number); }
 /// The shortest decimal that reads back to the number: "0.5", "1e-45", "NaN", "-infinity".
 std::string text(float number);
 
-/// The index of the first number that the tensor may not contain, or -1: numbers must be finite, except that a bias may contain -infinity.
+/// The index of the first number that the tensor may not contain, or -1: numbers must be finite, except that
+/// a bias may contain -infinity.
 std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values);
 /// An error unless `value` is 1 to `limit`.
 Result<void> checkSize(const char* field, int value, int limit);

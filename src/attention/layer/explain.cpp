@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "attention/steps/mask.h"
 #include "attention/mechanisms/mechanism.h"
+#include "attention/steps/mask.h"
 #include "attention/steps/position.h"
 #include "base/number.h"
 
@@ -21,8 +21,11 @@ using explanation_format::subscript;
 /// Writes the lines for one cell, in order of computation.
 class Explainer : ExplainedCell {
  public:
-  Explainer(const ExplainedCell& explained, const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels)
-      : ExplainedCell(explained), labels_(labels), keyLabels_(keyLabels) {}
+  Explainer(const ExplainedCell& explained, const std::vector<std::string>& labels,
+            const std::vector<std::string>& keyLabels)
+      : ExplainedCell(explained),
+        labels_(labels),
+        keyLabels_(keyLabels) {}
 
   Explanation explain(TensorId id) {
     std::string words = title(id);
@@ -32,13 +35,18 @@ class Explainer : ExplainedCell {
 
  private:
   static std::string token(const std::vector<std::string>& labels, int index) {
-    const bool named = index < static_cast<int>(labels.size()) && !labels[static_cast<std::size_t>(index)].empty();
+    const bool named =
+        index < static_cast<int>(labels.size()) && !labels[static_cast<std::size_t>(index)].empty();
     return named ? labels[static_cast<std::size_t>(index)] + subscript(index + 1) : std::to_string(index + 1);
   }
   bool seesNothing() const { return seen().empty(); }
   /// Does the key take part in the normaliser? If the mask is applied after it, every key does.
-  bool isScored(int key) const { return isSeen(key) || (spec.maskAfterSoftmax && !isMaskedByBias(in, head, row, key)); }
-  std::vector<int> scored() const { return keysWhere([this](int key) { return isScored(key); }); }
+  bool isScored(int key) const {
+    return isSeen(key) || (spec.maskAfterSoftmax && !isMaskedByBias(in, head, row, key));
+  }
+  std::vector<int> scored() const {
+    return keysWhere([this](int key) { return isScored(key); });
+  }
   CellRef here(TensorId id) const { return {id, head, row, col}; }
   /// The preceding tensor that the layer has.
   TensorId before(TensorId id) const { return stepBefore(id, spec, in); }
@@ -46,7 +54,8 @@ class Explainer : ExplainedCell {
   /// How the title names the row: by its token, or by a number where rows are not tokens.
   std::string rowName(TensorId id) const {
     const Rows rows = rowsOf(id);
-    return rows == Rows::other ? std::to_string(row + 1) : token(rows == Rows::keys ? keyLabels_ : labels_, row);
+    return rows == Rows::other ? std::to_string(row + 1)
+                               : token(rows == Rows::keys ? keyLabels_ : labels_, row);
   }
 
   std::string title(TensorId id) const {
@@ -58,10 +67,13 @@ class Explainer : ExplainedCell {
     return std::string(symbol(id, spec.score)) + "[" + where + "] = " + bound + number(at(id));
   }
 
-  bool isCutOff(TensorId id) const { return std::isfinite(at(id)) && std::abs(at(id)) >= double{cutOffFrom(spec, in, id)}; }
+  bool isCutOff(TensorId id) const {
+    return std::isfinite(at(id)) && std::abs(at(id)) >= double{cutOffFrom(spec, in, id)};
+  }
 
   void addCutOff(RowStep step, TensorId id) {
-    if (isCutOff(id)) add(step, "too large", "the largest 32-bit number, 3.4e38, takes its place", at(id), {});
+    if (isCutOff(id))
+      add(step, "too large", "the largest 32-bit number, 3.4e38, takes its place", at(id), {});
   }
 
   // The lines of each tensor.
@@ -112,11 +124,15 @@ class Explainer : ExplainedCell {
     const int width = isAngle ? rotatedColumns(spec) : trace.positions.cols();
     const int exponent = isAngle ? 2 * col : col - col % 2;
     std::string angle = std::to_string(positionId(spec, row)) + " ÷ ";
-    if (isAngle && spec.rotary.scaling == RotaryScaling::linear) angle += base::shortest(spec.rotary.factor) + " ÷ ";
+    if (isAngle && spec.rotary.scaling == RotaryScaling::linear)
+      angle += base::shortest(spec.rotary.factor) + " ÷ ";
     angle += isAngle ? rotaryBaseText() : "10000";
     angle += "^(" + std::to_string(exponent) + "/" + std::to_string(width) + ")";
     const double value = at(TensorId::positions, 0, row, col);
-    add(RowStep::none, isAngle ? "angle" : isSine ? "sine" : "cosine",
+    add(RowStep::none,
+        isAngle  ? "angle"
+        : isSine ? "sine"
+                 : "cosine",
         (isAngle ? angle : (isSine ? "sin(" : "cos(") + angle + ")") + equals(value), value, {});
   }
 
@@ -125,7 +141,8 @@ class Explainer : ExplainedCell {
     const std::string base = base::shortest(spec.rotary.base);
     const int r = rotatedColumns(spec);
     if (spec.rotary.scaling != RotaryScaling::ntk || r <= 2) return base;
-    return "(" + base + " × " + base::shortest(spec.rotary.factor) + "^(" + std::to_string(r) + "/" + std::to_string(r - 2) + "))";
+    return "(" + base + " × " + base::shortest(spec.rotary.factor) + "^(" + std::to_string(r) + "/" +
+           std::to_string(r - 2) + "))";
   }
 
   void addPositioned(TensorId x, int first) {
@@ -140,7 +157,9 @@ class Explainer : ExplainedCell {
     const int pair = pairOfColumn(spec, col);
     if (pair < 0) {
       const CellRef same = here(from);
-      return add(step, "not rotated", "only the first " + std::to_string(rotatedColumns(spec)) + " columns are : " + number(same), at(same), {same});
+      return add(step, "not rotated",
+                 "only the first " + std::to_string(rotatedColumns(spec)) + " columns are : " + number(same),
+                 at(same), {same});
     }
     const auto [one, two] = columnsOfPair(spec, pair);
     const CellRef angle{TensorId::positions, 0, first + row, pair};
@@ -165,13 +184,17 @@ class Explainer : ExplainedCell {
     if (!trace.xPositioned.empty()) x = isOther ? TensorId::x_kv_positioned : TensorId::x_positioned;
     if (id == TensorId::v && in.xV) x = TensorId::x_v;
     const int column = head * dim + col;
-    const TensorId biasOf = id == TensorId::q ? TensorId::b_q : id == TensorId::k ? TensorId::b_k : TensorId::b_v;
+    const TensorId biasOf = id == TensorId::q   ? TensorId::b_q
+                            : id == TensorId::k ? TensorId::b_k
+                                                : TensorId::b_v;
     const CellRef bias{biasOf, 0, 0, column};
     const bool isBiased = exists(biasOf, spec, in);
     std::string factor = symbol(weights, spec.score) + ("[:, " + std::to_string(column + 1) + "]");
     if (isBiased) factor += std::string(" + ") + symbol(biasOf, spec.score);
-    addProducts(RowStep::none, nth("x", row) + " · " + factor, at(id), in.x->cols(), [&](int i) { return CellRef{x, 0, row, i}; },
-                [&](int i) { return CellRef{weights, 0, i, column}; }, isBiased ? &bias : nullptr);
+    addProducts(
+        RowStep::none, nth("x", row) + " · " + factor, at(id), in.x->cols(),
+        [&](int i) { return CellRef{x, 0, row, i}; }, [&](int i) { return CellRef{weights, 0, i, column}; },
+        isBiased ? &bias : nullptr);
     addCutOff(RowStep::none, id);
   }
 
@@ -180,10 +203,12 @@ class Explainer : ExplainedCell {
     if (!mechanismOf(spec.score).isScaled) return;
     const double raw = at(TensorId::raw), score = at(TensorId::scores);
     const bool byRoot = spec.scale == 0.0f;
-    const std::string factor = byRoot ? number(std::sqrt(double{static_cast<float>(spec.headDim)})) : formatFactor(spec.scale, decimals);
+    const std::string factor = byRoot ? number(std::sqrt(double{static_cast<float>(spec.headDim)}))
+                                      : formatFactor(spec.scale, decimals);
     add(RowStep::scaled, byRoot ? "÷ √" + std::to_string(spec.headDim) : std::string("× scale"),
-        (byRoot ? number(raw, mark::kCell) + " ÷ " : operand(number(raw, mark::kCell)) + " × ") + operand(factor) + equals(score), score,
-        {here(TensorId::raw)});
+        (byRoot ? number(raw, mark::kCell) + " ÷ " : operand(number(raw, mark::kCell)) + " × ") +
+            operand(factor) + equals(score),
+        score, {here(TensorId::raw)});
   }
 
   /// Adds the lines for the pair's scores, from raw up to the step `last`.
@@ -221,7 +246,9 @@ class Explainer : ExplainedCell {
       const std::string slope = formatNumber(double{slopeOf(spec, head)}, std::max(decimals, 4));
       text += " − " + slope + " × " + std::to_string(distance);
     }
-    if (in.bias) text += " + " + operand(number(double{in.bias->at(in.bias->heads() == 1 ? 0 : head, row, col)}, mark::kCell));
+    if (in.bias)
+      text += " + " +
+              operand(number(double{in.bias->at(in.bias->heads() == 1 ? 0 : head, row, col)}, mark::kCell));
     std::vector<CellRef> from{here(before(TensorId::biased))};
     if (in.bias) from.push_back({TensorId::bias, in.bias->heads() == 1 ? 0 : head, row, col});
     add(RowStep::biased, in.bias ? "bias" : "ALiBi", text + equals(value), value, std::move(from));
@@ -230,7 +257,8 @@ class Explainer : ExplainedCell {
   // Mask.
   void addMasked() {
     addScores(before(TensorId::masked));
-    if (!spec.maskAfterSoftmax) add(RowStep::masked, "mask", maskText(", −∞"), at(TensorId::masked), {here(before(TensorId::masked))});
+    if (!spec.maskAfterSoftmax)
+      add(RowStep::masked, "mask", maskText(", −∞"), at(TensorId::masked), {here(before(TensorId::masked))});
   }
 
   /// Why the key is visible or hidden, and what happens to it if hidden.
@@ -261,7 +289,8 @@ class Explainer : ExplainedCell {
 
   bool addNothingSeen() {
     if (!seesNothing()) return false;
-    add(RowStep::none, "row " + std::to_string(row + 1), "every key is masked : weights and output are 0", 0.0, {});
+    add(RowStep::none, "row " + std::to_string(row + 1), "every key is masked : weights and output are 0",
+        0.0, {});
     return true;
   }
 
@@ -269,7 +298,8 @@ class Explainer : ExplainedCell {
   void addTemperature() {
     if (spec.temperature == 1.0f || !isScored(col)) return;
     add(RowStep::temperatureScaled, "÷ temperature",
-        number(at(TensorId::masked), mark::kCell) + " ÷ " + formatFactor(spec.temperature, decimals) + equals(score(col)),
+        number(at(TensorId::masked), mark::kCell) + " ÷ " + formatFactor(spec.temperature, decimals) +
+            equals(score(col)),
         score(col), {here(TensorId::masked)});
   }
 
@@ -289,13 +319,16 @@ class Explainer : ExplainedCell {
     add(RowStep::weights, label, text + number(weight), weight, {here(TensorId::masked)});
   }
 
-  /// For normalisers other than softmax: adds what is computed of the row. Returns the label and the arithmetic of the weight.
+  /// For normalisers other than softmax: adds what is computed of the row. Returns the label and the
+  /// arithmetic of the weight.
   std::pair<std::string, std::string> otherWeight() {
     using arithmetic::Expression;
     if (!isSeen(col)) return {"normaliser", "hidden : "};
     const NormalizerText& text = textOf(spec.normalizer);
-    const std::string label = text.label.empty() ? text.weight(Expression("s"), Expression("t")).text : std::string(text.label);
-    return {label, text.explain ? text.explain(*this) : text.weight(Expression(scoreText(col)), Expression("")).text + " = "};
+    const std::string label =
+        text.label.empty() ? text.weight(Expression("s"), Expression("t")).text : std::string(text.label);
+    return {label, text.explain ? text.explain(*this)
+                                : text.weight(Expression(scoreText(col)), Expression("")).text + " = "};
   }
 
   void addExponential() {
@@ -304,16 +337,20 @@ class Explainer : ExplainedCell {
     const double e = at(TensorId::exponentials);
     const double max = at(TensorId::row_max, head, row, 0);
     add(RowStep::exponentials, "exp(s − max)",
-        isScored(col) ? "exp(" + scoreText(col) + " − " + operand(number(max, mark::kCell)) + ") = " + number(e)
-                       : "exp(−∞) = " + number(e),
+        isScored(col)
+            ? "exp(" + scoreText(col) + " − " + operand(number(max, mark::kCell)) + ") = " + number(e)
+            : "exp(−∞) = " + number(e),
         e, {here(TensorId::masked), {TensorId::row_max, head, row, 0}});
   }
 
   void addDivision() {
     if (!spec.maskAfterSoftmax && seesNothing()) return;
     const double e = at(TensorId::exponentials), sum = at(TensorId::row_sum, head, row, 0);
-    const double share = spec.maskAfterSoftmax ? e / sum : at(TensorId::weights);  // before a mask that is applied after softmax
-    add(RowStep::weights, "÷ Σ row", number(e, mark::kCell) + " ÷ " + number(sum, mark::kCell) + equals(share), share,
+    const double share = spec.maskAfterSoftmax
+                             ? e / sum
+                             : at(TensorId::weights);  // before a mask that is applied after softmax
+    add(RowStep::weights, "÷ Σ row",
+        number(e, mark::kCell) + " ÷ " + number(sum, mark::kCell) + equals(share), share,
         {here(TensorId::exponentials), {TensorId::row_sum, head, row, 0}});
   }
 
@@ -321,10 +358,11 @@ class Explainer : ExplainedCell {
     if (seesNothing()) return;
     const double weight = at(TensorId::weights);
     const CellRef from = here(TensorId::weights);
-    addJoined(RowStep::none, "adds to output", weight, {operand(from) + " × " + nth("v", col) + " = [", ", ", "]"}, spec.valueDim, [&](int c) {
-      const CellRef v{TensorId::v, kvHead, col, c};
-      return Piece(number(weight * at(v), mark::kMade), {v});
-    });
+    addJoined(RowStep::none, "adds to output", weight,
+              {operand(from) + " × " + nth("v", col) + " = [", ", ", "]"}, spec.valueDim, [&](int c) {
+                const CellRef v{TensorId::v, kvHead, col, c};
+                return Piece(number(weight * at(v), mark::kMade), {v});
+              });
     lines.back().cells.insert(lines.back().cells.begin(), from);
   }
 
@@ -336,21 +374,24 @@ class Explainer : ExplainedCell {
       max = -std::numeric_limits<double>::infinity();
       for (const int key : keys) max = std::max(max, score(key));
     }
-    addJoined(RowStep::maximum, "largest of row " + std::to_string(row + 1) + (spec.temperature != 1.0f ? ", ÷ temperature" : ""), max,
-              {"max(", ", ", ")" + equals(max)}, static_cast<int>(keys.size()), [&](int i) {
-      const int key = keys[static_cast<std::size_t>(i)];
-      return Piece(scoreText(key), {{TensorId::masked, head, row, key}});
-    });
+    addJoined(
+        RowStep::maximum,
+        "largest of row " + std::to_string(row + 1) + (spec.temperature != 1.0f ? ", ÷ temperature" : ""),
+        max, {"max(", ", ", ")" + equals(max)}, static_cast<int>(keys.size()), [&](int i) {
+          const int key = keys[static_cast<std::size_t>(i)];
+          return Piece(scoreText(key), {{TensorId::masked, head, row, key}});
+        });
   }
 
   void addRowSum() {
     if (!spec.maskAfterSoftmax && addNothingSeen()) return;
     const std::vector<int> keys = scored();
     const double sum = at(TensorId::row_sum, head, row, 0);
-    addJoined(RowStep::sum, "Σ row " + std::to_string(row + 1), sum, {{}, " + ", equals(sum)}, static_cast<int>(keys.size()), [&](int i) {
-      const CellRef one{TensorId::exponentials, head, row, keys[static_cast<std::size_t>(i)]};
-      return Piece(number(one), {one});
-    });
+    addJoined(RowStep::sum, "Σ row " + std::to_string(row + 1), sum, {{}, " + ", equals(sum)},
+              static_cast<int>(keys.size()), [&](int i) {
+                const CellRef one{TensorId::exponentials, head, row, keys[static_cast<std::size_t>(i)]};
+                return Piece(number(one), {one});
+              });
   }
 
   /// Adds a value of head_output. Head and column are parameters because concat uses this for its own cells.
@@ -359,15 +400,17 @@ class Explainer : ExplainedCell {
     if (addNothingSeen()) return;
     const std::vector<int> keys = seen();
     const auto key = [&](int i) { return keys[static_cast<std::size_t>(i)]; };
-    addProducts(RowStep::values, nth("w", row) + " · V[:, " + std::to_string(column + 1) + "]",
-                at(TensorId::head_output, head, row, column), static_cast<int>(keys.size()),
-                [&](int i) { return CellRef{TensorId::weights, head, row, key(i)}; },
-                [&](int i) { return CellRef{TensorId::v, kvHead, key(i), column}; });
+    addProducts(
+        RowStep::values, nth("w", row) + " · V[:, " + std::to_string(column + 1) + "]",
+        at(TensorId::head_output, head, row, column), static_cast<int>(keys.size()),
+        [&](int i) { return CellRef{TensorId::weights, head, row, key(i)}; },
+        [&](int i) { return CellRef{TensorId::v, kvHead, key(i), column}; });
   }
 
   void addConcat() {
     const int part = col / spec.valueDim, within = col % spec.valueDim;
-    if (isHidden(spec, part)) return add(RowStep::none, "head " + std::to_string(part + 1), "hidden : 0", 0.0, {});
+    if (isHidden(spec, part))
+      return add(RowStep::none, "head " + std::to_string(part + 1), "hidden : 0", 0.0, {});
     addHeadOutput(part, within);
     const double value = at(TensorId::concat, 0, row, col);
     add(RowStep::concat, "head " + std::to_string(head + 1),
@@ -378,10 +421,12 @@ class Explainer : ExplainedCell {
   void addOutput() {
     if (!in.wO) return addConcat();
     const CellRef bias{TensorId::b_o, 0, 0, col};
-    addProducts(RowStep::output, nth("concat", row) + " · W_O[:, " + std::to_string(col + 1) + "]" + (in.bO ? " + b_O" : ""),
-                at(TensorId::output, 0, row, col), in.wO->rows(),
-                [&](int i) { return CellRef{TensorId::concat, 0, row, i}; },
-                [&](int i) { return CellRef{TensorId::w_o, 0, i, col}; }, in.bO ? &bias : nullptr);
+    addProducts(
+        RowStep::output,
+        nth("concat", row) + " · W_O[:, " + std::to_string(col + 1) + "]" + (in.bO ? " + b_O" : ""),
+        at(TensorId::output, 0, row, col), in.wO->rows(),
+        [&](int i) { return CellRef{TensorId::concat, 0, row, i}; },
+        [&](int i) { return CellRef{TensorId::w_o, 0, i, col}; }, in.bO ? &bias : nullptr);
   }
 
   const std::vector<std::string>&labels_, &keyLabels_;
@@ -400,9 +445,12 @@ std::string withExponent(double size, int decimals) {
 float cutOffFrom(const Spec& spec, const Inputs& inputs, TensorId id) {
   constexpr float kMost = std::numeric_limits<float>::max();
   const bool isProjected = inputs.projected() && TensorRange{TensorId::q, TensorId::v}.contains(id);
-  const bool isBounded = isSoftcapped(spec) && TensorRange{TensorId::softcapped, TensorId::masked}.contains(id);
+  const bool isBounded =
+      isSoftcapped(spec) && TensorRange{TensorId::softcapped, TensorId::masked}.contains(id);
   if (isBounded || (tensorRow(id).given && !isProjected)) return std::numeric_limits<float>::infinity();
-  return TensorRange{TensorId::scores, TensorId::masked}.contains(id) ? kMost * std::min(1.0f, std::abs(scaleFactor(spec))) : kMost;
+  return TensorRange{TensorId::scores, TensorId::masked}.contains(id)
+             ? kMost * std::min(1.0f, std::abs(scaleFactor(spec)))
+             : kMost;
 }
 
 std::string formatNumber(double value, int decimals) {
@@ -416,8 +464,10 @@ std::string formatNumber(double value, int decimals) {
 }
 
 std::string formatFactor(float value, int decimals) {
-  const double power = std::pow(10.0, decimals), given = double{value}, shown = std::round(given * power) / power;
-  return std::abs(shown - given) > 0.05 * std::abs(given) ? base::shortest(value) : formatNumber(given, decimals);
+  const double power = std::pow(10.0, decimals), given = double{value},
+               shown = std::round(given * power) / power;
+  return std::abs(shown - given) > 0.05 * std::abs(given) ? base::shortest(value)
+                                                          : formatNumber(given, decimals);
 }
 
 std::string Explanation::text() const {
@@ -427,7 +477,8 @@ std::string Explanation::text() const {
 }
 
 Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
-                    const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels, int decimals, bool marked) {
+                    const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels,
+                    int decimals, bool marked) {
   return Explainer({spec, inputs, trace, cell, decimals, marked}, labels, keyLabels).explain(cell.tensor);
 }
 

@@ -1,4 +1,5 @@
-// Where a value came from and what it affects: one description for the inspector, for JavaScript and for the highlighting of cells.
+// Where a value came from and what it affects: one description for the inspector, for JavaScript and for the
+// highlighting of cells.
 #pragma once
 
 #include <string>
@@ -23,47 +24,68 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// The size from which a number of that tensor is not the computed one but a bound: a score or projection too large for a float is replaced
-/// by ±FLT_MAX, which the scale may make smaller. Infinity for inputs, which are what they are.
+/// The size from which a number of that tensor is not the computed one but a bound: a score or projection too
+/// large for a float is replaced by ±FLT_MAX, which the scale may make smaller. Infinity for inputs, which
+/// are what they are.
 float cutOffFrom(const Spec& spec, const Inputs& inputs, TensorId id);
 
-/// Restricts which blocks are returned: a bit for each tensor, and for tensors with query heads one head, or −1 for all.
+/// Restricts which blocks are returned: a bit for each tensor, and for tensors with query heads one head, or
+/// −1 for all.
 struct Wanted {
   std::uint64_t tensors = ~std::uint64_t{0};
   int queryHead = -1;
 };
 
-/// The blocks that the cell was computed from, directly and through earlier steps (weights[i,j]: row i of the scores, row i of Q, the rows
-/// of K that row i sees …). Empty for an input. In projected layers it reaches back to x and w_*.
+/// The blocks that the cell was computed from, directly and through earlier steps (weights[i,j]: row i of the
+/// scores, row i of Q, the rows of K that row i sees …). Empty for an input. In projected layers it reaches
+/// back to x and w_*.
 std::vector<Region> sources(const Spec& spec, const Inputs& inputs, CellRef cell, Wanted wanted = {});
-/// The blocks that the cell contributes to (q[h,i,c]: row i of the scores, weights and head_output of head h, row i of output …). The row
-/// of V that a weight is multiplied by is not listed: it is a source of head_output.
+/// The blocks that the cell contributes to (q[h,i,c]: row i of the scores, weights and head_output of head h,
+/// row i of output …). The row of V that a weight is multiplied by is not listed: it is a source of
+/// head_output.
 std::vector<Region> feeds(const Spec& spec, const Inputs& inputs, CellRef cell, Wanted wanted = {});
 
-/// A number as explanations write it: `decimals` digits after the point (0 to 9), U+2212 as the minus sign, never "−0.00", "−∞" for a
-/// masked score, and scientific notation ("3.40e38") from ten million on.
+/// A number as explanations write it: `decimals` digits after the point (0 to 9), U+2212 as the minus sign,
+/// never "−0.00", "−∞" for a masked score, and scientific notation ("3.40e38") from ten million on.
 std::string formatNumber(double value, int decimals);
-/// A factor such as the temperature: the same, but with all of its digits where rounding would change it by more than 5 %: "0.0003".
+/// A factor such as the temperature: the same, but with all of its digits where rounding would change it by
+/// more than 5 %: "0.0003".
 std::string formatFactor(float value, int decimals);
 
 /// What a line in the arithmetic of one query row computes, in order of computation.
 enum class RowStep : std::uint8_t {
   none,
-  cache,                           ///< in a decoder: the key and value of the row's token are added to the cache
-  turned_query, turned_key,        ///< rotated by rotary positions
-  query_side, key_side,            ///< a query or key times a matrix of the score
-  dot, lengths, raw,               ///< raw is the score of the pair; dot and lengths are the parts of a cosine
-  scaled, capped, biased, masked, temperatureScaled,
-  maximum, threshold, exponentials, sum, weights,
-  masked_after,                    ///< the named mistake: masking the weights after softmax
-  values, concat, output,
+  /// In a decoder: the key and value of the row's token are added to the cache.
+  cache,
+  turned_query,
+  turned_key,  ///< rotated by rotary positions
+  query_side,
+  key_side,  ///< a query or key times a matrix of the score
+  /// Raw is the score of the pair; dot and lengths are the parts of a cosine.
+  dot,
+  lengths,
+  raw,
+  scaled,
+  capped,
+  biased,
+  masked,
+  temperatureScaled,
+  maximum,
+  threshold,
+  exponentials,
+  sum,
+  weights,
+  masked_after,  ///< the named mistake: masking the weights after softmax
+  values,
+  concat,
+  output,
 };
 
 /// One line of arithmetic, with the real numbers in it.
 struct Term {
-  std::string label;   ///< "q₄ · k₃", "÷ √3", "mask", "exp(s − max)", "÷ Σ row", "adds to output"
-  std::string text;    ///< "0.20×0.30 + (−0.70)×(−0.50) + 1.60×1.40 = 2.65"
-  double value = 0.0;  ///< the result of the line, unrounded
+  std::string label;           ///< "q₄ · k₃", "÷ √3", "mask", "exp(s − max)", "÷ Σ row", "adds to output"
+  std::string text;            ///< "0.20×0.30 + (−0.70)×(−0.50) + 1.60×1.40 = 2.65"
+  double value = 0.0;          ///< the result of the line, unrounded
   std::vector<CellRef> cells;  ///< the cells whose numbers appear in it, in order
   RowStep step = RowStep::none;
 };
@@ -82,11 +104,13 @@ struct Explanation {
   std::string text() const;  ///< title and terms as plain lines, for screen readers and JavaScript
 };
 
-/// Explains one value of the trace with `decimals` digits. `labels` and `keyLabels` are the labels of the query tokens and of the key
-/// tokens (where a list is too short, numbers are used). A long sum shows only its first and last terms, with "…" between. Never empty for
-/// a valid cell. `marked`: every number is preceded by a mark that says where it comes from, for drawing.
+/// Explains one value of the trace with `decimals` digits. `labels` and `keyLabels` are the labels of the
+/// query tokens and of the key tokens (where a list is too short, numbers are used). A long sum shows only
+/// its first and last terms, with "…" between. Never empty for a valid cell. `marked`: every number is
+/// preceded by a mark that says where it comes from, for drawing.
 Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
-                    const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels, int decimals, bool marked = false);
+                    const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels,
+                    int decimals, bool marked = false);
 /// The same for self-attention, where queries and keys are the same tokens.
 inline Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
                            const std::vector<std::string>& labels, int decimals) {

@@ -3,9 +3,9 @@
 namespace attention::explanation_format {
 namespace {
 
-constexpr int kLongSum = 8;      // longer sums are abbreviated to
-constexpr int kFirstShown = 4;   // this many terms at the front
-constexpr int kLastShown = 2;    // and this many at the end
+constexpr int kLongSum = 8;     // longer sums are abbreviated to
+constexpr int kFirstShown = 4;  // this many terms at the front
+constexpr int kLastShown = 2;   // and this many at the end
 
 }  // namespace
 

@@ -21,7 +21,8 @@ std::string operand(std::string number);
 /// The text of one summand, and the cells whose numbers appear in it.
 using Piece = std::pair<std::string, std::vector<CellRef>>;
 
-/// Appends "a + b + … + y + z": `count` pieces separated by `between`. The middle of a long sum is omitted, with its cells.
+/// Appends "a + b + … + y + z": `count` pieces separated by `between`. The middle of a long sum is omitted,
+/// with its cells.
 void join(const std::function<Piece(int)>& piece, int count, const char* between, std::string& text,
           std::vector<CellRef>& cells);
 

@@ -12,7 +12,8 @@ namespace {
 
 using base::joined;
 
-/// Scores that are further from 0 are reduced by the largest of their row, because their exponentials have too many digits.
+/// Scores that are further from 0 are reduced by the largest of their row, because their exponentials have
+/// too many digits.
 constexpr double kPlainScore = 9.0;
 constexpr int kMostSummands = 5;
 
@@ -37,14 +38,22 @@ class FormulaWriter : ExplainedCell {
     Part score = scaled(std::to_string(col + 1));
     if (isSoftcapped(spec)) {
       const ScoreStep& step = tensorRow(TensorId::softcapped).step;
-      const auto capped = [&](const std::string& inside) { return filled(step.formula, {{"s", "(" + inside + ")"}, {"p", number(double{spec.*step.parameter})}}); };
+      const auto capped = [&](const std::string& inside) {
+        return filled(step.formula, {{"s", "(" + inside + ")"}, {"p", number(double{spec.*step.parameter})}});
+      };
       score.symbols = capped(score.symbols), score.numbers = capped(score.numbers);
     }
     addBias(score);
     return equation(name, TensorId::masked, std::move(score));
   }
 
-  CellFormula output() const { return {joined({"o_", pair(std::to_string(col + 1)), " = Σ_j w_", pair("j"), " · v_", pairOf("j", std::to_string(col + 1))}), {}, {}, {}}; }
+  CellFormula output() const {
+    return {joined({"o_", pair(std::to_string(col + 1)), " = Σ_j w_", pair("j"), " · v_",
+                    pairOf("j", std::to_string(col + 1))}),
+            {},
+            {},
+            {}};
+  }
 
  private:
   /// The indices of two symbols, from 1: "43", "12,3".
@@ -57,7 +66,11 @@ class FormulaWriter : ExplainedCell {
   CellFormula equation(const std::string& name, TensorId id, Part part) const {
     const double value = at(id);
     part.cells.insert(part.cells.begin(), {id, head, row, col});
-    return {name + " = " + part.symbols, {{}, number(value, mark::kCell) + " = " + part.numbers, value, std::move(part.cells), RowStep::none}, {}, {}};
+    return {
+        name + " = " + part.symbols,
+        {{}, number(value, mark::kCell) + " = " + part.numbers, value, std::move(part.cells), RowStep::none},
+        {},
+        {}};
   }
 
   bool isPlain() const { return !isSoftcapped(spec) && !exists(TensorId::biased, spec, in); }
@@ -65,7 +78,9 @@ class FormulaWriter : ExplainedCell {
   /// The score of key `j` as it is computed, up to the scale.
   Part scaled(const std::string& j) const {
     const ScoreMechanism& score = mechanismOf(spec.score);
-    Part out{filled(textOf(spec.score).symbols, {{"i", std::to_string(row + 1)}, {"j", j}}), number(at(TensorId::raw), mark::kCell), {{TensorId::raw, head, row, col}}};
+    Part out{filled(textOf(spec.score).symbols, {{"i", std::to_string(row + 1)}, {"j", j}}),
+             number(at(TensorId::raw), mark::kCell),
+             {{TensorId::raw, head, row, col}}};
     if (!score.isScaled) return out;
     const bool byRoot = spec.scale == 0.0f;
     const std::string factor = " × " + operand(formatFactor(spec.scale, decimals));
@@ -75,11 +90,16 @@ class FormulaWriter : ExplainedCell {
     return out;
   }
 
-  /// What an exponential is of: the score of key `j`, by its symbol if it is not simple, ÷ temperature, reduced by `most` if that is not 0.
+  /// What an exponential is of: the score of key `j`, by its symbol if it is not simple, ÷ temperature,
+  /// reduced by `most` if that is not 0.
   Part exponent(const std::string& j, double most) const {
     const bool isShort = !isPlain() || spec.temperature != 1.0f;
-    Part out = isShort ? Part{"s_" + pair(j), number(at(TensorId::masked), mark::kCell), {{TensorId::masked, head, row, col}}} : scaled(j);
-    if (spec.temperature != 1.0f) out.symbols += " ÷ T", out.numbers += " ÷ " + formatFactor(spec.temperature, decimals);
+    Part out = isShort ? Part{"s_" + pair(j),
+                              number(at(TensorId::masked), mark::kCell),
+                              {{TensorId::masked, head, row, col}}}
+                       : scaled(j);
+    if (spec.temperature != 1.0f)
+      out.symbols += " ÷ T", out.numbers += " ÷ " + formatFactor(spec.temperature, decimals);
     if (most != 0.0) out.symbols += joined({" − m_", row + 1}), out.numbers += " − " + operand(number(most));
     return out;
   }
@@ -87,14 +107,16 @@ class FormulaWriter : ExplainedCell {
   CellFormula softmax() {
     const std::vector<int> keys = seen();
     double most = score(keys.front()), furthest = 0.0;
-    for (const int key : keys) most = std::max(most, score(key)), furthest = std::max(furthest, std::abs(score(key)));
+    for (const int key : keys)
+      most = std::max(most, score(key)), furthest = std::max(furthest, std::abs(score(key)));
     if (furthest <= kPlainScore) most = 0.0;
     const auto exponential = [&](int key) { return isSeen(key) ? std::exp(score(key) - most) : 0.0; };
     double sum = 0.0;
     for (const int key : keys) sum += exponential(key);
     Part own = exponent(std::to_string(col + 1), most);
     if (!isSeen(col)) own = {"−∞", "−∞"};
-    Part out{joined({"exp(", own.symbols, ") ÷ Σ_j exp(", exponent("j", most).symbols, ")"}), "exp(" + own.numbers + ") ÷ (", std::move(own.cells)};
+    Part out{joined({"exp(", own.symbols, ") ÷ Σ_j exp(", exponent("j", most).symbols, ")"}),
+             "exp(" + own.numbers + ") ÷ (", std::move(own.cells)};
     addSummands(out, keys, exponential);
     out.numbers += ")";
     CellFormula formula = equation("w_" + pair(std::to_string(col + 1)), TensorId::weights, std::move(out));
@@ -124,17 +146,21 @@ class FormulaWriter : ExplainedCell {
     const NormalizerText& text = textOf(spec.normalizer);
     const std::string index = pair(std::to_string(col + 1)), name = "s_" + index;
     const std::string divided = spec.temperature == 1.0f ? name : name + " ÷ T";
-    const Expression symbol(divided, arithmetic::kPlain, spec.temperature == 1.0f ? Expression::Binding::atom : Expression::Binding::product);
+    const Expression symbol(
+        divided, arithmetic::kPlain,
+        spec.temperature == 1.0f ? Expression::Binding::atom : Expression::Binding::product);
     Part out{{}, {}, {{TensorId::masked, head, row, col}}};
     if (text.weight) {
       out.symbols = text.weight(symbol, Expression(joined({"t_", row + 1}))).text;
       // explain() knows the threshold, and ends with " = ".
       out.numbers = text.weight(Expression(scoreText(col)), Expression("")).text;
-      if (text.explain && normalizerOf(spec).before == RowStep::threshold) out.numbers = text.explain(*this), out.numbers.resize(out.numbers.rfind(" = "));
+      if (text.explain && normalizerOf(spec).before == RowStep::threshold)
+        out.numbers = text.explain(*this), out.numbers.resize(out.numbers.rfind(" = "));
     } else {
       double most = score(col);
       for (const int key : seen()) most = std::max(most, score(key));
-      out.symbols = joined({"[", name, " = max_j s_", pair("j"), "]"}), out.numbers = joined({"[", scoreText(col), " = ", number(most), "]"});
+      out.symbols = joined({"[", name, " = max_j s_", pair("j"), "]"}),
+      out.numbers = joined({"[", scoreText(col), " = ", number(most), "]"});
     }
     return equation("w_" + index, TensorId::weights, std::move(out));
   }
@@ -143,7 +169,8 @@ class FormulaWriter : ExplainedCell {
     if (spec.position == Position::alibi) {
       const std::int64_t query = std::int64_t{row} + spec.causalOffset;
       score.symbols += joined({" − m · |", query + 1, " − ", col + 1, "|"});
-      score.numbers += joined({" − ", formatNumber(double{slopeOf(spec, head)}, std::max(decimals, 4)), " × ", std::abs(query - col)});
+      score.numbers += joined({" − ", formatNumber(double{slopeOf(spec, head)}, std::max(decimals, 4)), " × ",
+                               std::abs(query - col)});
     }
     if (!in.bias) return;
     const CellRef bias{TensorId::bias, in.bias->heads() == 1 ? 0 : head, row, col};
@@ -152,7 +179,8 @@ class FormulaWriter : ExplainedCell {
   }
 };
 
-/// A letter with its indices, from 1: "q_43"; the symbol of a tensor whose letter is not alone, as "W_Q", without.
+/// A letter with its indices, from 1: "q_43"; the symbol of a tensor whose letter is not alone, as "W_Q",
+/// without.
 std::string letterOf(TensorId id, const Spec& spec, CellRef cell) {
   std::string letter = id == TensorId::output ? "y" : base::lowered(symbol(id, spec.score));
   if (letter.size() > 1) letter = letter.substr(0, 1);
@@ -161,12 +189,14 @@ std::string letterOf(TensorId id, const Spec& spec, CellRef cell) {
 
 }  // namespace
 
-CellFormula formulaOf(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell, const std::vector<Term>& lines, int decimals) {
+CellFormula formulaOf(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
+                      const std::vector<Term>& lines, int decimals) {
   FormulaWriter writer({spec, inputs, trace, cell, decimals, true});
   switch (cell.tensor) {
     case TensorId::weights: return writer.weight();
     case TensorId::masked: return writer.maskedScore();
-    case TensorId::head_output: return lines.empty() || lines.back().step != RowStep::values ? CellFormula{} : writer.output();
+    case TensorId::head_output:
+      return lines.empty() || lines.back().step != RowStep::values ? CellFormula{} : writer.output();
     case TensorId::q:
     case TensorId::k:
     case TensorId::v:

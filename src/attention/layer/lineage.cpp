@@ -1,6 +1,6 @@
-// sources() and feeds(): which cells contribute to which, derived from the sources in the table of tensors. sources() follows them from a
-// cell back to the inputs, feeds() in the opposite direction. This is the structure of the layer, independent of its numbers: a cell that
-// is not listed cannot change.
+// sources() and feeds(): which cells contribute to which, derived from the sources in the table of tensors.
+// sources() follows them from a cell back to the inputs, feeds() in the opposite direction. This is the
+// structure of the layer, independent of its numbers: a cell that is not listed cannot change.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -16,7 +16,8 @@
 namespace attention {
 namespace {
 
-/// The keys that `query` sees in a head, as runs of consecutive keys: painted cells, patterns and a bias leave gaps.
+/// The keys that `query` sees in a head, as runs of consecutive keys: painted cells, patterns and a bias
+/// leave gaps.
 std::vector<Span> seenKeys(const Spec& spec, const Inputs& inputs, int head, int query) {
   std::vector<Span> runs;
   const KeyRange seen = visibleKeys(spec, query);
@@ -25,7 +26,9 @@ std::vector<Span> seenKeys(const Spec& spec, const Inputs& inputs, int head, int
   if (spec.prefix > 0 || spec.pattern.any() || inputs.bias) {
     const MaskRow mask(spec, query);
     for (int j = seen.begin; j < seen.end; ++j) {
-      if (!mask.sees(j) || (isPainted && inputs.painted->isBlocked(query, j)) || isMaskedByBias(inputs, head, query, j)) continue;
+      if (!mask.sees(j) || (isPainted && inputs.painted->isBlocked(query, j)) ||
+          isMaskedByBias(inputs, head, query, j))
+        continue;
       if (!runs.empty() && runs.back().end == j) {
         ++runs.back().end;
       } else {
@@ -36,7 +39,8 @@ std::vector<Span> seenKeys(const Spec& spec, const Inputs& inputs, int head, int
     const std::uint8_t* row = inputs.painted->blocked.data() + std::ptrdiff_t{query} * inputs.painted->cols;
     const std::uint8_t *at = row + seen.begin, *const end = row + seen.end;
     while ((at = std::find(at, end, std::uint8_t{0})) != end) {
-      const auto* hole = static_cast<const std::uint8_t*>(std::memchr(at, 1, static_cast<std::size_t>(end - at)));
+      const auto* hole =
+          static_cast<const std::uint8_t*>(std::memchr(at, 1, static_cast<std::size_t>(end - at)));
       const std::uint8_t* stop = hole ? hole : end;
       runs.push_back({static_cast<int>(at - row), static_cast<int>(stop - row)});
       at = stop;
@@ -51,7 +55,6 @@ bool sameRuns(const std::vector<Span>& a, const std::vector<Span>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](Span s, Span t) { return s.begin == t.begin && s.end == t.end; });
 }
-
 
 bool contains(Span outer, Span inner) { return outer.begin <= inner.begin && inner.end <= outer.end; }
 Span common(Span a, Span b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
@@ -68,7 +71,8 @@ std::vector<Span> runsOf(const std::vector<bool>& marked) {
   return runs;
 }
 
-/// Given columns, the columns that rotary positions rotate together with them; the pairs of given columns; the columns of given pairs.
+/// Given columns, the columns that rotary positions rotate together with them; the pairs of given columns;
+/// the columns of given pairs.
 enum class Turned : std::uint8_t { columns, pairsOfColumns, columnsOfPairs };
 std::vector<Span> turnedWith(const Spec& spec, Span span, Turned what) {
   std::vector<bool> marked(static_cast<std::size_t>(spec.headDim));
@@ -90,15 +94,19 @@ struct Cells {
 
   bool empty() const { return heads.empty() || rows.empty() || columns.empty(); }
   bool contains(const Cells& c) const {
-    return (!isSeen || c.isSeen) && attention::contains(heads, c.heads) && attention::contains(rows, c.rows) &&
-           attention::contains(columns, c.columns);
+    return (!isSeen || c.isSeen) && attention::contains(heads, c.heads) &&
+           attention::contains(rows, c.rows) && attention::contains(columns, c.columns);
   }
 };
 
-/// The related cells of every tensor, starting from one cell: either along the sources, or from sources to what is computed from them.
+/// The related cells of every tensor, starting from one cell: either along the sources, or from sources to
+/// what is computed from them.
 class Lineage {
  public:
-  Lineage(const Spec& spec, const Inputs& inputs, CellRef cell) : spec_(spec), in_(inputs), start_(cell.tensor) {
+  Lineage(const Spec& spec, const Inputs& inputs, CellRef cell)
+      : spec_(spec),
+        in_(inputs),
+        start_(cell.tensor) {
     for (int i = 0; i < kTensorCount; ++i) order(static_cast<TensorId>(i));
     add(start_, {{cell.head, cell.head + 1}, {cell.row, cell.row + 1}, {cell.col, cell.col + 1}});
   }
@@ -136,9 +144,11 @@ class Lineage {
         }
       }
       const auto isBefore = [](const Region& a, const Region& b) {
-        return std::tie(a.head, a.row, a.col, a.rows, a.cols) < std::tie(b.head, b.row, b.col, b.rows, b.cols);
+        return std::tie(a.head, a.row, a.col, a.rows, a.cols) <
+               std::tie(b.head, b.row, b.col, b.rows, b.cols);
       };
-      if (!std::is_sorted(regions.begin() + first, regions.end(), isBefore)) base::sort(std::span(regions).subspan(static_cast<std::size_t>(first)), isBefore);
+      if (!std::is_sorted(regions.begin() + first, regions.end(), isBefore))
+        base::sort(std::span(regions).subspan(static_cast<std::size_t>(first)), isBefore);
       regions.erase(std::unique(regions.begin() + first, regions.end()), regions.end());
     }
     return regions;
@@ -184,7 +194,8 @@ class Lineage {
   /// Adds the cells of a source, for cells of the tensor `id` that is computed from it.
   void addSource(TensorId id, const Cells& cells, const Source& source, TensorId from) {
     if (in_.bias && cells.heads.size() > 1) {  // a bias may mask different keys in different heads
-      for (int h = cells.heads.begin; h < cells.heads.end; ++h) addSource(id, {{h, h + 1}, cells.rows, cells.columns, cells.isSeen}, source, from);
+      for (int h = cells.heads.begin; h < cells.heads.end; ++h)
+        addSource(id, {{h, h + 1}, cells.rows, cells.columns, cells.isSeen}, source, from);
       return;
     }
     const bool isCell = source.row == Via::row && source.column == Via::column;
@@ -197,7 +208,8 @@ class Lineage {
     const TensorRow& made = tensorRow(from);
     Span heads = all(made.heads);
     if (source.head == Via::head || (source.head == Via::sharedHead && heads.size() > 1)) heads = cells.heads;
-    if (source.head == Via::keyHead) heads = {cells.heads.begin / group(), (cells.heads.end - 1) / group() + 1};
+    if (source.head == Via::keyHead)
+      heads = {cells.heads.begin / group(), (cells.heads.end - 1) / group() + 1};
     std::vector<Span> down{all(made.rows)}, across{all(made.columns)};
     if (source.row == Via::row) down = rows;
     if (source.row == Via::column) down = columns;
@@ -209,19 +221,22 @@ class Lineage {
     if (source.column == Via::packedColumn) across = packed(cells, all(tensorRow(id).columns).size());
     for (Span r : down) {
       if (source.head == Via::headOfColumn) addUnpacked(from, r, cells.columns, across.front().size());
-      else for (Span c : across) add(from, {heads, r, c, isCell && cells.isSeen});
+      else
+        for (Span c : across) add(from, {heads, r, c, isCell && cells.isSeen});
     }
   }
 
   /// The columns of these heads in the matrix with all heads side by side.
   static std::vector<Span> packed(const Cells& cells, int width) {
     std::vector<Span> columns;
-    for (int h = cells.heads.begin; h < cells.heads.end; ++h) columns.push_back(shifted(cells.columns, h * width));
+    for (int h = cells.heads.begin; h < cells.heads.end; ++h)
+      columns.push_back(shifted(cells.columns, h * width));
     return columns;
   }
   void addUnpacked(TensorId from, Span rows, Span columns, int width) {
     for (int h = 0; h < spec_.heads; ++h) {
-      if (!isHidden(spec_, h)) add(from, {{h, h + 1}, rows, common(shifted(columns, -h * width), {0, width})});
+      if (!isHidden(spec_, h))
+        add(from, {{h, h + 1}, rows, common(shifted(columns, -h * width), {0, width})});
     }
   }
 
@@ -230,21 +245,25 @@ class Lineage {
     const TensorRow& row = tensorRow(id);
     const bool isCell = source.row == Via::row && source.column == Via::column;
     Cells fed{all(row.heads), all(row.rows), all(row.columns), isCell && cells.isSeen};
-    if (source.head == Via::head || (source.head == Via::sharedHead && all(tensorRow(from).heads).size() > 1)) fed.heads = cells.heads;
+    if (source.head == Via::head || (source.head == Via::sharedHead && all(tensorRow(from).heads).size() > 1))
+      fed.heads = cells.heads;
     if (source.head == Via::keyHead) fed.heads = {cells.heads.begin * group(), cells.heads.end * group()};
     if (source.row == Via::row) fed.rows = common(fed.rows, cells.rows);
     if (source.row == Via::column) fed.columns = cells.rows;
-    if (source.row == Via::position) fed.rows = common(fed.rows, shifted(cells.rows, -firstQueryPosition(spec_, in_)));
+    if (source.row == Via::position)
+      fed.rows = common(fed.rows, shifted(cells.rows, -firstQueryPosition(spec_, in_)));
     if (source.column == Via::column) fed.columns = cells.columns;
     if (source.column == Via::pair || source.column == Via::pairIndex) {
-      for (Span run : turnedWith(spec_, cells.columns, source.column == Via::pair ? Turned::columns : Turned::columnsOfPairs)) {
+      for (Span run : turnedWith(spec_, cells.columns,
+                                 source.column == Via::pair ? Turned::columns : Turned::columnsOfPairs)) {
         fed.columns = run;
         add(id, fed);
       }
       return;
     }
     if (source.column == Via::packedColumn) return addHeads(id, fed, cells.columns);
-    if (source.column == Via::columnOfHead) return addPacked(id, fed, cells, all(tensorRow(from).columns).size());
+    if (source.column == Via::columnOfHead)
+      return addPacked(id, fed, cells, all(tensorRow(from).columns).size());
     if (source.row == Via::keysSeen) return addSeeing(id, fed, cells.rows);
     if (cells.isSeen && !isCell) return addSeeing(id, fed, cells.columns);
     add(id, fed);
@@ -270,11 +289,14 @@ class Lineage {
 
   // --- which query sees which key
 
-  /// Cached for each query, and each head where a bias makes heads differ, because a thousand rows ask for it.
+  /// Cached for each query, and each head where a bias makes heads differ, because a thousand rows ask for
+  /// it.
   const std::vector<Span>& seen(int head, int query) const {
     const int heads = in_.bias ? spec_.heads : 1;
-    if (seen_.empty()) seen_.resize(static_cast<std::size_t>(spec_.queryCount) * static_cast<std::size_t>(heads));
-    auto& runs = seen_[static_cast<std::size_t>(query) * static_cast<std::size_t>(heads) + static_cast<std::size_t>(heads > 1 ? head : 0)];
+    if (seen_.empty())
+      seen_.resize(static_cast<std::size_t>(spec_.queryCount) * static_cast<std::size_t>(heads));
+    auto& runs = seen_[static_cast<std::size_t>(query) * static_cast<std::size_t>(heads) +
+                       static_cast<std::size_t>(heads > 1 ? head : 0)];
     if (!runs) runs = seenKeys(spec_, in_, head, query);
     return *runs;
   }
@@ -300,7 +322,8 @@ class Lineage {
     std::vector<Span> runs;
     for (int i = rows.begin; i < rows.end; ++i) {
       const std::vector<Span>& all = seen(head, i);
-      if (std::none_of(all.begin(), all.end(), [&](Span run) { return !common(run, keys).empty(); })) continue;
+      if (std::none_of(all.begin(), all.end(), [&](Span run) { return !common(run, keys).empty(); }))
+        continue;
       if (runs.empty() || runs.back().end < i) runs.push_back({i, i});
       ++runs.back().end;
     }
@@ -329,7 +352,7 @@ class Lineage {
   const TensorId start_;
   std::vector<TensorId> order_;
   std::vector<Cells> cells_[kTensorCount];
-  int steps_[kTensorCount] = {};  // 0: unknown
+  int steps_[kTensorCount] = {};                                // 0: unknown
   mutable std::vector<std::optional<std::vector<Span>>> seen_;  // by query (and head)
 };
 

@@ -28,13 +28,28 @@ std::string plus(std::string_view index, std::int64_t by) {
 
 class Writer {
  public:
-  Writer(const Spec& spec, const Inputs& in, const Trace& trace, int head) : spec_(spec), in_(in), trace_(trace), head_(head) {}
+  Writer(const Spec& spec, const Inputs& in, const Trace& trace, int head)
+      : spec_(spec),
+        in_(in),
+        trace_(trace),
+        head_(head) {}
 
   std::vector<LoopLine> made(TensorId id) {
     switch (id) {
-      case TensorId::q: projected("Q", "W_Q", in_.bQ ? "b_Q" : "", "X", spec_.queryCount, spec_.headDim, in_.wQ->rows()); break;
-      case TensorId::k: projected("K", "W_K", in_.bK ? "b_K" : "", in_.xKv ? "X_KV" : "X", spec_.keyCount, spec_.headDim, in_.wK->rows()); break;
-      case TensorId::v: projected("V", "W_V", in_.bV ? "b_V" : "", in_.xV ? "X_V" : in_.xKv ? "X_KV" : "X", spec_.keyCount, spec_.valueDim, in_.wV->rows()); break;
+      case TensorId::q:
+        projected("Q", "W_Q", in_.bQ ? "b_Q" : "", "X", spec_.queryCount, spec_.headDim, in_.wQ->rows());
+        break;
+      case TensorId::k:
+        projected("K", "W_K", in_.bK ? "b_K" : "", in_.xKv ? "X_KV" : "X", spec_.keyCount, spec_.headDim,
+                  in_.wK->rows());
+        break;
+      case TensorId::v:
+        projected("V", "W_V", in_.bV ? "b_V" : "",
+                  in_.xV    ? "X_V"
+                  : in_.xKv ? "X_KV"
+                            : "X",
+                  spec_.keyCount, spec_.valueDim, in_.wV->rows());
+        break;
       case TensorId::scores: scores(); break;
       case TensorId::weights: weights(); break;
       case TensorId::head_output: headOutput(); break;
@@ -57,12 +72,14 @@ class Writer {
   }
 
   /// A line of a mechanism, with its own indentation.
-  void indented(int depth, std::string_view words, std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+  void indented(int depth, std::string_view words,
+                std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
     while (takePrefix(words, "  ")) ++depth;
     line(depth, filled(words, values));
   }
 
-  void projected(std::string_view name, std::string_view matrix, std::string_view bias, std::string_view from, int rows, int cols, int width) {
+  void projected(std::string_view name, std::string_view matrix, std::string_view bias, std::string_view from,
+                 int rows, int cols, int width) {
     const char letter = static_cast<char>(name[0] + ('a' - 'A'));
     const std::string sum(1, letter);
     const bool isPositioned = spec_.position == Position::sinusoidal && from != "X_V";
@@ -70,15 +87,22 @@ class Writer {
     loop(0, index, rows);
     loop(1, "c", cols);
     line(2, joined({sum, " = ", bias.empty() ? "0" : bias, bias.empty() ? "" : "[c]"}));
-    loop(2, "m", width, joined({sum, " = ", sum, " + ", isPositioned ? joined({"(", from, " + P)"}) : std::string(from), "[", index, ",m] × ", matrix, "[m,c]"}), false);
+    loop(2, "m", width,
+         joined({sum, " = ", sum, " + ", isPositioned ? joined({"(", from, " + P)"}) : std::string(from), "[",
+                 index, ",m] × ", matrix, "[m,c]"}),
+         false);
     line(2, joined({name, "[", index, ",c] = ", sum}), true);
   }
 
-  /// The condition under which a key is hidden from a query; painted cells and patterns are looked up in a table.
+  /// The condition under which a key is hidden from a query; painted cells and patterns are looked up in a
+  /// table.
   std::string hidden() const {
     std::vector<std::string> all;
     const std::int64_t offset = spec_.causalOffset;
-    if (spec_.causal) all.push_back(joined({"j > ", plus("i", offset), spec_.prefix > 0 ? late<" and j > ">() + std::to_string(spec_.prefix) : std::string()}));
+    if (spec_.causal)
+      all.push_back(
+          joined({"j > ", plus("i", offset),
+                  spec_.prefix > 0 ? late<" and j > ">() + std::to_string(spec_.prefix) : std::string()}));
     if (spec_.windowLeft >= 0) all.push_back("j < " + plus("i", offset - spec_.windowLeft));
     if (spec_.windowRight >= 0) all.push_back("j > " + plus("i", offset + spec_.windowRight));
     if (spec_.keyLength >= 0) all.push_back("j > " + std::to_string(spec_.keyLength));
@@ -95,12 +119,20 @@ class Writer {
     loop(1, "j", spec_.keyCount);
     line(2, "s = 0");
     eachLine(textOf(spec_.score).loops, [&](std::string_view words) {
-      indented(2, words, {{"q", q}, {"k", k}, {"d", std::to_string(spec_.headDim)}, {"u", std::to_string(sizeOf(Size::scoreUnits, spec_, in_))}});
+      indented(2, words,
+               {{"q", q},
+                {"k", k},
+                {"d", std::to_string(spec_.headDim)},
+                {"u", std::to_string(sizeOf(Size::scoreUnits, spec_, in_))}});
     });
-    if (mechanismOf(spec_.score).isScaled) line(2, spec_.scale == 0.0f ? joined({"s = s ÷ √", spec_.headDim}) : "s = s × " + text(double{spec_.scale}));
+    if (mechanismOf(spec_.score).isScaled)
+      line(2, spec_.scale == 0.0f ? joined({"s = s ÷ √", spec_.headDim})
+                                  : "s = s × " + text(double{spec_.scale}));
     const std::string cap = text(double{spec_.softcap});
     if (spec_.softcap > 0) line(2, joined({"s = ", cap, " × tanh(s ÷ ", cap, ")"}));
-    if (spec_.position == Position::alibi) line(2, joined({"s = s − ", text(double{slopeOf(spec_, head_)}), " × |", plus("i", spec_.causalOffset), " − j|"}));
+    if (spec_.position == Position::alibi)
+      line(2, joined({"s = s − ", text(double{slopeOf(spec_, head_)}), " × |", plus("i", spec_.causalOffset),
+                      " − j|"}));
     if (in_.bias) line(2, "s = s + bias[i,j]");
     const std::string when = spec_.maskAfterSoftmax ? std::string() : hidden();
     if (!when.empty()) line(2, joined({late<"if ">(), when, ": s = −∞"}));
@@ -117,8 +149,10 @@ class Writer {
 
   void weights() {
     using arithmetic::Expression;
-    const std::string divided = spec_.temperature == 1.0f ? std::string() : " ÷ " + text(double{spec_.temperature});
-    const Expression s("S[i,j]" + divided, arithmetic::kPlain, divided.empty() ? Expression::Binding::atom : Expression::Binding::product);
+    const std::string divided =
+        spec_.temperature == 1.0f ? std::string() : " ÷ " + text(double{spec_.temperature});
+    const Expression s("S[i,j]" + divided, arithmetic::kPlain,
+                       divided.empty() ? Expression::Binding::atom : Expression::Binding::product);
     const NormalizerText& normalizer = textOf(spec_.normalizer);
     const std::string weight = normalizer.weight ? normalizer.weight(s, Expression("t")).text : std::string();
     const std::string after = spec_.maskAfterSoftmax ? hidden() : std::string();
@@ -128,7 +162,9 @@ class Writer {
     eachLine(normalizer.loops, [&](std::string_view words) {
       if (takePrefix(words, "?") && !isEmpty) return;
       if (words.starts_with("w = ")) loop(depth++, "j", spec_.keyCount);
-      indented(depth, words, {{"s", s.text}, {"row", "S[i]" + divided}, {"n", std::to_string(spec_.keyCount)}, {"w", weight}});
+      indented(
+          depth, words,
+          {{"s", s.text}, {"row", "S[i]" + divided}, {"n", std::to_string(spec_.keyCount)}, {"w", weight}});
     });
     if (!after.empty()) line(2, joined({late<"if ">(), after, ": w = 0"}));
     line(2, "W[i,j] = w", true);
@@ -156,7 +192,8 @@ class Writer {
     loop(2, "e", spec_.valueDim, {}, false);
     line(3, joined({"c = (h − 1) × ", spec_.valueDim, " + e"}));
     line(3, joined({name, "[i,c] = O[h,i,e]"}), true);
-    if (spec_.hiddenHeads != 0) line(3, joined({late<"if h is not ">(), shownHeads(), ": ", name, "[i,c] = 0"}));
+    if (spec_.hiddenHeads != 0)
+      line(3, joined({late<"if h is not ">(), shownHeads(), ": ", name, "[i,c] = 0"}));
   }
 
   void output() {
@@ -167,7 +204,8 @@ class Writer {
     line(2, in_.bO ? "y = b_O[c]" : "y = 0");
     if (isAll) loop(2, "h", spec_.heads, {}, false);
     else line(2, joined({late<"for h in ">(), shownHeads(), ":"}));
-    loop(3, "e", spec_.valueDim, joined({"y = y + O[h,i,e] × W_O[(h − 1) × ", spec_.valueDim, " + e,c]"}), false);
+    loop(3, "e", spec_.valueDim, joined({"y = y + O[h,i,e] × W_O[(h − 1) × ", spec_.valueDim, " + e,c]"}),
+         false);
     line(2, "Y[i,c] = y", true);
   }
 
@@ -182,8 +220,11 @@ class Writer {
 void turn(std::string& words) {
   for (std::size_t at = words.find('['); at != std::string::npos; at = words.find('[', at + 1)) {
     const std::size_t end = words.find(']', at), comma = words.find(',', at);
-    if (end == std::string::npos || comma == std::string::npos || comma > end || words.find(',', comma + 1) < end) continue;
-    const std::string first = words.substr(at + 1, comma - at - 1), second = words.substr(comma + 1, end - comma - 1);
+    if (end == std::string::npos || comma == std::string::npos || comma > end ||
+        words.find(',', comma + 1) < end)
+      continue;
+    const std::string first = words.substr(at + 1, comma - at - 1),
+                      second = words.substr(comma + 1, end - comma - 1);
     words.replace(at + 1, end - at - 1, joined({second, ",", first}));
   }
 }
@@ -192,11 +233,13 @@ void turn(std::string& words) {
 
 TensorId madeByLoops(TensorId id) {
   if (id >= TensorId::raw && id <= TensorId::masked) return TensorId::scores;
-  if (id == TensorId::exponentials || id == TensorId::row_max || id == TensorId::row_sum) return TensorId::weights;
+  if (id == TensorId::exponentials || id == TensorId::row_max || id == TensorId::row_sum)
+    return TensorId::weights;
   return id;
 }
 
-std::vector<LoopLine> loopsOf(TensorId id, const Spec& spec, const Inputs& in, const Trace& trace, int head, bool tokensAreColumns) {
+std::vector<LoopLine> loopsOf(TensorId id, const Spec& spec, const Inputs& in, const Trace& trace, int head,
+                              bool tokensAreColumns) {
   id = madeByLoops(id);
   if ((id == TensorId::q || id == TensorId::k || id == TensorId::v) && !in.projected()) return {};
   std::vector<LoopLine> lines = Writer(spec, in, trace, head).made(id);

@@ -19,9 +19,12 @@ using Step = RowStep;
 constexpr int kWholeSum = 8;  // a line shows up to this many products in full
 
 bool hasMask(const Spec& spec, const Inputs& in) {
-  return spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.keyLength >= 0 || spec.pattern.any() || in.painted;
+  return spec.causal || spec.windowLeft >= 0 || spec.windowRight >= 0 || spec.keyLength >= 0 ||
+         spec.pattern.any() || in.painted;
 }
-bool masksAfter(const Spec& spec, const Inputs& in) { return spec.maskAfterSoftmax && isSoftmax(spec) && hasMask(spec, in); }
+bool masksAfter(const Spec& spec, const Inputs& in) {
+  return spec.maskAfterSoftmax && isSoftmax(spec) && hasMask(spec, in);
+}
 
 }  // namespace
 
@@ -104,7 +107,8 @@ DisplayState displayState(TensorId id, RowStep step, const Spec& spec, const Inp
 StepCells cellsOf(RowStep step, const Spec& spec, const Inputs& in, const Trace& trace, StepPlace at) {
   StepCells cells;
   const int keyHead = at.head / (spec.heads / spec.kvHeads);
-  const TensorId q = isRotary(spec) ? TensorId::q_rotated : TensorId::q, k = isRotary(spec) ? TensorId::k_rotated : TensorId::k;
+  const TensorId q = isRotary(spec) ? TensorId::q_rotated : TensorId::q,
+                 k = isRotary(spec) ? TensorId::k_rotated : TensorId::k;
   const auto row = [&](TensorId id) {
     const Tensor* tensor = find(in, trace, id);
     return Region{id, tensor && tensor->heads() > 1 ? at.head : 0, at.row, 0, 1, tensor ? tensor->cols() : 0};
@@ -125,7 +129,8 @@ StepCells cellsOf(RowStep step, const Spec& spec, const Inputs& in, const Trace&
   }
   switch (step) {
     case Step::cache: {
-      const int own = std::min(at.row + spec.causalOffset, spec.keyCount - 1), first = std::min(cacheStep(spec, at.row).reused.begin, own);
+      const int own = std::min(at.row + spec.causalOffset, spec.keyCount - 1),
+                first = std::min(cacheStep(spec, at.row).reused.begin, own);
       for (const TensorId id : {TensorId::k, TensorId::v}) {
         const int columns = id == TensorId::k ? spec.headDim : spec.valueDim;
         reads({id, keyHead, first, 0, own + 1 - first, columns});
@@ -170,15 +175,26 @@ namespace {
 /// Writes the lines of one step.
 class Lines {
  public:
-  Lines(RowStep step, const Spec& spec, const Inputs& in, const Trace& trace, StepPlace at, const std::vector<std::string>& labels,
-        const std::vector<std::string>& keyLabels, int decimals, int most)
-      : step_(step), spec_(spec), in_(in), trace_(trace), at_(at), labels_(labels), keyLabels_(keyLabels), decimals_(decimals), most_(most) {}
+  Lines(RowStep step, const Spec& spec, const Inputs& in, const Trace& trace, StepPlace at,
+        const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels, int decimals,
+        int most)
+      : step_(step),
+        spec_(spec),
+        in_(in),
+        trace_(trace),
+        at_(at),
+        labels_(labels),
+        keyLabels_(keyLabels),
+        decimals_(decimals),
+        most_(most) {}
 
   std::vector<Term> write() {
     switch (step_) {
       case Step::cache: cache(); break;
       case Step::turned_query: columns(TensorId::q_rotated, at_.head, at_.row, spec_.headDim, "q"); break;
-      case Step::turned_key: columns(TensorId::k_rotated, at_.head / (spec_.heads / spec_.kvHeads), at_.key, spec_.headDim, "k"); break;
+      case Step::turned_key:
+        columns(TensorId::k_rotated, at_.head / (spec_.heads / spec_.kvHeads), at_.key, spec_.headDim, "k");
+        break;
       case Step::maximum: take(explained(TensorId::row_max, at_.head, at_.row, 0)); break;
       case Step::sum: take(explained(TensorId::row_sum, at_.head, at_.row, 0)); break;
       case Step::threshold: take(explained(TensorId::weights, at_.head, at_.row, largest())); break;
@@ -226,7 +242,8 @@ class Lines {
       } else {
         const auto piece = [&](int c) {
           const CellRef cell{TensorId::head_output, h, at_.row, c};
-          return explanation_format::Piece(mark::kCell + formatNumber(double{trace_.headOutput.at(h, at_.row, c)}, decimals_), {cell});
+          return explanation_format::Piece(
+              mark::kCell + formatNumber(double{trace_.headOutput.at(h, at_.row, c)}, decimals_), {cell});
         };
         line.text = "[";
         explanation_format::join(piece, spec_.valueDim, ", ", line.text, line.cells);
@@ -240,7 +257,8 @@ class Lines {
     const int own = at_.row + spec_.causalOffset;
     Term line;
     line.label = late<"keys, values">();
-    line.text = own > 0 ? joined({kept(cacheStep(spec_, at_.row).reused), late<" : only ">(), own + 1, late<" is computed">()})
+    line.text = own > 0 ? joined({kept(cacheStep(spec_, at_.row).reused), late<" : only ">(), own + 1,
+                                  late<" is computed">()})
                         : late<"the first token : nothing is kept yet">();
     lines_.push_back(std::move(line));
   }
@@ -261,7 +279,8 @@ class Lines {
   void nothing() {
     for (Term& t : explained(TensorId::weights, at_.head, at_.row, at_.key))
       if (t.step == Step::none && t.cells.empty()) lines_.push_back(std::move(t));
-    if (lines_.empty()) lines_.push_back({nameOf(step_, spec_, in_), late<"this key is hidden : −∞">(), 0, {}});
+    if (lines_.empty())
+      lines_.push_back({nameOf(step_, spec_, in_), late<"this key is hidden : −∞">(), 0, {}});
   }
 
   RowStep step_;
@@ -276,24 +295,35 @@ class Lines {
 
 }  // namespace
 
-std::vector<Term> linesOf(RowStep step, const Spec& spec, const Inputs& in, const Trace& trace, StepPlace at, const std::vector<std::string>& labels,
-                          const std::vector<std::string>& keyLabels, int decimals, int most) {
+std::vector<Term> linesOf(RowStep step, const Spec& spec, const Inputs& in, const Trace& trace, StepPlace at,
+                          const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels,
+                          int decimals, int most) {
   return Lines(step, spec, in, trace, at, labels, keyLabels, decimals, most).write();
 }
 
-std::optional<Term> sumBehind(const Term& line, int ordinal, const Spec& spec, const Inputs& in, const Trace& trace, CellRef pair, int decimals) {
+std::optional<Term> sumBehind(const Term& line, int ordinal, const Spec& spec, const Inputs& in,
+                              const Trace& trace, CellRef pair, int decimals) {
   if (!takes(spec.score, TensorId::w_a) || spec.headDim > kWholeSum) return {};
   const bool additive = takes(spec.score, TensorId::u_a), both = additive && line.step == Step::raw;
   const bool ofKey = both ? ordinal % 2 == 1 : line.step == Step::key_side;
   const int column = both ? ordinal / 2 : ordinal;
   if (column >= sizeOf(Size::scoreUnits, spec, in)) return {};
   ExplainedCell cell{spec, in, trace, pair, decimals, true};
-  const auto weight = [&](int i) { return CellRef{ofKey ? TensorId::u_a : TensorId::w_a, pair.head, additive ? column : i, additive ? i : column}; };
+  const auto weight = [&](int i) {
+    return CellRef{ofKey ? TensorId::u_a : TensorId::w_a, pair.head, additive ? column : i,
+                   additive ? i : column};
+  };
   const auto factor = [&](int i) { return ofKey ? cell.keyCell(i) : cell.queryCell(i); };
   double sum = 0.0;
   for (int i = 0; i < spec.headDim; ++i) sum += cell.at(weight(i)) * cell.at(factor(i));
-  if (additive) cell.addProducts(Step::none, joined({ofKey ? "U_a · k" : "W_a · q", subscript((ofKey ? pair.col : pair.row) + 1), "[", column + 1, "]"}), sum, spec.headDim, weight, factor);
-  else cell.addProducts(Step::none, joined({"q", subscript(pair.row + 1), "ᵀ · W_a[", column + 1, "]"}), sum, spec.headDim, factor, weight);
+  if (additive)
+    cell.addProducts(Step::none,
+                     joined({ofKey ? "U_a · k" : "W_a · q", subscript((ofKey ? pair.col : pair.row) + 1), "[",
+                             column + 1, "]"}),
+                     sum, spec.headDim, weight, factor);
+  else
+    cell.addProducts(Step::none, joined({"q", subscript(pair.row + 1), "ᵀ · W_a[", column + 1, "]"}), sum,
+                     spec.headDim, factor, weight);
   return std::move(cell.lines.front());
 }
 

@@ -32,12 +32,14 @@ std::string divisorsOf(int heads) {
 
 Result<void> checkSizes(const Spec& spec, Room room) {
   const bool isBoard = room == Room::board;
-  const int tokens = isBoard ? Limits::tokens : Limits::longest, columns = isBoard ? Limits::headDim : Limits::longest;
+  const int tokens = isBoard ? Limits::tokens : Limits::longest,
+            columns = isBoard ? Limits::headDim : Limits::longest;
   if (auto ok = checks::checkSize("heads", spec.heads, Limits::heads); !ok) return ok;
   if (auto ok = checks::checkSize("kvHeads", spec.kvHeads, Limits::heads); !ok) return ok;
   if (spec.heads % spec.kvHeads != 0) {
-    return base::refuse(Error::Kind::range, "heads", {checks::text(spec.kvHeads) + " key-value heads do not divide " + checks::text(spec.heads) +
-                               " heads; use " + divisorsOf(spec.heads) + "."});
+    return base::refuse(Error::Kind::range, "heads",
+                        {checks::text(spec.kvHeads) + " key-value heads do not divide " +
+                         checks::text(spec.heads) + " heads; use " + divisorsOf(spec.heads) + "."});
   }
   if (auto ok = checks::checkSize("queryCount", spec.queryCount, tokens); !ok) return ok;
   if (auto ok = checks::checkSize("keyCount", spec.keyCount, tokens); !ok) return ok;
@@ -56,84 +58,125 @@ Result<void> checkSizes(const Spec& spec, Room room) {
 
 Result<void> checkOptions(const Spec& spec) {
   if (!std::isfinite(spec.scale)) {
-    return base::refuse(Error::Kind::range, "scale", {checks::text(spec.scale) + " is not a finite number; use 0 for 1/√d_k, or any other number."});
+    return base::refuse(
+        Error::Kind::range, "scale",
+        {checks::text(spec.scale) + " is not a finite number; use 0 for 1/√d_k, or any other number."});
   }
   if (!(spec.temperature >= Limits::coldest && spec.temperature <= Limits::hottest)) {
-    return base::refuse(Error::Kind::range, "temperature", {checks::text(spec.temperature) + " is out of range; use " + checks::text(Limits::coldest) + " to " +
-                                     checks::text(Limits::hottest) + "."});
+    return base::refuse(Error::Kind::range, "temperature",
+                        {checks::text(spec.temperature) + " is out of range; use " +
+                         checks::text(Limits::coldest) + " to " + checks::text(Limits::hottest) + "."});
   }
   if (spec.causalOffset < 0) {
-    return base::refuse(Error::Kind::range, "causalOffset", {checks::text(spec.causalOffset) + " is negative; use 0, or the number of cached keys."});
+    return base::refuse(
+        Error::Kind::range, "causalOffset",
+        {checks::text(spec.causalOffset) + " is negative; use 0, or the number of cached keys."});
   }
   if (spec.windowLeft < -1) {
-    return base::refuse(Error::Kind::range, "windowLeft", {checks::text(spec.windowLeft) + " is out of range; use -1 for no limit, or 0 and more."});
+    return base::refuse(
+        Error::Kind::range, "windowLeft",
+        {checks::text(spec.windowLeft) + " is out of range; use -1 for no limit, or 0 and more."});
   }
   if (spec.windowRight < -1) {
-    return base::refuse(Error::Kind::range, "windowRight", {checks::text(spec.windowRight) + " is out of range; use -1 for no limit, or 0 and more."});
+    return base::refuse(
+        Error::Kind::range, "windowRight",
+        {checks::text(spec.windowRight) + " is out of range; use -1 for no limit, or 0 and more."});
   }
   if (!(std::isfinite(spec.softcap) && spec.softcap >= 0.0f)) {
-    return base::refuse(Error::Kind::range, "softcap", {checks::text(spec.softcap) + " is out of range; use 0 for none, or the largest score."});
+    return base::refuse(
+        Error::Kind::range, "softcap",
+        {checks::text(spec.softcap) + " is out of range; use 0 for none, or the largest score."});
   }
   if (spec.prefix < 0 || spec.prefix > spec.keyCount) {
-    return base::refuse(Error::Kind::range, "prefix", {checks::text(spec.prefix) + " is out of range; use 0 for none, to " + checks::text(spec.keyCount) + "."});
+    return base::refuse(Error::Kind::range, "prefix",
+                        {checks::text(spec.prefix) + " is out of range; use 0 for none, to " +
+                         checks::text(spec.keyCount) + "."});
   }
   if (spec.keyLength < -1 || spec.keyLength > spec.keyCount) {
-    return base::refuse(Error::Kind::range, "keyLength", {checks::text(spec.keyLength) + " is out of range; use -1 for no padding, or 0 to " +
-                                   checks::text(spec.keyCount) + "."});
+    return base::refuse(Error::Kind::range, "keyLength",
+                        {checks::text(spec.keyLength) + " is out of range; use -1 for no padding, or 0 to " +
+                         checks::text(spec.keyCount) + "."});
   }
   if (spec.heads < 64 && spec.hiddenHeads >> spec.heads != 0) {
-    return base::refuse(Error::Kind::range, "hiddenHeads", {checks::text(spec.hiddenHeads) + " has bits for more than " + checks::text(spec.heads) +
-                                     " heads; use those of heads 0 to " + checks::text(spec.heads - 1) + "."});
+    return base::refuse(
+        Error::Kind::range, "hiddenHeads",
+        {checks::text(spec.hiddenHeads) + " has bits for more than " + checks::text(spec.heads) +
+         " heads; use those of heads 0 to " + checks::text(spec.heads - 1) + "."});
   }
   if (spec.maskAfterSoftmax && spec.normalizer != Normalizer::softmax) {
-    return base::refuse(Error::Kind::range, "maskAfterSoftmax", {"it is on although there is no softmax; turn it off, or use the normaliser softmax."});
+    return base::refuse(
+        Error::Kind::range, "maskAfterSoftmax",
+        {"it is on although there is no softmax; turn it off, or use the normaliser softmax."});
   }
   return {};
 }
 
 Result<void> checkPattern(const Pattern& pattern) {
-  const std::pair<const char*, int> parts[] = {{"pattern.local", pattern.local},   {"pattern.stride", pattern.stride},
-                                               {"pattern.block", pattern.block},   {"pattern.global", pattern.global},
+  const std::pair<const char*, int> parts[] = {{"pattern.local", pattern.local},
+                                               {"pattern.stride", pattern.stride},
+                                               {"pattern.block", pattern.block},
+                                               {"pattern.global", pattern.global},
                                                {"pattern.random", pattern.random}};
   for (const auto& [field, value] : parts) {
-    if (value < 0) return base::refuse(Error::Kind::range, field, {checks::text(value) + " is negative; use 0 for none of it, or more."});
+    if (value < 0)
+      return base::refuse(Error::Kind::range, field,
+                          {checks::text(value) + " is negative; use 0 for none of it, or more."});
   }
   if (pattern.dilation >= 1) return {};
-  return base::refuse(Error::Kind::range, "pattern.dilation", {checks::text(pattern.dilation) + " is out of range; use 1 for every key, or more."});
+  return base::refuse(Error::Kind::range, "pattern.dilation",
+                      {checks::text(pattern.dilation) + " is out of range; use 1 for every key, or more."});
 }
 
 Result<void> checkPosition(const Spec& spec, const Inputs& in, Room room) {
   if (spec.position == Position::sinusoidal && !in.projected()) {
-    return base::refuse(Error::Kind::range, "position", {"sinusoidal positions are added to x, which this layer does not have; use rotary or alibi."});
+    return base::refuse(
+        Error::Kind::range, "position",
+        {"sinusoidal positions are added to x, which this layer does not have; use rotary or alibi."});
   }
   if (isRotary(spec) && !mechanismOf(spec.score).isDot()) {
-    return base::refuse(Error::Kind::range, "position", {"rotary turns dot products, and the additive score has none; use the score dot, scaled, "
-                              "general or cosine, or other positions."});
+    return base::refuse(
+        Error::Kind::range, "position",
+        {"rotary turns dot products, and the additive score has none; use the score dot, scaled, "
+         "general or cosine, or other positions."});
   }
   if (isRotary(spec) && rotatedColumns(spec) % 2 != 0) {
-    if (spec.rotary.dims % 2 != 0) return base::refuse(Error::Kind::range, "rotary.dims", {checks::text(spec.rotary.dims) + " columns are no pairs, which rotary positions turn; use an even number, or 0 for all."});
-    return base::refuse(Error::Kind::range, "headDim", {checks::text(spec.headDim) + " columns are no pairs, which rotary positions turn; use an even number."});
+    if (spec.rotary.dims % 2 != 0)
+      return base::refuse(
+          Error::Kind::range, "rotary.dims",
+          {checks::text(spec.rotary.dims) +
+           " columns are no pairs, which rotary positions turn; use an even number, or 0 for all."});
+    return base::refuse(Error::Kind::range, "headDim",
+                        {checks::text(spec.headDim) +
+                         " columns are no pairs, which rotary positions turn; use an even number."});
   }
   if (!(std::isfinite(spec.rotary.base) && spec.rotary.base > 1.0f)) {
-    return base::refuse(Error::Kind::range, "rotary.base", {checks::text(spec.rotary.base) + " is out of range; use 10000, or another number above 1."});
+    return base::refuse(
+        Error::Kind::range, "rotary.base",
+        {checks::text(spec.rotary.base) + " is out of range; use 10000, or another number above 1."});
   }
   if (!(std::isfinite(spec.rotary.factor) && spec.rotary.factor > 0.0f)) {
-    return base::refuse(Error::Kind::range, "rotary.factor", {checks::text(spec.rotary.factor) + " is out of range; use 1 for none, or another number above 0."});
+    return base::refuse(
+        Error::Kind::range, "rotary.factor",
+        {checks::text(spec.rotary.factor) + " is out of range; use 1 for none, or another number above 0."});
   }
   for (const int id : spec.positionIds) {
     if (id >= 0 && id <= Limits::positionId) continue;
-    return base::refuse(Error::Kind::range, "positionIds", {checks::text(id) + " is no position; use 0 to " + checks::text(Limits::positionId) + "."});
+    return base::refuse(
+        Error::Kind::range, "positionIds",
+        {checks::text(id) + " is no position; use 0 to " + checks::text(Limits::positionId) + "."});
   }
   // There, positions are rows of a table.
   const bool isCounted = isRotary(spec) || (spec.position == Position::sinusoidal && in.xKv);
   const int tokens = room == Room::board ? Limits::tokens : Limits::longest;
   if (!isCounted || spec.causalOffset <= tokens - spec.queryCount) return {};
-  return base::refuse(Error::Kind::range, "causalOffset", {checks::text(spec.causalOffset) + " puts the last query beyond position " +
-                                    checks::text(tokens) + "; use at most " + checks::text(tokens - spec.queryCount) +
-                                    ", or alibi."});
+  return base::refuse(
+      Error::Kind::range, "causalOffset",
+      {checks::text(spec.causalOffset) + " puts the last query beyond position " + checks::text(tokens) +
+       "; use at most " + checks::text(tokens - spec.queryCount) + ", or alibi."});
 }
 
-Result<void> checkAbsent(std::initializer_list<std::pair<const char*, const Tensor*>> tensors, const char* because) {
+Result<void> checkAbsent(std::initializer_list<std::pair<const char*, const Tensor*>> tensors,
+                         const char* because) {
   for (const auto& [field, tensor] : tensors) {
     if (tensor) {
       return Error{Error::Kind::type, field,
@@ -144,28 +187,40 @@ Result<void> checkAbsent(std::initializer_list<std::pair<const char*, const Tens
 }
 
 Result<void> checkDirect(const Spec& spec, const Inputs& in) {
-  if (auto ok = checkAbsent({{"w_q", in.wQ}, {"w_k", in.wK}, {"w_v", in.wV}, {"w_o", in.wO}, {"x_kv", in.xKv},
-                             {"b_q", in.bQ}, {"b_k", in.bK}, {"b_v", in.bV}, {"b_o", in.bO}, {"x_v", in.xV}},
-                            "x, which it would multiply, is not"); !ok) {
+  if (auto ok = checkAbsent({{"w_q", in.wQ},
+                             {"w_k", in.wK},
+                             {"w_v", in.wV},
+                             {"w_o", in.wO},
+                             {"x_kv", in.xKv},
+                             {"b_q", in.bQ},
+                             {"b_k", in.bK},
+                             {"b_v", in.bV},
+                             {"b_o", in.bO},
+                             {"x_v", in.xV}},
+                            "x, which it would multiply, is not");
+      !ok) {
     return ok;
   }
   return checks::checkTensors({{"q", in.q, {spec.heads, spec.queryCount, spec.headDim}},
-                       {"k", in.k, {spec.kvHeads, spec.keyCount, spec.headDim}},
-                       {"v", in.v, {spec.kvHeads, spec.keyCount, spec.valueDim}}});
+                               {"k", in.k, {spec.kvHeads, spec.keyCount, spec.headDim}},
+                               {"v", in.v, {spec.kvHeads, spec.keyCount, spec.valueDim}}});
 }
 
 Result<void> checkProjected(const Spec& spec, const Inputs& in) {
-  if (auto ok = checkAbsent({{"q", in.q}, {"k", in.k}, {"v", in.v}}, "x is given, which makes it"); !ok) return ok;
+  if (auto ok = checkAbsent({{"q", in.q}, {"k", in.k}, {"v", in.v}}, "x is given, which makes it"); !ok)
+    return ok;
   if (!in.xKv && spec.keyCount != spec.queryCount) {
-    return base::refuse(Error::Kind::range, "keyCount", {checks::text(spec.keyCount) + " keys and " + checks::text(spec.queryCount) +
-                                  " queries cannot both be the rows of x; use the same number, or give x_kv."});
+    return base::refuse(Error::Kind::range, "keyCount",
+                        {checks::text(spec.keyCount) + " keys and " + checks::text(spec.queryCount) +
+                         " queries cannot both be the rows of x; use the same number, or give x_kv."});
   }
   const int modelDim = in.x->cols();
   if (auto ok = checks::checkSize("x.cols", modelDim, Limits::modelDim); !ok) return ok;
   if (auto ok = checks::checkTensors({{"x", in.x, {1, spec.queryCount, modelDim}},
-                              {"w_q", in.wQ, {1, modelDim, spec.heads * spec.headDim}},
-                              {"w_k", in.wK, {1, modelDim, spec.kvHeads * spec.headDim}},
-                              {"w_v", in.wV, {1, modelDim, spec.kvHeads * spec.valueDim}}}); !ok) {
+                                      {"w_q", in.wQ, {1, modelDim, spec.heads * spec.headDim}},
+                                      {"w_k", in.wK, {1, modelDim, spec.kvHeads * spec.headDim}},
+                                      {"w_v", in.wV, {1, modelDim, spec.kvHeads * spec.valueDim}}});
+      !ok) {
     return ok;
   }
   if (in.xKv) {
@@ -174,7 +229,8 @@ Result<void> checkProjected(const Spec& spec, const Inputs& in) {
   if (in.xV) {
     if (auto ok = checks::checkTensors({{"x_v", in.xV, {1, spec.keyCount, modelDim}}}); !ok) return ok;
   }
-  for (const auto& [field, bias, weights] : {std::tuple("b_q", in.bQ, in.wQ), std::tuple("b_k", in.bK, in.wK), std::tuple("b_v", in.bV, in.wV)}) {
+  for (const auto& [field, bias, weights] :
+       {std::tuple("b_q", in.bQ, in.wQ), std::tuple("b_k", in.bK, in.wK), std::tuple("b_v", in.bV, in.wV)}) {
     if (!bias) continue;
     if (auto ok = checks::checkTensors({{field, bias, {1, 1, weights->cols()}}}); !ok) return ok;
   }
@@ -188,11 +244,13 @@ Result<void> checkProjected(const Spec& spec, const Inputs& in) {
 
 Result<void> checkScore(const Spec& spec, const Inputs& in) {
   const checks::Shape square{spec.heads, spec.headDim, spec.headDim};
-  if (!takes(spec.score, TensorId::u_a)) return takes(spec.score, TensorId::w_a) ? checks::checkTensors({{"w_a", in.wA, square}}) : Result<void>();
+  if (!takes(spec.score, TensorId::u_a))
+    return takes(spec.score, TensorId::w_a) ? checks::checkTensors({{"w_a", in.wA, square}}) : Result<void>();
   const int units = in.wA ? in.wA->rows() : spec.headDim;
   if (auto ok = checks::checkSize("w_a.rows", units, Limits::longest); !ok) return ok;
   const checks::Shape matrix{spec.heads, units, spec.headDim};
-  return checks::checkTensors({{"w_a", in.wA, matrix}, {"u_a", in.uA, matrix}, {"v_a", in.vA, {spec.heads, 1, units}}});
+  return checks::checkTensors(
+      {{"w_a", in.wA, matrix}, {"u_a", in.uA, matrix}, {"v_a", in.vA, {spec.heads, 1, units}}});
 }
 
 Result<void> checkBias(const Spec& spec, const Tensor* bias) {
@@ -201,11 +259,14 @@ Result<void> checkBias(const Spec& spec, const Tensor* bias) {
   const bool fits = (shape.heads == 1 || shape.heads == spec.heads) && shape.rows == spec.queryCount &&
                     shape.cols == spec.keyCount;
   if (!fits) {
-    return base::refuse(Error::Kind::range, "bias.shape", {checks::text(shape) + " does not fit the scores; use " +
-                                    checks::text(checks::Shape{spec.heads, spec.queryCount, spec.keyCount}) + ", or one head for all."});
+    return base::refuse(
+        Error::Kind::range, "bias.shape",
+        {checks::text(shape) + " does not fit the scores; use " +
+         checks::text(checks::Shape{spec.heads, spec.queryCount, spec.keyCount}) + ", or one head for all."});
   }
   if (checks::firstWrong(TensorId::bias, bias->values()) < 0) return {};
-  return base::refuse(Error::Kind::range, "bias", {"it holds NaN or infinity; use finite numbers, or -infinity to mask."});
+  return base::refuse(Error::Kind::range, "bias",
+                      {"it holds NaN or infinity; use finite numbers, or -infinity to mask."});
 }
 
 Result<void> checkPainted(const Spec& spec, const PaintedMask* painted) {
@@ -214,23 +275,25 @@ Result<void> checkPainted(const Spec& spec, const PaintedMask* painted) {
                     painted->blocked.size() ==
                         static_cast<std::size_t>(painted->rows) * static_cast<std::size_t>(painted->cols);
   if (fits) return {};
-  return base::refuse(Error::Kind::range, "mask.shape", {"[" + checks::text(painted->rows) + ", " + checks::text(painted->cols) + "] with " +
-                                  checks::text(painted->blocked.size()) +
-                                  " cells does not fit the scores; use [" + checks::text(spec.queryCount) + ", " +
-                                  checks::text(spec.keyCount) + "]."});
+  return base::refuse(Error::Kind::range, "mask.shape",
+                      {"[" + checks::text(painted->rows) + ", " + checks::text(painted->cols) + "] with " +
+                       checks::text(painted->blocked.size()) + " cells does not fit the scores; use [" +
+                       checks::text(spec.queryCount) + ", " + checks::text(spec.keyCount) + "]."});
 }
 
 }  // namespace
 
 float scaleFactor(const Spec& spec) {
   if (!mechanismOf(spec.score).isScaled) return 1.0f;
-  return spec.scale != 0.0f ? spec.scale : static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.headDim)));
+  return spec.scale != 0.0f ? spec.scale
+                            : static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.headDim)));
 }
 
 bool isPlain(const Spec& spec) {
   const bool hasPlainMask = spec.prefix == 0 && !spec.pattern.any() && !spec.maskAfterSoftmax;
-  return mechanismOf(spec.score).isProduct && hasPlainMask && isSoftmax(spec) && stepBefore(TensorId::masked, spec, {}) == TensorId::scores &&
-         spec.position == Position::none && spec.hiddenHeads == 0;
+  return mechanismOf(spec.score).isProduct && hasPlainMask && isSoftmax(spec) &&
+         stepBefore(TensorId::masked, spec, {}) == TensorId::scores && spec.position == Position::none &&
+         spec.hiddenHeads == 0;
 }
 
 KeyRange visibleKeys(const Spec& spec, int query) {

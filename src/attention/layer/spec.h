@@ -4,9 +4,9 @@
 #include <limits>
 #include <vector>
 
-#include "base/result.h"
 #include "attention/layer/tensor.h"
 #include "attention/mechanisms/registry.h"
+#include "base/result.h"
 
 namespace attention {
 
@@ -15,7 +15,8 @@ enum class Position : std::uint8_t {
   none,
   sinusoidal,  ///< added to X (Vaswani et al. 2017, section 3.5); projected layers only
   rotary,      ///< Q and K are rotated in pairs of columns (Su et al. 2021, eq. 34): Spec::rotary
-  alibi,       ///< a bias of -slope·distance on the scores, with slopes that fall from head to head (Press et al. 2022)
+  /// A bias of -slope·distance on the scores, with slopes that fall from head to head (Press et al. 2022).
+  alibi,
 };
 
 /// Which columns rotary positions rotate together.
@@ -28,29 +29,33 @@ enum class RotaryPairs : std::uint8_t {
 enum class RotaryScaling : std::uint8_t {
   none,
   linear,  ///< positions are divided by the factor f (Chen et al. 2023, "position interpolation")
-  ntk,     ///< the base is multiplied by f^(r/(r − 2)): the slowest pair rotates f times slower, the fastest as before
+  /// The base is multiplied by f^(r/(r − 2)): the slowest pair rotates f times slower, the fastest as before.
+  ntk,
 };
 
 /// Parameters of rotary positions: pair i is rotated at position p by the angle p·base^(−2i/r).
 struct Rotary {
   RotaryPairs pairs = RotaryPairs::adjacent;
   float base = 10000.0f;  ///< more than 1
-  int dims = 0;           ///< r: only the first `dims` columns are rotated; even. 0, or more than there are: all
+  /// R: only the first `dims` columns are rotated; even. 0, or more than there are: all.
+  int dims = 0;
   RotaryScaling scaling = RotaryScaling::none;
-  float factor = 1.0f;    ///< f, > 0
+  float factor = 1.0f;  ///< f, > 0
 
   bool operator==(const Rotary&) const = default;
 };
 
-/// Which pairs of query and key a sparse layer computes: the union of the parts that are on (not 0). `position` is query + causalOffset.
-/// With no part on, every pair.
+/// Which pairs of query and key a sparse layer computes: the union of the parts that are on (not 0).
+/// `position` is query + causalOffset. With no part on, every pair.
 struct Pattern {
-  int local = 0;         ///< |position - key| < local·dilation and a multiple of dilation (Beltagy et al. 2020)
-  int dilation = 1;      ///< used by local, >= 1
-  int stride = 0;        ///< position - key is a multiple of stride (Child et al. 2019, "Sparse Transformer")
-  int block = 0;         ///< query and key are in the same block of this many tokens
-  int global = 0;        ///< the first tokens, this many, see all and are seen by all (Longformer; BigBird)
-  int random = 0;        ///< this many random keys per query, drawn by `seed` from those that causal leaves (Zaheer et al. 2020)
+  /// |position - key| < local·dilation and a multiple of dilation (Beltagy et al. 2020).
+  int local = 0;
+  int dilation = 1;  ///< used by local, >= 1
+  int stride = 0;    ///< position - key is a multiple of stride (Child et al. 2019, "Sparse Transformer")
+  int block = 0;     ///< query and key are in the same block of this many tokens
+  int global = 0;    ///< the first tokens, this many, see all and are seen by all (Longformer; BigBird)
+  /// This many random keys per query, drawn by `seed` from those that causal leaves (Zaheer et al. 2020).
+  int random = 0;
   std::uint32_t seed = 1;
 
   bool any() const { return local || stride || block || global || random; }
@@ -59,14 +64,16 @@ struct Pattern {
 
 /// Limits that are checked before anything is allocated.
 struct Limits {
-  static constexpr int tokens = 1024;                   ///< of queries and of keys, on the board
-  static constexpr int heads = 64;                      ///< number of queries and of keys on the board
-  static constexpr int headDim = 512;                   ///< d_k and d_v
-  static constexpr int modelDim = 1024;                 ///< width of X
-  static constexpr int longest = 1 << 24;               ///< any size that only memory limits: float represents integers up to here exactly
-  static constexpr int positionId = 1'000'000;          ///< of Spec::positionIds
-  static constexpr float coldest = 1e-6f, hottest = 1e6f;  ///< range of the temperature, the same everywhere: 1 / T must fit a float, with some margin
-  static constexpr std::int64_t scores = 16'777'216;    ///< heads · queries · keys of one Trace
+  static constexpr int tokens = 1024;    ///< of queries and of keys, on the board
+  static constexpr int heads = 64;       ///< number of queries and of keys on the board
+  static constexpr int headDim = 512;    ///< d_k and d_v
+  static constexpr int modelDim = 1024;  ///< width of X
+  /// Any size that only memory limits: float represents integers up to here exactly.
+  static constexpr int longest = 1 << 24;
+  static constexpr int positionId = 1'000'000;  ///< of Spec::positionIds
+  /// Range of the temperature, the same everywhere: 1 / T must fit a float, with some margin.
+  static constexpr float coldest = 1e-6f, hottest = 1e6f;
+  static constexpr std::int64_t scores = 16'777'216;  ///< heads · queries · keys of one Trace
 };
 
 /// Shapes and options. Shapes: Q [heads, queryCount, headDim], K [kvHeads, keyCount, headDim],
@@ -86,18 +93,21 @@ struct Spec {
   Normalizer normalizer = Normalizer::softmax;
   Position position = Position::none;
   Rotary rotary;
-  /// Position ids of the keys 0, 1, 2 … (and of the queries among them), used by sinusoids and rotary positions in place of the indices. A
-  /// list that is too short continues counting from its last number, so {100} is an offset. Empty: the indices themselves.
+  /// Position ids of the keys 0, 1, 2 … (and of the queries among them), used by sinusoids and rotary
+  /// positions in place of the indices. A list that is too short continues counting from its last number, so
+  /// {100} is an offset. Empty: the indices themselves.
   std::vector<int> positionIds;
 
-  bool causal = false;    ///< key j is visible to query i when j <= i + causalOffset
-  int causalOffset = 0;   ///< number of keys cached before this block of queries, >= 0
-  int windowLeft = -1;    ///< how many keys before position i + causalOffset stay visible; -1: unbounded
-  int windowRight = -1;   ///< how many keys after it; -1: unbounded
-  int prefix = 0;         ///< the first `prefix` keys are visible to all queries in spite of causal (prefix language model)
-  int keyLength = -1;     ///< keys from here on are padding; -1: there is no padding
+  bool causal = false;   ///< key j is visible to query i when j <= i + causalOffset
+  int causalOffset = 0;  ///< number of keys cached before this block of queries, >= 0
+  int windowLeft = -1;   ///< how many keys before position i + causalOffset stay visible; -1: unbounded
+  int windowRight = -1;  ///< how many keys after it; -1: unbounded
+  /// The first `prefix` keys are visible to all queries in spite of causal (prefix language model).
+  int prefix = 0;
+  int keyLength = -1;  ///< keys from here on are padding; -1: there is no padding
   Pattern pattern;
-  /// A named mistake to look at: softmax over all keys, and masked weights set to 0 afterwards. Rows no longer sum to 1.
+  /// A named mistake to look at: softmax over all keys, and masked weights set to 0 afterwards. Rows no
+  /// longer sum to 1.
   bool maskAfterSoftmax = false;
 
   std::uint64_t hiddenHeads = 0;  ///< bit h: head h is left out of concat, to show what it contributes
@@ -108,8 +118,8 @@ struct Spec {
 /// The factor of the raw scores: for Score::scaled `scale`, or 1/√headDim where that is 0; otherwise 1.
 float scaleFactor(const Spec& spec);
 
-/// Does every edit of this layer have an incremental path? So for dot or scaled scores with softmax and no other mask than causal, window,
-/// painted cells and padding. Other layers are recomputed.
+/// Does every edit of this layer have an incremental path? So for dot or scaled scores with softmax and no
+/// other mask than causal, window, painted cells and padding. Other layers are recomputed.
 bool isPlain(const Spec& spec);
 
 /// Which optional steps the layer has.
@@ -128,15 +138,16 @@ bool isVisible(const Spec& spec, int query, int key);
 /// How many scores of one head are computed, painted cells aside.
 std::int64_t visibleCount(const Spec& spec);
 
-/// Half-open range outside of which `query` sees no key. In plain layers all keys inside are visible, painted cells aside; a prefix or a
-/// pattern leaves gaps, which mask.h knows.
+/// Half-open range outside of which `query` sees no key. In plain layers all keys inside are visible, painted
+/// cells aside; a prefix or a pattern leaves gaps, which mask.h knows.
 struct KeyRange {
   int begin = 0, end = 0;
 };
 KeyRange visibleKeys(const Spec& spec, int query);
 
-/// The inputs of the layer. Pointers, because the document owns the tensors; they must outlive the call. Either x, wQ, wK, wV (and maybe
-/// wO) are set, and q, k, v are null (a projected layer); or q, k, v are set and the others null.
+/// The inputs of the layer. Pointers, because the document owns the tensors; they must outlive the call.
+/// Either x, wQ, wK, wV (and maybe wO) are set, and q, k, v are null (a projected layer); or q, k, v are set
+/// and the others null.
 ///   x [1, queryCount, modelDim]; wQ [1, modelDim, heads·headDim]; wK [1, modelDim, kvHeads·headDim];
 ///   wV [1, modelDim, kvHeads·valueDim]; wO [1, heads·valueDim, any]. Head h of Q is columns h·headDim … of x·wQ.
 ///   xKv [1, keyCount, modelDim]: what keys and values are projected from in cross-attention; null for self-attention, where
@@ -178,7 +189,8 @@ inline bool isBiased(const Spec& spec, const Inputs& inputs) {
 
 /// Does the bias mask this key, whatever the other masks say?
 inline bool isMaskedByBias(const Inputs& inputs, int head, int query, int key) {
-  return inputs.bias && inputs.bias->at(inputs.bias->heads() == 1 ? 0 : head, query, key) < -std::numeric_limits<float>::max();
+  return inputs.bias && inputs.bias->at(inputs.bias->heads() == 1 ? 0 : head, query, key) <
+                            -std::numeric_limits<float>::max();
 }
 
 /// Which limits apply: those of the board, or only memory, which the caller checks.

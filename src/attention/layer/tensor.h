@@ -16,8 +16,8 @@ namespace attention {
 using base::Error;
 using base::Result;
 
-/// Owns a block of numbers [heads, rows, cols], row-major. A matrix has one head. Sizes must not be negative; callers check limits (spec.h)
-/// before they create one.
+/// Owns a block of numbers [heads, rows, cols], row-major. A matrix has one head. Sizes must not be negative;
+/// callers check limits (spec.h) before they create one.
 class Tensor {
  public:
   Tensor() = default;
@@ -50,14 +50,16 @@ class Tensor {
   bool sameShape(const Tensor& other) const {
     return heads_ == other.heads_ && rows_ == other.rows_ && cols_ == other.cols_;
   }
-  /// Changes the shape. The numbers keep their order in memory, as many as there is room for; additional ones are 0.
+  /// Changes the shape. The numbers keep their order in memory, as many as there is room for; additional ones
+  /// are 0.
   void reshape(int heads, int rows, int cols) {
     heads_ = heads, rows_ = rows, cols_ = cols;
     const std::size_t before = values_.size(), now = count(heads, rows, cols);
     values_.resize(now);
     if (now > before) std::memset(values_.data() + before, 0, (now - before) * sizeof(float));
   }
-  /// Changes the shape of a tensor whose numbers will all be written before they are read. Memory that is new is not touched until then.
+  /// Changes the shape of a tensor whose numbers will all be written before they are read. Memory that is new
+  /// is not touched until then.
   void reshapeUnwritten(int heads, int rows, int cols) {
     heads_ = heads, rows_ = rows, cols_ = cols;
     const std::size_t now = count(heads, rows, cols);
@@ -72,7 +74,8 @@ class Tensor {
     return static_cast<std::size_t>(heads) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
   }
   std::size_t index(int head, int row, int col) const {
-    return (static_cast<std::size_t>(head) * static_cast<std::size_t>(rows_) + static_cast<std::size_t>(row)) *
+    return (static_cast<std::size_t>(head) * static_cast<std::size_t>(rows_) +
+            static_cast<std::size_t>(row)) *
                static_cast<std::size_t>(cols_) +
            static_cast<std::size_t>(col);
   }
@@ -81,8 +84,8 @@ class Tensor {
   std::vector<float, base::Uninitialized<float>> values_;
 };
 
-/// Which pairs of query and key were masked by hand: [rows, cols], 1 = blocked. Shared by all heads. Empty (0 x 0) means that no cell is
-/// painted.
+/// Which pairs of query and key were masked by hand: [rows, cols], 1 = blocked. Shared by all heads. Empty (0
+/// x 0) means that no cell is painted.
 struct PaintedMask {
   int rows = 0, cols = 0;
   std::vector<std::uint8_t> blocked;

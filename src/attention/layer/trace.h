@@ -5,9 +5,10 @@
 
 namespace attention {
 
-/// The intermediates. Computed by forward(), kept up to date by Engine. Fully masked rows have row_max -inf, row_sum 0, weights 0 and
-/// output 0. Finite inputs never give NaN. Steps that the layer does not have are empty: positions and what is computed from them,
-/// softcapped, biased, and for normalisers other than softmax exponentials, row_max and row_sum.
+/// The intermediates. Computed by forward(), kept up to date by Engine. Fully masked rows have row_max -inf,
+/// row_sum 0, weights 0 and output 0. Finite inputs never give NaN. Steps that the layer does not have are
+/// empty: positions and what is computed from them, softcapped, biased, and for normalisers other than
+/// softmax exponentials, row_max and row_sum.
 template <class Numbers>
 struct TraceOf {
   Numbers positions, xPositioned, xKvPositioned, qRotated, kRotated, softcapped, biased;
@@ -23,13 +24,21 @@ const Numbers& scoresBefore(const TraceOf<Numbers>& trace, TensorId id);
 
 /// The result of the last of several optional steps that the layer has. AnyTrace is Trace or ReferenceTrace.
 template <class AnyTrace>
-auto& queriesOf(AnyTrace& trace) { return trace.qRotated.empty() ? trace.q : trace.qRotated; }
+auto& queriesOf(AnyTrace& trace) {
+  return trace.qRotated.empty() ? trace.q : trace.qRotated;
+}
 template <class AnyTrace>
-auto& keysOf(AnyTrace& trace) { return trace.kRotated.empty() ? trace.k : trace.kRotated; }
+auto& keysOf(AnyTrace& trace) {
+  return trace.kRotated.empty() ? trace.k : trace.kRotated;
+}
 template <class AnyTrace>
-auto& cappedOf(AnyTrace& trace) { return trace.softcapped.empty() ? trace.scores : trace.softcapped; }
+auto& cappedOf(AnyTrace& trace) {
+  return trace.softcapped.empty() ? trace.scores : trace.softcapped;
+}
 template <class AnyTrace>
-auto& biasedOf(AnyTrace& trace) { return scoresBefore(trace, TensorId::masked); }
+auto& biasedOf(AnyTrace& trace) {
+  return scoresBefore(trace, TensorId::masked);
+}
 
 /// The member that holds an intermediate; null for inputs.
 template <class Numbers>

@@ -1,5 +1,5 @@
-// Arithmetic as text. A formula stands once, in a generic function: called with numbers it computes, called with expressions it is written
-// down, with the signs of the place that shows it.
+// Arithmetic as text. A formula stands once, in a generic function: called with numbers it computes, called
+// with expressions it is written down, with the signs of the place that shows it.
 #pragma once
 
 #include <cmath>
@@ -12,11 +12,12 @@ namespace attention::arithmetic {
 struct Notation {
   std::string_view divide = " ÷ ", minus = "−", module = {};
 };
-inline constexpr Notation kPlain{};          ///< explanations and loops: "1 ÷ (1 + exp(−s))"
-inline constexpr Notation kFormula{" / "};   ///< captions: "1 / (1 + exp(−s))"
+inline constexpr Notation kPlain{};         ///< explanations and loops: "1 ÷ (1 + exp(−s))"
+inline constexpr Notation kFormula{" / "};  ///< captions: "1 / (1 + exp(−s))"
 constexpr Notation python(std::string_view module) { return {" / ", "-", module}; }
 
-/// A text, and how strongly the operator binds that was written last; the operators below add parentheses where they are needed.
+/// A text, and how strongly the operator binds that was written last; the operators below add parentheses
+/// where they are needed.
 struct Expression {
   enum class Binding { sum, product, atom };
 
@@ -27,7 +28,9 @@ struct Expression {
 
   /// A variable, or a number with its mark (explain.h), as it is to be shown.
   Expression(std::string words, Notation signs = kPlain, Binding binds = Binding::atom)
-      : text(std::move(words)), binding(binds), notation(signs) {}
+      : text(std::move(words)),
+        binding(binds),
+        notation(signs) {}
   Expression(int constant) : text(std::to_string(constant)), isConstant(true) {}
 };
 

@@ -7,24 +7,31 @@ using explanation_format::Piece;
 
 double ExplainedCell::at(CellRef other) const {
   const Tensor* tensor = find(in, trace, other.tensor);
-  return tensor && tensor->contains(other.head, other.row, other.col) ? double{tensor->at(other.head, other.row, other.col)} : 0.0;
+  return tensor && tensor->contains(other.head, other.row, other.col)
+             ? double{tensor->at(other.head, other.row, other.col)}
+             : 0.0;
 }
 std::string ExplainedCell::number(CellRef other) const { return number(at(other), mark::kCell); }
 std::string ExplainedCell::operand(CellRef other) const { return explanation_format::operand(number(other)); }
-std::string ExplainedCell::scoreText(int key) const { return number(score(key), spec.temperature == 1.0f ? mark::kCell : mark::kMade); }
+std::string ExplainedCell::scoreText(int key) const {
+  return number(score(key), spec.temperature == 1.0f ? mark::kCell : mark::kMade);
+}
 
 bool ExplainedCell::isSeen(int key) const {
-  return mask.sees(key) && !(in.painted && in.painted->isBlocked(row, key)) && !isMaskedByBias(in, head, row, key);
+  return mask.sees(key) && !(in.painted && in.painted->isBlocked(row, key)) &&
+         !isMaskedByBias(in, head, row, key);
 }
 std::vector<int> ExplainedCell::support() const {
   return keysWhere([this](int key) { return isSeen(key) && at(TensorId::weights, head, row, key) > 0.0; });
 }
 
-void ExplainedCell::add(RowStep step, std::string label, std::string text, double value, std::vector<CellRef> cells) {
+void ExplainedCell::add(RowStep step, std::string label, std::string text, double value,
+                        std::vector<CellRef> cells) {
   lines.push_back({std::move(label), std::move(text), value, std::move(cells), step});
 }
 
-void ExplainedCell::addJoined(RowStep step, std::string label, double value, Frame frame, int count, const std::function<Piece(int)>& piece) {
+void ExplainedCell::addJoined(RowStep step, std::string label, double value, Frame frame, int count,
+                              const std::function<Piece(int)>& piece) {
   std::vector<CellRef> cells;
   explanation_format::join(piece, count, frame.between, frame.before, cells);
   add(step, std::move(label), frame.before + frame.after, value, std::move(cells));
@@ -34,31 +41,39 @@ void ExplainedCell::addBefore(std::string label, std::string text, double value,
   add(normalizerOf(spec).before, std::move(label), text + equals(value), value, std::move(cells));
 }
 
-void ExplainedCell::addSum(std::string label, std::string before, const std::vector<int>& keys, const std::function<std::string(int)>& term,
-                           const std::string& after, double value) {
-  addJoined(normalizerOf(spec).before, std::move(label), value, {std::move(before), " + ", after + equals(value)}, static_cast<int>(keys.size()), [&](int i) {
-    const int j = keys[static_cast<std::size_t>(i)];
-    return Piece(i == 0 ? term(j) : operand(term(j)), {{TensorId::masked, head, row, j}});
-  });
+void ExplainedCell::addSum(std::string label, std::string before, const std::vector<int>& keys,
+                           const std::function<std::string(int)>& term, const std::string& after,
+                           double value) {
+  addJoined(normalizerOf(spec).before, std::move(label), value,
+            {std::move(before), " + ", after + equals(value)}, static_cast<int>(keys.size()), [&](int i) {
+              const int j = keys[static_cast<std::size_t>(i)];
+              return Piece(i == 0 ? term(j) : operand(term(j)), {{TensorId::masked, head, row, j}});
+            });
 }
 
-void ExplainedCell::addProducts(RowStep step, std::string label, double value, int count, const std::function<CellRef(int)>& left,
+void ExplainedCell::addProducts(RowStep step, std::string label, double value, int count,
+                                const std::function<CellRef(int)>& left,
                                 const std::function<CellRef(int)>& right, const CellRef* bias) {
-  addJoined(step, std::move(label), value, {{}, " + ", (bias ? " + " + operand(*bias) : std::string()) + equals(value)}, count, [&](int i) {
-    const CellRef a = left(i), b = right(i);
-    return Piece(operand(a) + "×" + operand(b), {a, b});
-  });
+  addJoined(step, std::move(label), value,
+            {{}, " + ", (bias ? " + " + operand(*bias) : std::string()) + equals(value)}, count, [&](int i) {
+              const CellRef a = left(i), b = right(i);
+              return Piece(operand(a) + "×" + operand(b), {a, b});
+            });
   if (bias) lines.back().cells.push_back(*bias);
 }
 
 void ExplainedCell::addDot(RowStep step, double value) {
-  addProducts(step, nth("q", row) + " · " + nth("k", col), value, spec.headDim, [this](int c) { return queryCell(c); }, [this](int c) { return keyCell(c); });
+  addProducts(
+      step, nth("q", row) + " · " + nth("k", col), value, spec.headDim,
+      [this](int c) { return queryCell(c); }, [this](int c) { return keyCell(c); });
 }
 
-std::vector<double> ExplainedCell::addTurned(RowStep step, std::string label, TensorId matrix, bool isRowFirst, const std::function<CellRef(int)>& factor) {
+std::vector<double> ExplainedCell::addTurned(RowStep step, std::string label, TensorId matrix,
+                                             bool isRowFirst, const std::function<CellRef(int)>& factor) {
   std::vector<double> made(static_cast<std::size_t>(sizeOf(Size::scoreUnits, spec, in)));
   for (int r = 0; double& sum : made) {
-    for (int c = 0; c < spec.headDim; ++c) sum += at(matrix, head, isRowFirst ? c : r, isRowFirst ? r : c) * at(factor(c));
+    for (int c = 0; c < spec.headDim; ++c)
+      sum += at(matrix, head, isRowFirst ? c : r, isRowFirst ? r : c) * at(factor(c));
     ++r;
   }
   addJoined(step, std::move(label), made.front(), {"[", ", ", "]"}, static_cast<int>(made.size()),
@@ -66,10 +81,12 @@ std::vector<double> ExplainedCell::addTurned(RowStep step, std::string label, Te
   return made;
 }
 
-std::string filled(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+std::string filled(std::string_view text,
+                   std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
   std::string out;
   while (!text.empty()) {
-    const std::size_t open = std::min(text.find('{'), text.size()), close = std::min(text.find('}', open), text.size());
+    const std::size_t open = std::min(text.find('{'), text.size()),
+                      close = std::min(text.find('}', open), text.size());
     out += text.substr(0, open);
     for (const auto& [name, value] : values)
       if (open < close && text.substr(open + 1, close - open - 1) == name) out += value;

@@ -15,10 +15,16 @@ constexpr const NormalizerMechanism* kMechanisms[] = {ATTENTION_NORMALIZERS(ATTE
 constexpr const NormalizerText* kTexts[] = {ATTENTION_NORMALIZERS(ATTENTION_TEXT)};
 }  // namespace normalizers
 
-const ScoreMechanism& mechanismOf(Score score) { return *scores::kMechanisms[static_cast<std::size_t>(score)]; }
+const ScoreMechanism& mechanismOf(Score score) {
+  return *scores::kMechanisms[static_cast<std::size_t>(score)];
+}
 const ScoreText& textOf(Score score) { return *scores::kTexts[static_cast<std::size_t>(score)]; }
-const NormalizerMechanism& mechanismOf(Normalizer normalizer) { return *normalizers::kMechanisms[static_cast<std::size_t>(normalizer)]; }
-const NormalizerText& textOf(Normalizer normalizer) { return *normalizers::kTexts[static_cast<std::size_t>(normalizer)]; }
+const NormalizerMechanism& mechanismOf(Normalizer normalizer) {
+  return *normalizers::kMechanisms[static_cast<std::size_t>(normalizer)];
+}
+const NormalizerText& textOf(Normalizer normalizer) {
+  return *normalizers::kTexts[static_cast<std::size_t>(normalizer)];
+}
 
 bool takes(Score score, TensorId parameter) {
   for (const TensorId id : mechanismOf(score).parameters)

@@ -1,7 +1,7 @@
-// The only list of mechanisms: options, menus, `attn` and core.js offer what is named here. To add one takes its name here, a file
-// scores/NAME.cpp or normalizers/NAME.cpp, also in CMakeLists.txt, with what mechanism.h asks for, and the same in double in
-// reference/reference.cpp, which the tests compare with; the types of core.d.ts and what is new in menus and explanations for web/languages
-// are asked for by tests.
+// The only list of mechanisms: options, menus, `attn` and core.js offer what is named here. To add one takes
+// its name here, a file scores/NAME.cpp or normalizers/NAME.cpp, also in CMakeLists.txt, with what
+// mechanism.h asks for, and the same in double in reference/reference.cpp, which the tests compare with; the
+// types of core.d.ts and what is new in menus and explanations for web/languages are asked for by tests.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 #include <string_view>
 
 #define ATTENTION_SCORES(use) use(dot) use(scaled) use(general) use(additive) use(cosine)
-#define ATTENTION_NORMALIZERS(use) use(softmax) use(sparsemax) use(entmax15) use(sigmoid) use(relu) use(hardmax) use(none)
+#define ATTENTION_NORMALIZERS(use) \
+  use(softmax) use(sparsemax) use(entmax15) use(sigmoid) use(relu) use(hardmax) use(none)
 
 namespace attention {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attention/layer/checks.h"
-#include "base/random.h"
 #include "attention/kernels/kernels.h"
+#include "attention/layer/checks.h"
 #include "attention/models/stages.h"
 #include "attention/steps/steps.h"
+#include "base/random.h"
 #include "base/sentence.h"
 
 namespace attention {
@@ -18,10 +18,13 @@ using Stage = BlockStage;
 Result<void> checkOptions(const BlockSpec& spec) {
   using checks::text;
   if (!(spec.epsilon >= BlockLimits::smallestEpsilon && spec.epsilon <= BlockLimits::largestEpsilon)) {
-    return base::refuse(Error::Kind::range, "epsilon", {text(spec.epsilon) + " is out of range; use 1e-12 to 1."});
+    return base::refuse(Error::Kind::range, "epsilon",
+                        {text(spec.epsilon) + " is out of range; use 1e-12 to 1."});
   }
   if (!(spec.dropRate >= 0.0f && spec.dropRate <= BlockLimits::dropRate)) {
-    return base::refuse(Error::Kind::range, "dropRate", {text(spec.dropRate) + " is out of range; use 0 to " + text(BlockLimits::dropRate) + "."});
+    return base::refuse(
+        Error::Kind::range, "dropRate",
+        {text(spec.dropRate) + " is out of range; use 0 to " + text(BlockLimits::dropRate) + "."});
   }
   return {};
 }
@@ -68,7 +71,8 @@ double activated(Activation activation, double h) {
 
 void activate(Activation activation, const Tensor& in, Tensor& out) {
   out.reshape(1, in.rows(), in.cols());
-  for (std::size_t i = 0; i < in.size(); ++i) out.data()[i] = saturate(activated(activation, double{in.data()[i]}));
+  for (std::size_t i = 0; i < in.size(); ++i)
+    out.data()[i] = saturate(activated(activation, double{in.data()[i]}));
 }
 
 }  // namespace
@@ -82,7 +86,8 @@ Result<void> validate(const BlockSpec& spec, const BlockInputs& in) {
   if (auto ok = checkOptions(spec); !ok) return ok;
   if (auto ok = checks::checkTensors({{"attention", in.attention, {1, spec.rows, spec.width}},
                                       {"w1", in.w1, {1, spec.width, spec.hidden}},
-                                      {"w2", in.w2, {1, spec.hidden, spec.width}}}); !ok) {
+                                      {"w2", in.w2, {1, spec.hidden, spec.width}}});
+      !ok) {
     return ok;
   }
   if (spec.residual || spec.norm == NormPlace::pre) {
@@ -120,7 +125,8 @@ void layerNorm(const Tensor& x, const Tensor* gamma, const Tensor* delta, float 
 bool isKept(const BlockSpec& spec, int site, int row, int col) {
   if (!spec.drops()) return true;
   const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(col);
-  const std::uint64_t bits = base::mix(base::mix(std::uint64_t{spec.seed} << 8 | static_cast<std::uint64_t>(site)) ^ place);
+  const std::uint64_t bits =
+      base::mix(base::mix(std::uint64_t{spec.seed} << 8 | static_cast<std::uint64_t>(site)) ^ place);
   return static_cast<double>(bits >> 11) * 0x1p-53 >= double{spec.dropRate};
 }
 
@@ -134,7 +140,9 @@ Tensor dropMask(const BlockSpec& spec, int site) {
 void forwardBlock(const BlockSpec& spec, const BlockInputs& in, BlockTrace& trace) {
   for (const Stage stage : stagesInOrder(spec)) {
     const std::vector<StageSource> sources = sourcesOf(spec, stage);
-    const auto source = [&](std::size_t i) { return i < sources.size() ? find(in, trace, sources[i].id) : nullptr; };
+    const auto source = [&](std::size_t i) {
+      return i < sources.size() ? find(in, trace, sources[i].id) : nullptr;
+    };
     const auto normalise = [&](Moments& moments) {
       if (spec.norm == NormPlace::none) trace[stage] = Tensor();
       else layerNorm(*source(0), source(1), source(2), spec.epsilon, moments, trace[stage]);

@@ -16,12 +16,14 @@ void throughDropout(const BlockSpec& spec, int site, Tensor& d) {
   const double kept = dropoutFactor(spec);
   if (!spec.drops() && kept == 1.0) return;
   for (int r = 0; r < d.rows(); ++r) {
-    for (int c = 0; c < d.cols(); ++c) d.at(0, r, c) = isKept(spec, site, r, c) ? saturate(double{d.at(0, r, c)} * kept) : 0.0f;
+    for (int c = 0; c < d.cols(); ++c)
+      d.at(0, r, c) = isKept(spec, site, r, c) ? saturate(double{d.at(0, r, c)} * kept) : 0.0f;
   }
 }
 
 /// Backward pass of out = x·w + b: adds the gradient of x to dX.
-void throughConnection(const Tensor& x, const Tensor& w, const Tensor& dOut, Tensor& dX, Tensor& dW, Tensor& dB, Products& products) {
+void throughConnection(const Tensor& x, const Tensor& w, const Tensor& dOut, Tensor& dX, Tensor& dW,
+                       Tensor& dB, Products& products) {
   products.aTb(matrixOf(x), matrixOf(dOut), dW.data(), dW.cols());
   for (int c = 0; c < dB.cols(); ++c) {
     double sum = 0.0;
@@ -39,26 +41,30 @@ double activationSlope(Activation activation, double h) {
   switch (activation) {
     case Activation::relu: return h > 0.0 ? 1.0 : 0.0;
     case Activation::gelu:
-      return 0.5 * (1.0 + std::erf(h * std::sqrt(0.5))) + h * std::exp(-0.5 * h * h) / std::sqrt(2.0 * std::numbers::pi);
+      return 0.5 * (1.0 + std::erf(h * std::sqrt(0.5))) +
+             h * std::exp(-0.5 * h * h) / std::sqrt(2.0 * std::numbers::pi);
     case Activation::tanh: return (1.0 - std::tanh(h)) * (1.0 + std::tanh(h));
   }
   return 1.0;
 }
 
-void layerNormBackward(const Tensor& x, const Tensor* gamma, const Moments& moments, const Tensor& dOut, Tensor& dX,
-                       Tensor* dGamma, Tensor* dDelta) {
+void layerNormBackward(const Tensor& x, const Tensor* gamma, const Moments& moments, const Tensor& dOut,
+                       Tensor& dX, Tensor* dGamma, Tensor* dDelta) {
   const int width = x.cols();
   for (int r = 0; r < x.rows(); ++r) {
     const double mean = double{moments.mean.at(0, r, 0)}, deviation = double{moments.deviation.at(0, r, 0)};
     const auto unit = [&](int c) { return (double{x.at(0, r, c)} - mean) / deviation; };
-    const auto gradient = [&](int c) { return double{dOut.at(0, r, c)} * (gamma ? double{gamma->at(0, 0, c)} : 1.0); };
+    const auto gradient = [&](int c) {
+      return double{dOut.at(0, r, c)} * (gamma ? double{gamma->at(0, 0, c)} : 1.0);
+    };
     double sum = 0.0, along = 0.0;
     for (int c = 0; c < width; ++c) sum += gradient(c), along += gradient(c) * unit(c);
     for (int c = 0; c < width; ++c) {
       const double d = (gradient(c) - sum / width - unit(c) * along / width) / deviation;
       dX.at(0, r, c) = saturate(double{dX.at(0, r, c)} + d);
       const double given = double{dOut.at(0, r, c)};
-      if (dGamma && !dGamma->empty()) dGamma->at(0, 0, c) = saturate(double{dGamma->at(0, 0, c)} + given * unit(c));
+      if (dGamma && !dGamma->empty())
+        dGamma->at(0, 0, c) = saturate(double{dGamma->at(0, 0, c)} + given * unit(c));
       if (dDelta && !dDelta->empty()) dDelta->at(0, 0, c) = saturate(double{dDelta->at(0, 0, c)} + given);
     }
   }
@@ -68,7 +74,8 @@ void backwardBlock(const BlockSpec& spec, const BlockInputs& in, const BlockTrac
                    std::span<const BlockUpstream> upstream, BlockGradients& g, Products& products) {
   const bool pre = spec.norm == NormPlace::pre, post = spec.norm == NormPlace::post;
   shapeLike(in.x, g.x), shapeLike(in.attention, g.attention);
-  shapeLike(in.gamma1, g.gamma1), shapeLike(in.delta1, g.delta1), shapeLike(in.gamma2, g.gamma2), shapeLike(in.delta2, g.delta2);
+  shapeLike(in.gamma1, g.gamma1), shapeLike(in.delta1, g.delta1), shapeLike(in.gamma2, g.gamma2),
+      shapeLike(in.delta2, g.delta2);
   shapeLike(in.w1, g.w1), shapeLike(in.b1, g.b1), shapeLike(in.w2, g.w2), shapeLike(in.b2, g.b2);
   BlockTrace d;
   for (int s = 0; s < kBlockStages; ++s) {
@@ -78,24 +85,33 @@ void backwardBlock(const BlockSpec& spec, const BlockInputs& in, const BlockTrac
       if (u.stage == stage) addTo(d[stage], *u.gradient);
     }
   }
-  const auto sourceOf = [&](Stage stage, std::size_t i) { return static_cast<Stage>(static_cast<int>(sourcesOf(spec, stage)[i].id) - static_cast<int>(kBlockTensors.first)); };
+  const auto sourceOf = [&](Stage stage, std::size_t i) {
+    return static_cast<Stage>(static_cast<int>(sourcesOf(spec, stage)[i].id) -
+                              static_cast<int>(kBlockTensors.first));
+  };
   const Stage read = sourceOf(Stage::hidden_raw, 0);
   if (post) {
-    layerNormBackward(trace[Stage::residual_2], in.gamma2, trace.moments2, d[Stage::norm_2], d[Stage::residual_2], &g.gamma2, &g.delta2);
+    layerNormBackward(trace[Stage::residual_2], in.gamma2, trace.moments2, d[Stage::norm_2],
+                      d[Stage::residual_2], &g.gamma2, &g.delta2);
   }
   addTo(d[Stage::dropout_2], d[Stage::residual_2]);
   if (spec.residual) addTo(d[sourceOf(Stage::residual_2, 1)], d[Stage::residual_2]);
   throughDropout(spec, 2, d[Stage::dropout_2]);
   addTo(d[Stage::feed_forward], d[Stage::dropout_2]);
-  throughConnection(trace[Stage::hidden], *in.w2, d[Stage::feed_forward], d[Stage::hidden], g.w2, g.b2, products);
+  throughConnection(trace[Stage::hidden], *in.w2, d[Stage::feed_forward], d[Stage::hidden], g.w2, g.b2,
+                    products);
   for (std::size_t i = 0; i < d[Stage::hidden].size(); ++i) {
     const double slope = activationSlope(spec.activation, double{trace[Stage::hidden_raw].data()[i]});
     float& raw = d[Stage::hidden_raw].data()[i];
     raw = saturate(double{raw} + slope * double{d[Stage::hidden].data()[i]});
   }
   throughConnection(trace[read], *in.w1, d[Stage::hidden_raw], d[read], g.w1, g.b1, products);
-  if (pre) layerNormBackward(trace[Stage::residual_1], in.gamma2, trace.moments2, d[Stage::norm_2], d[Stage::residual_1], &g.gamma2, &g.delta2);
-  if (post) layerNormBackward(trace[Stage::residual_1], in.gamma1, trace.moments1, d[Stage::norm_1], d[Stage::residual_1], &g.gamma1, &g.delta1);
+  if (pre)
+    layerNormBackward(trace[Stage::residual_1], in.gamma2, trace.moments2, d[Stage::norm_2],
+                      d[Stage::residual_1], &g.gamma2, &g.delta2);
+  if (post)
+    layerNormBackward(trace[Stage::residual_1], in.gamma1, trace.moments1, d[Stage::norm_1],
+                      d[Stage::residual_1], &g.gamma1, &g.delta1);
   addTo(d[Stage::dropout_1], d[Stage::residual_1]);
   if (spec.residual) addTo(g.x, d[Stage::residual_1]);
   throughDropout(spec, 1, d[Stage::dropout_1]);

@@ -14,22 +14,25 @@ struct BlockUpstream {
   const Tensor* gradient = nullptr;
 };
 
-/// ∂L/∂input for every input of a block, each in the shape of the input; empty for inputs that were not given.
+/// ∂L/∂input for every input of a block, each in the shape of the input; empty for inputs that were not
+/// given.
 struct BlockGradients {
   Tensor x, attention, gamma1, delta1, w1, b1, w2, b2, gamma2, delta2;
 };
 
-/// Computes `gradients` from the upstream gradients; `trace` must be the result of forwardBlock(). Products are in float32, the rest in
-/// double: within 1e-5 of the exact gradients, relative to the largest, for unit-normal inputs with widths up to 64. ReLU has derivative 0
-/// at 0; dropped numbers have gradient 0. With pre-norm the attention layer reads norm_1, so the gradient that the layer returns must be
-/// passed back in as an upstream gradient of norm_1 in a second call, or to layerNormBackward().
+/// Computes `gradients` from the upstream gradients; `trace` must be the result of forwardBlock(). Products
+/// are in float32, the rest in double: within 1e-5 of the exact gradients, relative to the largest, for
+/// unit-normal inputs with widths up to 64. ReLU has derivative 0 at 0; dropped numbers have gradient 0. With
+/// pre-norm the attention layer reads norm_1, so the gradient that the layer returns must be passed back in
+/// as an upstream gradient of norm_1 in a second call, or to layerNormBackward().
 void backwardBlock(const BlockSpec& spec, const BlockInputs& inputs, const BlockTrace& trace,
                    std::span<const BlockUpstream> upstream, BlockGradients& gradients, Products& products);
 
-/// Adds the gradient of layerNorm() with respect to x to `dX`, and those of γ and δ to dGamma and dDelta unless these are null or empty.
-/// With x̂ the normalised row and g = γ∘∂L/∂out: ∂x = (g − mean(g) − x̂·mean(g∘x̂)) / √(variance + ε).
-void layerNormBackward(const Tensor& x, const Tensor* gamma, const Moments& moments, const Tensor& dOut, Tensor& dX,
-                       Tensor* dGamma, Tensor* dDelta);
+/// Adds the gradient of layerNorm() with respect to x to `dX`, and those of γ and δ to dGamma and dDelta
+/// unless these are null or empty. With x̂ the normalised row and g = γ∘∂L/∂out: ∂x = (g − mean(g) −
+/// x̂·mean(g∘x̂)) / √(variance + ε).
+void layerNormBackward(const Tensor& x, const Tensor* gamma, const Moments& moments, const Tensor& dOut,
+                       Tensor& dX, Tensor* dGamma, Tensor* dDelta);
 
 /// The derivative of an activation function at h.
 double activationSlope(Activation activation, double h);

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <utility>
 
-#include "attention/models/stages.h"
 #include "attention/layer/explanation_format.h"
+#include "attention/models/stages.h"
 
 namespace attention {
 namespace {
@@ -15,11 +15,17 @@ class BlockExplainer {
  public:
   BlockExplainer(const BlockSpec& spec, const BlockInputs& inputs, const BlockTrace& trace, int row, int col,
                  const std::vector<std::string>& labels, int decimals)
-      : spec_(spec), in_(inputs), trace_(trace), row_(row), col_(col), labels_(labels), decimals_(decimals) {}
+      : spec_(spec),
+        in_(inputs),
+        trace_(trace),
+        row_(row),
+        col_(col),
+        labels_(labels),
+        decimals_(decimals) {}
 
   Explanation explain(Stage stage) {
-    out_.title =
-        std::string(name(stage)) + "[" + token() + ", " + std::to_string(col_ + 1) + "] = " + number(at(stage));
+    out_.title = std::string(name(stage)) + "[" + token() + ", " + std::to_string(col_ + 1) +
+                 "] = " + number(at(stage));
     lines(stage);
     return std::move(out_);
   }
@@ -42,10 +48,13 @@ class BlockExplainer {
 
   void lines(Stage stage) {
     const std::vector<StageSource> sources = sourcesOf(spec_, stage);
-    const auto source = [&](std::size_t i) { return i < sources.size() ? find(in_, trace_, sources[i].id) : nullptr; };
+    const auto source = [&](std::size_t i) {
+      return i < sources.size() ? find(in_, trace_, sources[i].id) : nullptr;
+    };
     switch (stage) {
       case Stage::attention:
-        return add("attention", "the layer's output = " + number(at(stage)), at(stage), {{TensorId::output, 0, row_, col_}});
+        return add("attention", "the layer's output = " + number(at(stage)), at(stage),
+                   {{TensorId::output, 0, row_, col_}});
       case Stage::dropout_1: return addDropout(stage, *source(0), 1);
       case Stage::dropout_2: return addDropout(stage, *source(0), 2);
       case Stage::residual_1:
@@ -64,9 +73,12 @@ class BlockExplainer {
     const double value = at(stage);
     const double rate = double{spec_.dropRate};
     const bool plain = spec_.dropout == Dropout::plain;
-    if (plain && !spec_.training) return add("inference, × (1 − p)", operand(number(at(before))) + " × " + number(1.0 - rate) + " = " + number(value), value);
+    if (plain && !spec_.training)
+      return add("inference, × (1 − p)",
+                 operand(number(at(before))) + " × " + number(1.0 - rate) + " = " + number(value), value);
     if (!spec_.drops()) return add("dropout", "off : " + number(value), value);
-    if (!isKept(spec_, site, row_, col_)) return add("dropped", "with probability " + number(rate) + " : 0", value);
+    if (!isKept(spec_, site, row_, col_))
+      return add("dropped", "with probability " + number(rate) + " : 0", value);
     if (plain) return add("kept", number(at(before)), value);
     add("kept, ÷ (1 − p)", number(at(before)) + " ÷ " + number(1.0 - rate) + " = " + number(value), value);
   }
@@ -84,12 +96,15 @@ class BlockExplainer {
     };
     std::vector<CellRef> cells;
     if (stream == TensorId::x) cells.push_back({stream, 0, row_, col_});
-    add(called(stream) + " + " + called(before), number(at(streamed)) + " + " + operand(number(at(changed))) + " = " + number(at(stage)), at(stage),
+    add(called(stream) + " + " + called(before),
+        number(at(streamed)) + " + " + operand(number(at(changed))) + " = " + number(at(stage)), at(stage),
         std::move(cells));
   }
 
-  void addNorm(Stage stage, const Tensor& z, const Moments& moments, const Tensor* gamma, const Tensor* delta) {
-    const double mean = double{moments.mean.at(0, row_, 0)}, deviation = double{moments.deviation.at(0, row_, 0)};
+  void addNorm(Stage stage, const Tensor& z, const Moments& moments, const Tensor* gamma,
+               const Tensor* delta) {
+    const double mean = double{moments.mean.at(0, row_, 0)},
+                 deviation = double{moments.deviation.at(0, row_, 0)};
     std::string sum;
     std::vector<CellRef> cells;
     const auto piece = [&](int c) {
@@ -101,10 +116,12 @@ class BlockExplainer {
     add("√(variance + ε)", number(deviation), deviation);
     const double normed = (at(z) - mean) / deviation;
     add("(z − mean) ÷ √",
-        "(" + number(at(z)) + " − " + operand(number(mean)) + ") ÷ " + number(deviation) + " = " + number(normed), normed);
+        "(" + number(at(z)) + " − " + operand(number(mean)) + ") ÷ " + number(deviation) + " = " +
+            number(normed),
+        normed);
     add("γ, δ",
-        operand(number(at(gamma, col_, 1.0))) + " × " + operand(number(normed)) + " + " + operand(number(at(delta, col_, 0.0))) + " = " +
-            number(at(stage)),
+        operand(number(at(gamma, col_, 1.0))) + " × " + operand(number(normed)) + " + " +
+            operand(number(at(delta, col_, 0.0))) + " = " + number(at(stage)),
         at(stage));
   }
 
@@ -115,13 +132,16 @@ class BlockExplainer {
     double sum = 0.0;
     for (int i = 0; i < w.rows(); ++i) sum += double{z.at(0, row_, i)} * double{w.at(0, i, col_)};
     const auto piece = [&](int i) {
-      return explanation_format::Piece(operand(number(double{z.at(0, row_, i)})) + "×" + operand(number(double{w.at(0, i, col_)})), {});
+      return explanation_format::Piece(
+          operand(number(double{z.at(0, row_, i)})) + "×" + operand(number(double{w.at(0, i, col_)})), {});
     };
     explanation_format::join(piece, w.rows(), " + ", text, cells);
-    add("z" + explanation_format::subscript(row_ + 1) + " · " + weights + "[:, " + std::to_string(col_ + 1) + "]",
+    add("z" + explanation_format::subscript(row_ + 1) + " · " + weights + "[:, " + std::to_string(col_ + 1) +
+            "]",
         text + " = " + number(sum), sum);
     if (!b) return;
-    add(std::string("+ ") + bias, number(sum) + " + " + operand(number(at(b, col_, 0.0))) + " = " + number(at(stage)), at(stage));
+    add(std::string("+ ") + bias,
+        number(sum) + " + " + operand(number(at(b, col_, 0.0))) + " = " + number(at(stage)), at(stage));
   }
 
   void addActivation(Stage stage, const Tensor& before) {
@@ -140,8 +160,9 @@ class BlockExplainer {
 
 }  // namespace
 
-Explanation explain(const BlockSpec& spec, const BlockInputs& inputs, const BlockTrace& trace, BlockStage stage,
-                    int row, int col, const std::vector<std::string>& labels, int decimals) {
+Explanation explain(const BlockSpec& spec, const BlockInputs& inputs, const BlockTrace& trace,
+                    BlockStage stage, int row, int col, const std::vector<std::string>& labels,
+                    int decimals) {
   return BlockExplainer(spec, inputs, trace, row, col, labels, decimals).explain(stage);
 }
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "attention/layer/checks.h"
 #include "attention/kernels/kernels.h"
+#include "attention/layer/checks.h"
 #include "attention/layer/explanation_format.h"
 #include "attention/steps/steps.h"
 #include "base/sentence.h"
@@ -15,26 +15,36 @@ namespace {
 
 Result<void> checkStarts(std::span<const int> starts, int tokens) {
   using checks::text;
-  if (starts.empty()) return base::refuse(Error::Kind::range, "starts", {"there is no segment; give the first token of each, from 0."});
+  if (starts.empty())
+    return base::refuse(Error::Kind::range, "starts",
+                        {"there is no segment; give the first token of each, from 0."});
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::string field = "starts[" + text(i) + "]";
     if (i == 0 && starts[0] != 0) {
-      return base::refuse(Error::Kind::range, field, {text(starts[0]) + " leaves tokens before it; use 0 for the first segment."});
+      return base::refuse(Error::Kind::range, field,
+                          {text(starts[0]) + " leaves tokens before it; use 0 for the first segment."});
     }
     if (i > 0 && starts[i] <= starts[i - 1]) {
-      return base::refuse(Error::Kind::range, field, {text(starts[i]) + " does not come after " + text(starts[i - 1]) + "; use increasing numbers."});
+      return base::refuse(
+          Error::Kind::range, field,
+          {text(starts[i]) + " does not come after " + text(starts[i - 1]) + "; use increasing numbers."});
     }
     if (starts[i] >= tokens) {
-      return base::refuse(Error::Kind::range, field, {text(starts[i]) + " is beyond the last token; use at most " + text(tokens - 1) + "."});
+      return base::refuse(
+          Error::Kind::range, field,
+          {text(starts[i]) + " is beyond the last token; use at most " + text(tokens - 1) + "."});
     }
   }
   return {};
 }
 
-Result<void> checkLevel(const char* w, const char* b, const char* query, const LevelInputs& level, int width) {
+Result<void> checkLevel(const char* w, const char* b, const char* query, const LevelInputs& level,
+                        int width) {
   const int units = level.w ? level.w->cols() : 1;
-  if (auto ok = checks::checkSize((std::string(w) + ".cols").c_str(), units, Limits::modelDim); !ok) return ok;
-  if (auto ok = checks::checkTensors({{w, level.w, {1, width, units}}, {query, level.query, {1, 1, units}}}); !ok) {
+  if (auto ok = checks::checkSize((std::string(w) + ".cols").c_str(), units, Limits::modelDim); !ok)
+    return ok;
+  if (auto ok = checks::checkTensors({{w, level.w, {1, width, units}}, {query, level.query, {1, 1, units}}});
+      !ok) {
     return ok;
   }
   return level.b ? checks::checkTensors({{b, level.b, {1, 1, units}}}) : Result<void>{};
@@ -64,9 +74,11 @@ void attend(const Tensor& h, int begin, int end, LevelTrace& trace, float* sum) 
   const double max = double{*std::max_element(scores + begin, scores + end)};
   double total = 0.0;
   for (int i = begin; i < end; ++i) total += std::exp(double{scores[i]} - max);
-  for (int i = begin; i < end; ++i) weights[i] = static_cast<float>(std::exp(double{scores[i]} - max) / total);
+  for (int i = begin; i < end; ++i)
+    weights[i] = static_cast<float>(std::exp(double{scores[i]} - max) / total);
   std::fill_n(sum, h.cols(), 0.0f);
-  kernels::weightedSum(kernels::best(), weights + begin, h.row(0, begin), h.cols(), end - begin, h.cols(), sum);
+  kernels::weightedSum(kernels::best(), weights + begin, h.row(0, begin), h.cols(), end - begin, h.cols(),
+                       sum);
 }
 
 bool endsSegment(std::string_view label) {
@@ -119,7 +131,8 @@ std::vector<int> splitEvery(int tokens, int size) {
 std::vector<int> splitAtPunctuation(std::span<const std::string> labels) {
   std::vector<int> starts;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (i == 0 || (endsSegment(labels[i - 1]) && !endsSegment(labels[i]))) starts.push_back(static_cast<int>(i));
+    if (i == 0 || (endsSegment(labels[i - 1]) && !endsSegment(labels[i])))
+      starts.push_back(static_cast<int>(i));
   }
   return starts;
 }
@@ -150,19 +163,27 @@ Explanation explain(const HierarchyInputs& in, const HierarchyTrace& trace, Leve
   std::vector<CellRef> none;
   std::string text;
   const auto product = [&](int c) {
-    return explanation_format::Piece(explanation_format::operand(number(at(of.hidden, index, c))) + "×" + explanation_format::operand(number(at(query, 0, c))), {});
+    return explanation_format::Piece(explanation_format::operand(number(at(of.hidden, index, c))) + "×" +
+                                         explanation_format::operand(number(at(query, 0, c))),
+                                     {});
   };
   explanation_format::join(product, query.cols(), " + ", text, none);
-  out.terms.push_back({"u" + explanation_format::subscript(index + 1) + " · query", text + " = " + number(score), score, {}});
+  out.terms.push_back(
+      {"u" + explanation_format::subscript(index + 1) + " · query", text + " = " + number(score), score, {}});
 
   const double max = double{*std::max_element(of.scores.data() + begin, of.scores.data() + end)};
   const double exponential = std::exp(score - max);
-  out.terms.push_back(
-      {"exp(s − max)", "exp(" + number(score) + " − " + explanation_format::operand(number(max)) + ") = " + number(exponential), exponential, {}});
+  out.terms.push_back({"exp(s − max)",
+                       "exp(" + number(score) + " − " + explanation_format::operand(number(max)) +
+                           ") = " + number(exponential),
+                       exponential,
+                       {}});
   double sum = 0.0;
   for (int i = begin; i < end; ++i) sum += std::exp(at(of.scores, i, 0) - max);
   out.terms.push_back({ofToken ? "÷ Σ segment " + std::to_string(segment + 1) : std::string("÷ Σ segments"),
-                       number(exponential) + " ÷ " + number(sum) + " = " + number(weight), weight, {}});
+                       number(exponential) + " ÷ " + number(sum) + " = " + number(weight),
+                       weight,
+                       {}});
   return out;
 }
 

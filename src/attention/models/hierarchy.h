@@ -1,8 +1,10 @@
-// Hierarchical attention (Yang et al. 2016, "Hierarchical Attention Networks for Document Classification"): tokens are grouped into
-// segments; one learned query attends to the tokens of each segment, and another to the segments.
+// Hierarchical attention (Yang et al. 2016, "Hierarchical Attention Networks for Document Classification"):
+// tokens are grouped into segments; one learned query attends to the tokens of each segment, and another to
+// the segments.
 //
-// On each level, equations 5 to 7 (words) and 8 to 10 (sentences): u = tanh(W h + b), a = softmax(u · u_w), s = Σ a · h. In the paper a
-// recurrent network precedes each level; here h is an input, and the segments are the sums themselves.
+// On each level, equations 5 to 7 (words) and 8 to 10 (sentences): u = tanh(W h + b), a = softmax(u · u_w), s
+// = Σ a · h. In the paper a recurrent network precedes each level; here h is an input, and the segments are
+// the sums themselves.
 #pragma once
 
 #include <span>
@@ -21,8 +23,9 @@ struct LevelInputs {
 };
 
 struct HierarchyInputs {
-  const Tensor* h = nullptr;    ///< [1, tokens, width]; at most Limits::tokens and Limits::modelDim
-  std::span<const int> starts;  ///< the first token of each segment: strictly increasing from 0, all below tokens
+  const Tensor* h = nullptr;  ///< [1, tokens, width]; at most Limits::tokens and Limits::modelDim
+  /// The first token of each segment: strictly increasing from 0, all below tokens.
+  std::span<const int> starts;
   LevelInputs tokens, segments;
 };
 
@@ -31,21 +34,22 @@ struct LevelTrace {
   Tensor hidden;   ///< u, [1, n, units]
   Tensor scores;   ///< u · u_w, [1, n, 1]
   Tensor weights;  ///< [1, n, 1]; they sum to 1 over the tokens of each segment, or over all segments
-  Tensor sums;     ///< Σ a · h: [1, segments, width] on the level of tokens, [1, 1, width] on that of segments
+  /// Σ a · h: [1, segments, width] on the level of tokens, [1, 1, width] on that of segments.
+  Tensor sums;
 };
 
 struct HierarchyTrace {
   LevelTrace tokens, segments;
-  /// The share of each token in the final sum: its weight in its segment times the weight of the segment; [1, tokens, 1]. The shares sum to
-  /// 1.
+  /// The share of each token in the final sum: its weight in its segment times the weight of the segment; [1,
+  /// tokens, 1]. The shares sum to 1.
   Tensor shares;
 };
 
 /// Checks the inputs: shapes, starts, finite numbers.
 Result<void> validate(const HierarchyInputs& inputs);
 
-/// Fills `trace`; `inputs` must have passed validate(). Products are in float32, the rest in double: weights are within 1e-6 of the exact
-/// ones, for scores of magnitude 1.
+/// Fills `trace`; `inputs` must have passed validate(). Products are in float32, the rest in double: weights
+/// are within 1e-6 of the exact ones, for scores of magnitude 1.
 void forwardHierarchy(const HierarchyInputs& inputs, HierarchyTrace& trace);
 
 /// The starts of segments of `size` tokens each (at least 1); the last one may be shorter.

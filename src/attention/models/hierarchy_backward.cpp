@@ -6,29 +6,32 @@
 namespace attention {
 namespace {
 
-/// Backward pass of the weighted sum and the softmax of one group [begin, end) whose sum has the gradient `dSum`. Writes the gradients of
-/// the scores.
-void throughSum(const Tensor& h, const LevelTrace& trace, int begin, int end, const float* dSum, Tensor& dH, Tensor& dScores) {
-  float *d = dScores.data() + begin;
+/// Backward pass of the weighted sum and the softmax of one group [begin, end) whose sum has the gradient
+/// `dSum`. Writes the gradients of the scores.
+void throughSum(const Tensor& h, const LevelTrace& trace, int begin, int end, const float* dSum, Tensor& dH,
+                Tensor& dScores) {
+  float* d = dScores.data() + begin;
   const float* weights = trace.weights.data() + begin;
   kernels::dots(kernels::best(), dSum, h.row(0, begin), h.cols(), end - begin, h.cols(), d, 1);
   normalizers::softmax.gradient(trace.scores.data() + begin, weights, d, end - begin, d);
   for (int i = begin; i < end; ++i) {
     float* to = dH.row(0, i);
-    for (int c = 0; c < h.cols(); ++c) to[c] = saturate(double{to[c]} + double{weights[i - begin]} * double{dSum[c]});
+    for (int c = 0; c < h.cols(); ++c)
+      to[c] = saturate(double{to[c]} + double{weights[i - begin]} * double{dSum[c]});
   }
 }
 
 /// From the gradients of all scores to those of the rows and of the level's parameters.
-void throughScores(const Tensor& h, const LevelInputs& level, const LevelTrace& trace, const Tensor& dScores, Tensor& dH,
-                   LevelGradients& g, Products& products) {
+void throughScores(const Tensor& h, const LevelInputs& level, const LevelTrace& trace, const Tensor& dScores,
+                   Tensor& dH, LevelGradients& g, Products& products) {
   shapeLike(level.w, g.w), shapeLike(level.b, g.b), shapeLike(level.query, g.query);
   Tensor dU(1, h.rows(), level.w->cols());
   products.aTb(matrixOf(dScores), matrixOf(trace.hidden), g.query.data(), g.query.cols());
   for (int i = 0; i < h.rows(); ++i) {
     for (int c = 0; c < dU.cols(); ++c) {
       const double u = double{trace.hidden.at(0, i, c)};
-      dU.at(0, i, c) = saturate(double{dScores.at(0, i, 0)} * double{level.query->at(0, 0, c)} * (1.0 - u) * (1.0 + u));
+      dU.at(0, i, c) =
+          saturate(double{dScores.at(0, i, 0)} * double{level.query->at(0, 0, c)} * (1.0 - u) * (1.0 + u));
     }
   }
   for (int c = 0; c < g.b.cols(); ++c) {
@@ -44,7 +47,8 @@ void throughScores(const Tensor& h, const LevelInputs& level, const LevelTrace& 
 
 }  // namespace
 
-void backwardHierarchy(const HierarchyInputs& in, const HierarchyTrace& trace, const Tensor& dSum, HierarchyGradients& g, Products& products) {
+void backwardHierarchy(const HierarchyInputs& in, const HierarchyTrace& trace, const Tensor& dSum,
+                       HierarchyGradients& g, Products& products) {
   const Tensor& sums = trace.tokens.sums;
   const int tokens = in.h->rows(), segments = sums.rows();
   Tensor dSums(1, segments, sums.cols()), dSegments(1, segments, 1), dTokens(1, tokens, 1);

@@ -14,10 +14,10 @@ struct HierarchyGradients {
   LevelGradients tokens, segments;
 };
 
-/// ∂L/∂input from ∂L/∂(final sum), [1, 1, width]; `trace` must be the result of forwardHierarchy(). On each level, with g the gradient of a
-/// sum: ∂a_i = g·h_i, then softmax, then ∂u_i = ∂s_i·u_w∘(1 − u_i²). Within 1e-5 of the exact gradients, relative to the largest, for
-/// unit-normal inputs with widths up to 64.
-void backwardHierarchy(const HierarchyInputs& inputs, const HierarchyTrace& trace, const Tensor& dSum, HierarchyGradients& gradients,
-                       Products& products);
+/// ∂L/∂input from ∂L/∂(final sum), [1, 1, width]; `trace` must be the result of forwardHierarchy(). On each
+/// level, with g the gradient of a sum: ∂a_i = g·h_i, then softmax, then ∂u_i = ∂s_i·u_w∘(1 − u_i²). Within
+/// 1e-5 of the exact gradients, relative to the largest, for unit-normal inputs with widths up to 64.
+void backwardHierarchy(const HierarchyInputs& inputs, const HierarchyTrace& trace, const Tensor& dSum,
+                       HierarchyGradients& gradients, Products& products);
 
 }  // namespace attention

@@ -1,6 +1,6 @@
-// Recurrent cells over a sequence: the tanh network of Elman 1990, and the LSTM of Hochreiter and Schmidhuber 1997 with the forget gate of
-// Gers et al. 2000. Forward pass, and backpropagation through time.
-// With z_t = x_t·W + h_{t−1}·U + b:
+// Recurrent cells over a sequence: the tanh network of Elman 1990, and the LSTM of Hochreiter and Schmidhuber
+// 1997 with the forget gate of Gers et al. 2000. Forward pass, and backpropagation through time. With z_t =
+// x_t·W + h_{t−1}·U + b:
 //   tanh  h_t = tanh(z_t)
 //   LSTM  i, f, o = sigmoid of their parts of z_t, g = tanh of its part; c_t = f∘c_{t−1} + i∘g, h_t = o∘tanh(c_t)
 //
@@ -40,19 +40,22 @@ struct RecurrentTrace {
 
 struct RecurrentGradients {
   Tensor x, w, u, b, h0, c0;  ///< b, h0 and c0 are empty where they were not given
-  Tensor states;              ///< ∂L/∂h_t including the effect through later states, [1, tokens, units]: shows how far back L depends on the sequence
+  /// ∂L/∂h_t including the effect through later states, [1, tokens, units]: shows how far back L depends on
+  /// the sequence.
+  Tensor states;
 };
 
 /// Checks the inputs: shapes, finite numbers.
 base::Result<void> validate(const RecurrentInputs& inputs);
 
-/// Fills `trace`; `inputs` must have passed validate(). States are within 1e-5 of the exact ones for unit-normal inputs of up to 64 units
-/// and 128 tokens, provided that the recurrence does not amplify errors (largest singular value of U at most 1).
+/// Fills `trace`; `inputs` must have passed validate(). States are within 1e-5 of the exact ones for
+/// unit-normal inputs of up to 64 units and 128 tokens, provided that the recurrence does not amplify errors
+/// (largest singular value of U at most 1).
 void forwardRecurrent(const RecurrentInputs& inputs, RecurrentTrace& trace, Products& products);
 
-/// Backpropagation through time from ∂L/∂h_t, [1, tokens, units]. Within 1e-5 of the exact gradients, relative to the largest, under the
-/// same conditions.
-void backwardRecurrent(const RecurrentInputs& inputs, const RecurrentTrace& trace, const Tensor& dStates, RecurrentGradients& gradients,
-                       Products& products);
+/// Backpropagation through time from ∂L/∂h_t, [1, tokens, units]. Within 1e-5 of the exact gradients,
+/// relative to the largest, under the same conditions.
+void backwardRecurrent(const RecurrentInputs& inputs, const RecurrentTrace& trace, const Tensor& dStates,
+                       RecurrentGradients& gradients, Products& products);
 
 }  // namespace attention

@@ -1,6 +1,7 @@
-// The table of what surrounds the layer: the stages of the block, and the weights of the two levels of hierarchical attention. Each row
-// says what a tensor is computed from, what it is called on its page, and by which formula; its name and shape are in the table of all
-// tensors. The order of the stages, their computation and their explanations follow from this table.
+// The table of what surrounds the layer: the stages of the block, and the weights of the two levels of
+// hierarchical attention. Each row says what a tensor is computed from, what it is called on its page, and by
+// which formula; its name and shape are in the table of all tensors. The order of the stages, their
+// computation and their explanations follow from this table.
 #pragma once
 
 #include <span>
@@ -13,7 +14,8 @@ namespace attention {
 /// A condition on the options of a block.
 using BlockCondition = bool (*)(const BlockSpec&);
 
-/// Which cells of a source a cell is computed from: the one at the same place, its row, its column, the rows of its segment, or all.
+/// Which cells of a source a cell is computed from: the one at the same place, its row, its column, the rows
+/// of its segment, or all.
 enum class From : std::uint8_t { cell, row, column, segment, all };
 
 /// A tensor that another is computed from directly.
@@ -32,7 +34,8 @@ struct StageWords {
 /// One row of the table.
 struct StageRow {
   TensorId id;
-  BlockCondition does;  ///< is the stage switched on? Null: always. If not, it repeats its first source, or is empty
+  /// Is the stage switched on? Null: always. If not, it repeats its first source, or is empty.
+  BlockCondition does;
   std::span<const StageSource> sources;  ///< the tensor that the stage transforms comes first
   std::span<const StageWords> words;
 };

@@ -1,5 +1,5 @@
-// The readable version: what the layer means, step by step, in double precision. The programs run forward.cpp and engine.cpp; the tests
-// compare those with this one.
+// The readable version: what the layer means, step by step, in double precision. The programs run forward.cpp
+// and engine.cpp; the tests compare those with this one.
 #include "attention/reference/reference.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ ReferenceTensor copied(const Tensor& tensor) {
   return copy;
 }
 
-// ---------------------------------------------------------------------------------------------------------- positions
+// ----------------------------------------------------------------------------------------------------------
+// positions
 
 /// The position ids of 0, 1, 2 …: those of the list, counted on from its last one.
 std::vector<double> idsOf(const Spec& spec, int count) {
@@ -44,29 +45,34 @@ ReferenceTensor sinusoids(const Spec& spec, int count, int width) {
   const std::vector<double> ids = idsOf(spec, count);
   for (int p = 0; p < count; ++p) {
     for (int c = 0; c < width; ++c) {
-      const double angle = ids[static_cast<std::size_t>(p)] / std::pow(10000.0, static_cast<double>(c - c % 2) / width);
+      const double angle =
+          ids[static_cast<std::size_t>(p)] / std::pow(10000.0, static_cast<double>(c - c % 2) / width);
       table.at(0, p, c) = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
     }
   }
   return table;
 }
 
-/// The angles p·θ_i with θ_i = base^(-2i/r), for i from 0, where r columns are rotated (Su et al. 2021, section 3.2.2). Linear scaling
-/// divides p by the factor f, NTK-aware scaling multiplies the base by f^(r/(r − 2)).
+/// The angles p·θ_i with θ_i = base^(-2i/r), for i from 0, where r columns are rotated (Su et al. 2021,
+/// section 3.2.2). Linear scaling divides p by the factor f, NTK-aware scaling multiplies the base by f^(r/(r
+/// − 2)).
 ReferenceTensor rotaryAngles(const Spec& spec, int count, int turned) {
   ReferenceTensor angles(1, count, turned / 2);
   const std::vector<double> ids = idsOf(spec, count);
   const double factor = double{spec.rotary.factor};
   double base = double{spec.rotary.base};
-  if (spec.rotary.scaling == RotaryScaling::ntk && turned > 2) base *= std::pow(factor, turned / (turned - 2.0));
+  if (spec.rotary.scaling == RotaryScaling::ntk && turned > 2)
+    base *= std::pow(factor, turned / (turned - 2.0));
   for (int p = 0; p < count; ++p) {
-    const double position = ids[static_cast<std::size_t>(p)] / (spec.rotary.scaling == RotaryScaling::linear ? factor : 1.0);
+    const double position =
+        ids[static_cast<std::size_t>(p)] / (spec.rotary.scaling == RotaryScaling::linear ? factor : 1.0);
     for (int i = 0; i < angles.cols; ++i) angles.at(0, p, i) = position / std::pow(base, 2.0 * i / turned);
   }
   return angles;
 }
 
-/// Every pair of columns times [cos −sin; sin cos] (Su et al. 2021, equation 34): adjacent columns, or i and i + r/2.
+/// Every pair of columns times [cos −sin; sin cos] (Su et al. 2021, equation 34): adjacent columns, or i and
+/// i + r/2.
 ReferenceTensor rotated(const ReferenceTensor& q, const ReferenceTensor& angles, int first, bool byHalves) {
   ReferenceTensor out = q;
   for (int h = 0; h < q.heads; ++h) {
@@ -90,7 +96,8 @@ ReferenceTensor sum(const ReferenceTensor& x, const ReferenceTensor& table, int 
   return out;
 }
 
-/// Q = X W_Q + b_Q (likewise K and V), split into heads: [L, model] times [model, heads·dim] gives [heads, L, dim].
+/// Q = X W_Q + b_Q (likewise K and V), split into heads: [L, model] times [model, heads·dim] gives [heads, L,
+/// dim].
 ReferenceTensor projected(const ReferenceTensor& x, const Tensor& w, const Tensor* bias, int heads) {
   ReferenceTensor out(heads, x.rows, w.cols() / heads);
   for (int h = 0; h < out.heads; ++h) {
@@ -130,7 +137,8 @@ void makeInputs(const Spec& spec, const Inputs& in, ReferenceTrace& trace) {
   trace.kRotated = rotated(trace.k, trace.positions, 0, byHalves);
 }
 
-// ------------------------------------------------------------------------------------------------------------- scores
+// -------------------------------------------------------------------------------------------------------------
+// scores
 
 using Row = std::vector<double>;
 
@@ -200,7 +208,8 @@ ReferenceTensor rawScores(const Spec& spec, const Inputs& in, const ReferenceTra
 
 ReferenceTensor scaled(const Spec& spec, const ReferenceTensor& raw) {
   double factor = 1.0;
-  if (spec.score == Score::scaled) factor = spec.scale != 0.0f ? double{spec.scale} : 1.0 / std::sqrt(spec.headDim);
+  if (spec.score == Score::scaled)
+    factor = spec.scale != 0.0f ? double{spec.scale} : 1.0 / std::sqrt(spec.headDim);
   ReferenceTensor scores = raw;
   for (double& s : scores.values) s = saturated(s * factor);
   return scores;
@@ -213,13 +222,14 @@ ReferenceTensor capped(const Spec& spec, const ReferenceTensor& scores) {
   return out;
 }
 
-/// ALiBi's slopes (Press et al. 2022, section 3): of a power of two of heads 2^(-8/n), 2^(-16/n) … 2^-8; of others those of the
-/// largest power of two below, and then the first, the third … of twice as many heads.
+/// ALiBi's slopes (Press et al. 2022, section 3): of a power of two of heads 2^(-8/n), 2^(-16/n) … 2^-8; of
+/// others those of the largest power of two below, and then the first, the third … of twice as many heads.
 std::vector<double> slopes(int heads) {
   std::vector<double> out;
   const int power = 1 << static_cast<int>(std::log2(heads));
   for (int i = 1; i <= power; ++i) out.push_back(std::pow(2.0, -8.0 * i / power));
-  for (int i = 1; static_cast<int>(out.size()) < heads; i += 2) out.push_back(std::pow(2.0, -8.0 * i / (2.0 * power)));
+  for (int i = 1; static_cast<int>(out.size()) < heads; i += 2)
+    out.push_back(std::pow(2.0, -8.0 * i / (2.0 * power)));
   return out;
 }
 
@@ -241,9 +251,11 @@ ReferenceTensor withBias(const Spec& spec, const Tensor* bias, const ReferenceTe
   return out;
 }
 
-// --------------------------------------------------------------------------------------------------------------- mask
+// ---------------------------------------------------------------------------------------------------------------
+// mask
 
-/// The keys that the query at `position` draws: of those that causal and padding leave, the ones of smallest hashes.
+/// The keys that the query at `position` draws: of those that causal and padding leave, the ones of smallest
+/// hashes.
 std::vector<int> drawnKeys(const Spec& spec, double position) {
   std::vector<std::pair<std::uint64_t, int>> draws;
   for (int j = 0; j < spec.keyCount; ++j) {
@@ -267,12 +279,14 @@ bool isInPattern(const Pattern& pattern, double position, int key, const std::ve
   return (distance < static_cast<double>(pattern.local) * pattern.dilation && isMultiple(pattern.dilation)) ||
          (pattern.stride > 0 && isMultiple(pattern.stride)) ||
          (pattern.block > 0 && std::floor(position / pattern.block) == key / pattern.block) ||
-         position < pattern.global || key < pattern.global || std::find(drawn.begin(), drawn.end(), key) != drawn.end();
+         position < pattern.global || key < pattern.global ||
+         std::find(drawn.begin(), drawn.end(), key) != drawn.end();
 }
 
 /// The keys that a query sees: causal, window, padding, pattern and painted cells, joined by and.
 std::vector<char> seenKeys(const Spec& spec, const PaintedMask* painted, int query) {
-  const double position = static_cast<double>(spec.causalOffset) + query;  // where the query stands among the keys
+  const double position =
+      static_cast<double>(spec.causalOffset) + query;  // where the query stands among the keys
   const std::vector<int> drawn = drawnKeys(spec, position);
   std::vector<char> seen;
   for (int j = 0; j < spec.keyCount; ++j) {
@@ -288,7 +302,8 @@ std::vector<char> seenKeys(const Spec& spec, const PaintedMask* painted, int que
 }
 
 /// Puts `hidden` wherever a key is not seen.
-ReferenceTensor masked(const Spec& spec, const PaintedMask* painted, const ReferenceTensor& scores, double hidden) {
+ReferenceTensor masked(const Spec& spec, const PaintedMask* painted, const ReferenceTensor& scores,
+                       double hidden) {
   ReferenceTensor out = scores;
   for (int i = 0; i < out.rows; ++i) {
     const std::vector<char> seen = seenKeys(spec, painted, i);
@@ -299,7 +314,8 @@ ReferenceTensor masked(const Spec& spec, const PaintedMask* painted, const Refer
   return out;
 }
 
-// --------------------------------------------------------------------------------------------------------- normaliser
+// ---------------------------------------------------------------------------------------------------------
+// normaliser
 
 /// softmax(s / T) of every row, with the largest s / T subtracted first: exp(s/T − max) / Σ exp(s/T − max).
 void softmaxRows(double temperature, ReferenceTrace& trace) {
@@ -329,7 +345,8 @@ double sparsemaxThreshold(Row z) {
   double sumSoFar = 0.0, threshold = 0.0;
   for (std::size_t k = 1; k <= z.size(); ++k) {
     sumSoFar += z[k - 1];
-    if (1.0 + static_cast<double>(k) * z[k - 1] > sumSoFar) threshold = (sumSoFar - 1.0) / static_cast<double>(k);
+    if (1.0 + static_cast<double>(k) * z[k - 1] > sumSoFar)
+      threshold = (sumSoFar - 1.0) / static_cast<double>(k);
   }
   return threshold;
 }
@@ -349,7 +366,9 @@ double entmax15Threshold(Row z) {
 
 /// The weights of the scores that are seen, each divided by the temperature.
 Row normalised(Normalizer normalizer, Row z) {
-  const double threshold = normalizer == Normalizer::sparsemax ? sparsemaxThreshold(z) : normalizer == Normalizer::entmax15 ? entmax15Threshold(z) : 0.0;
+  const double threshold = normalizer == Normalizer::sparsemax  ? sparsemaxThreshold(z)
+                           : normalizer == Normalizer::entmax15 ? entmax15Threshold(z)
+                                                                : 0.0;
   const auto winner = std::max_element(z.begin(), z.end());
   Row weights;
   for (auto s = z.begin(); s != z.end(); ++s) {
@@ -384,7 +403,8 @@ ReferenceTensor otherWeights(const Spec& spec, const ReferenceTensor& masked) {
   return weights;
 }
 
-// ------------------------------------------------------------------------------------------------------------- output
+// -------------------------------------------------------------------------------------------------------------
+// output
 
 /// head_output[h,i] = Σ_j weights[h,i,j] · v_j.
 ReferenceTensor weightedValues(const ReferenceTensor& weights, const ReferenceTensor& v) {
@@ -462,7 +482,8 @@ ReferenceTrace reference(const Spec& spec, const Inputs& in) {
   return trace;
 }
 
-// ------------------------------------------------------------------------------------------------------------- bounds
+// -------------------------------------------------------------------------------------------------------------
+// bounds
 
 namespace {
 
@@ -470,7 +491,10 @@ namespace {
 class Bounds {
  public:
   Bounds(const Spec& spec, const Inputs& in, const ReferenceTrace& exact)
-      : spec_(spec), in_(in), exact_(exact), temperature_(double{spec.temperature}),
+      : spec_(spec),
+        in_(in),
+        exact_(exact),
+        temperature_(double{spec.temperature}),
         carried_(in.projected() || isRotary(spec) ? 4.0 : 1.0) {}
 
   double of(TensorId id) const {
@@ -481,8 +505,10 @@ class Bounds {
       case TensorId::q: return projection() * withBias(exact_.q, in_.bQ);
       case TensorId::k: return projection() * withBias(exact_.k, in_.bK);
       case TensorId::v: return projection() * withBias(exact_.v, in_.bV);
-      case TensorId::q_rotated: return (2.0 * projection() + 4.0 * kFloatEpsilon) * withBias(exact_.q, in_.bQ);
-      case TensorId::k_rotated: return (2.0 * projection() + 4.0 * kFloatEpsilon) * withBias(exact_.k, in_.bK);
+      case TensorId::q_rotated:
+        return (2.0 * projection() + 4.0 * kFloatEpsilon) * withBias(exact_.q, in_.bQ);
+      case TensorId::k_rotated:
+        return (2.0 * projection() + 4.0 * kFloatEpsilon) * withBias(exact_.k, in_.bK);
       case TensorId::raw: return score(exact_.raw);
       case TensorId::scores: return score(exact_.scores);
       case TensorId::softcapped: return capped();
@@ -513,7 +539,9 @@ class Bounds {
 
   double score(const ReferenceTensor& scores) const {
     const double dot = carried_ * 8.0 * kFloatEpsilon * std::sqrt(spec_.headDim);
-    if (spec_.score == Score::additive) return carried_ * 8.0 * kFloatEpsilon * std::sqrt(std::max(spec_.headDim, in_.wA->rows())) * largestSum(*in_.vA);
+    if (spec_.score == Score::additive)
+      return carried_ * 8.0 * kFloatEpsilon * std::sqrt(std::max(spec_.headDim, in_.wA->rows())) *
+             largestSum(*in_.vA);
     if (spec_.score == Score::cosine)
       return dot * (in_.projected() ? std::max(spread(exact_.q), spread(exact_.k)) : 1.0);
     return dot * largest(scores);
@@ -548,13 +576,16 @@ class Bounds {
     const double rounding = isSoftcapped(spec_) ? 4.0 * kFloatEpsilon * largest(exact_.softcapped) : 0.0;
     return score(exact_.scores) + rounding;
   }
-  double masked() const { return capped() + (isBiased(spec_, in_) ? 2.0 * kFloatEpsilon * largest(exact_.biased) : 0.0); }
+  double masked() const {
+    return capped() + (isBiased(spec_, in_) ? 2.0 * kFloatEpsilon * largest(exact_.biased) : 0.0);
+  }
 
   double weights() const {
     const double size = std::max(1.0, biasedOf(exact_).largest() / temperature_);
     const double off = masked() / temperature_ + 2.0 * kFloatEpsilon * size;
     switch (spec_.normalizer) {
-      case Normalizer::softmax: return carried_ * 4e-7 * size + (hasPlainScore() ? 0.0 : masked() / temperature_);
+      case Normalizer::softmax:
+        return carried_ * 4e-7 * size + (hasPlainScore() ? 0.0 : masked() / temperature_);
       case Normalizer::sparsemax:
       case Normalizer::entmax15: return 2.0 * off;
       case Normalizer::sigmoid: return off / 4.0 + 4e-7;
@@ -589,7 +620,8 @@ class Bounds {
         largestTotal = std::max(largestTotal, total);
       }
     }
-    return std::sqrt(spec_.keyCount) * (weights() + 8.0 * kFloatEpsilon * exact_.weights.largest()) * v + offV * largestTotal;
+    return std::sqrt(spec_.keyCount) * (weights() + 8.0 * kFloatEpsilon * exact_.weights.largest()) * v +
+           offV * largestTotal;
   }
 
   double output() const {
@@ -600,7 +632,8 @@ class Bounds {
       for (int r = 0; r < in_.wO->rows(); ++r) total += std::abs(double{in_.wO->at(0, r, c)});
       column = std::max(column, total);
     }
-    return 8.0 * kFloatEpsilon * std::sqrt(in_.wO->rows()) * withBias(exact_.output, in_.bO) + headOutput() * column;
+    return 8.0 * kFloatEpsilon * std::sqrt(in_.wO->rows()) * withBias(exact_.output, in_.bO) +
+           headOutput() * column;
   }
 
   const Spec& spec_;

@@ -1,10 +1,10 @@
-// The layer, written to be read: double precision, scalar loops, one step of the formula per function. It is slow, shares no code with the
-// fast implementation, and only tests should call it.
+// The layer, written to be read: double precision, scalar loops, one step of the formula per function. It is
+// slow, shares no code with the fast implementation, and only tests should call it.
 //
-// Softmax attention follows Vaswani et al. 2017 ("Attention Is All You Need"), equation 1 and section 3.2.2; shared key heads follow
-// Ainslie et al. 2023 ("GQA"); the rest is cited in spec.h. Three conventions are this project's own, shared with the fast implementation:
-// a row with every key masked gives zeros; Q, K, V, scores and outputs saturate at the largest float; and the definition of
-// Pattern::random.
+// Softmax attention follows Vaswani et al. 2017 ("Attention Is All You Need"), equation 1 and section 3.2.2;
+// shared key heads follow Ainslie et al. 2023 ("GQA"); the rest is cited in spec.h. Three conventions are
+// this project's own, shared with the fast implementation: a row with every key masked gives zeros; Q, K, V,
+// scores and outputs saturate at the largest float; and the definition of Pattern::random.
 #pragma once
 
 #include <limits>
@@ -24,7 +24,9 @@ struct ReferenceTensor {
 
   ReferenceTensor() = default;
   ReferenceTensor(int h, int r, int c)
-      : heads(h), rows(r), cols(c),
+      : heads(h),
+        rows(r),
+        cols(c),
         values(static_cast<std::size_t>(h) * static_cast<std::size_t>(r) * static_cast<std::size_t>(c)) {}
   double& at(int h, int r, int c) { return values[index(h, r, c)]; }
   double at(int h, int r, int c) const { return values[index(h, r, c)]; }
@@ -49,10 +51,10 @@ ReferenceTrace reference(const Spec& spec, const Inputs& inputs);
 /// Which keys a query sees: those that causal, window, padding, pattern and painted cells all allow.
 std::vector<char> referenceSees(const Spec& spec, const PaintedMask* painted, int query);
 
-/// Bound on |float32 Trace − reference| for any cell of the tensor `id`. The largest error measured is 0.7 of it
-/// (tests/unit/test_mechanisms.cpp). With eps = 2^-23, d = headDim, m = modelDim, T = temperature, n = keyCount, "largest" the largest
-/// magnitude of the tensor but at least 1, S = max(1, largest |score| / T), and c = 4 for projected and rotary layers (whose Q and K are
-/// rounded), otherwise 1:
+/// Bound on |float32 Trace − reference| for any cell of the tensor `id`. The largest error measured is 0.7 of
+/// it (tests/unit/test_mechanisms.cpp). With eps = 2^-23, d = headDim, m = modelDim, T = temperature, n =
+/// keyCount, "largest" the largest magnitude of the tensor but at least 1, S = max(1, largest |score| / T),
+/// and c = 4 for projected and rotary layers (whose Q and K are rounded), otherwise 1:
 ///   positions, x_positioned   2·eps·largest
 ///   q, k, v                0 when given, 8·eps·√m·largest when projected; rotated: twice that + 4·eps·largest
 ///   raw, scores            dot, scaled and general: c·8·eps·√d·largest; additive: c·8·eps·√d·the largest Σ|v_a|;

@@ -27,9 +27,15 @@ void zeroLike(Tensor& tensor, const Tensor& like) { zero(tensor, like.heads(), l
 
 class Pass {
  public:
-  Pass(const Spec& spec, const Inputs& in, const Trace& trace, std::span<const Upstream> upstream, InputSet wanted,
-       Gradients& gradients, BackwardScratch& scratch)
-      : spec_(spec), in_(in), t_(trace), upstream_(upstream), wanted_(wanted), g_(gradients), s_(scratch) {}
+  Pass(const Spec& spec, const Inputs& in, const Trace& trace, std::span<const Upstream> upstream,
+       InputSet wanted, Gradients& gradients, BackwardScratch& scratch)
+      : spec_(spec),
+        in_(in),
+        t_(trace),
+        upstream_(upstream),
+        wanted_(wanted),
+        g_(gradients),
+        s_(scratch) {}
 
   void run() {
     for (int i = 0; i < kInputCount; ++i) {
@@ -46,7 +52,8 @@ class Pass {
     for (int h = 0; h < spec_.heads; ++h) throughHead(h);
     throughPositions();
     if (in_.projected()) throughProjections();
-    for (const auto& [id, made] : {std::pair(Id::q, &s_.q), std::pair(Id::k, &s_.k), std::pair(Id::v, &s_.v)}) {
+    for (const auto& [id, made] :
+         {std::pair(Id::q, &s_.q), std::pair(Id::k, &s_.k), std::pair(Id::v, &s_.v)}) {
       if (wants(inputSet(id))) g_[id] = *made;
     }
   }
@@ -54,7 +61,8 @@ class Pass {
  private:
   bool wants(InputSet set) const { return (wanted_ & set) != 0; }
   bool isGiven(Id id) const {
-    return std::any_of(upstream_.begin(), upstream_.end(), [id](const Upstream& u) { return u.tensor == id; });
+    return std::any_of(upstream_.begin(), upstream_.end(),
+                       [id](const Upstream& u) { return u.tensor == id; });
   }
   void addUpstream(Id id, Tensor& to) const {
     for (const Upstream& u : upstream_) {
@@ -107,7 +115,8 @@ class Pass {
     const int dim = spec_.valueDim;
     for (int h = 0; h < spec_.heads; ++h) {
       if (isHidden(spec_, h)) continue;
-      for (int i = 0; i < spec_.queryCount; ++i) std::copy_n(s_.concat.row(0, i) + h * dim, dim, s_.headOutput.row(h, i));
+      for (int i = 0; i < spec_.queryCount; ++i)
+        std::copy_n(s_.concat.row(0, i) + h * dim, dim, s_.headOutput.row(h, i));
     }
     addUpstream(Id::head_output, s_.headOutput);
   }
@@ -115,7 +124,8 @@ class Pass {
   /// Is there a gradient at any step from the raw scores to the output of this head?
   bool isReached(int head) const {
     const auto isNonZero = [head](const Tensor& t) {
-      return anyNonZero(t.head(head), static_cast<std::size_t>(t.rows()) * static_cast<std::size_t>(t.cols()));
+      return anyNonZero(t.head(head),
+                        static_cast<std::size_t>(t.rows()) * static_cast<std::size_t>(t.cols()));
     };
     if (isNonZero(s_.headOutput)) return true;
     for (const Upstream& u : upstream_) {
@@ -131,7 +141,9 @@ class Pass {
     s_.products.abT(dO, values, s_.weights.data(), spec_.keyCount);
     addUpstream(Id::weights, head, s_.weights);
     throughValues(head, dO);
-    if (!wants(~(inputSet(Id::v) | inputSet(Id::w_v) | inputSet(Id::w_o) | inputSet(Id::b_v) | inputSet(Id::b_o) | inputSet(Id::x_v)))) return;
+    if (!wants(~(inputSet(Id::v) | inputSet(Id::w_v) | inputSet(Id::w_o) | inputSet(Id::b_v) |
+                 inputSet(Id::b_o) | inputSet(Id::x_v))))
+      return;
     if (spec_.maskAfterSoftmax) hideAfter();
     s_.scores.reshape(1, spec_.queryCount, spec_.keyCount);
     for (int i = 0; i < spec_.queryCount; ++i) throughNormalizer(head, i);
@@ -148,7 +160,9 @@ class Pass {
   }
 
   void throughValues(int head, const Matrix& dO) {
-    if (!wants(inputSet(Id::v) | inputSet(Id::w_v) | inputSet(Id::b_v) | inputSet(Id::x) | inputSet(Id::x_kv) | inputSet(Id::x_v))) return;
+    if (!wants(inputSet(Id::v) | inputSet(Id::w_v) | inputSet(Id::b_v) | inputSet(Id::x) |
+               inputSet(Id::x_kv) | inputSet(Id::x_v)))
+      return;
     s_.product.reshape(1, spec_.keyCount, spec_.valueDim);
     s_.products.aTb(matrixOf(t_.weights, head), dO, s_.product.data(), spec_.valueDim);
     float* to = s_.v.head(kvHeadOf(spec_, head));
@@ -167,18 +181,22 @@ class Pass {
   }
 
   void throughNormalizer(int head, int query) {
-    const float* weights = spec_.maskAfterSoftmax ? unmaskedWeights(head, query) : t_.weights.row(head, query);
+    const float* weights =
+        spec_.maskAfterSoftmax ? unmaskedWeights(head, query) : t_.weights.row(head, query);
     const NormalizerMechanism& normalizer = normalizerOf(spec_);
     float* dScores = s_.scores.row(0, query);
     if (normalizer.isStep()) std::fill_n(dScores, spec_.keyCount, 0.0f);
-    else normalizer.gradient(t_.masked.row(head, query), weights, s_.weights.row(0, query), spec_.keyCount, dScores);
+    else
+      normalizer.gradient(t_.masked.row(head, query), weights, s_.weights.row(0, query), spec_.keyCount,
+                          dScores);
   }
 
   /// The weights of a row before the mistaken mask, which is one of softmax only.
   const float* unmaskedWeights(int head, int query) {
     s_.rows.reshape(1, 1, spec_.keyCount);
     const float sum = t_.rowSum.at(head, query, 0);
-    kernels::scale(kernels::best(), sum > 0.0f ? 1.0f / sum : 0.0f, t_.exponentials.row(head, query), spec_.keyCount, s_.rows.data());
+    kernels::scale(kernels::best(), sum > 0.0f ? 1.0f / sum : 0.0f, t_.exponentials.row(head, query),
+                   spec_.keyCount, s_.rows.data());
     return s_.rows.data();
   }
 
@@ -259,12 +277,14 @@ class Pass {
   }
 
   /// y = x·w + b: ∂x += ∂y·wᵀ, ∂w += xᵀ·∂y, ∂b += Σ∂y, with the heads of y side by side.
-  void throughProjection(const Tensor& dHeads, const Tensor& x, const Tensor& w, Tensor& dX, Id weights, Id bias) {
+  void throughProjection(const Tensor& dHeads, const Tensor& x, const Tensor& w, Tensor& dX, Id weights,
+                         Id bias) {
     if (dX.empty() && g_[weights].empty() && g_[bias].empty()) return;
     const int dim = dHeads.cols();
     s_.packed.reshape(1, dHeads.rows(), dHeads.heads() * dim);
     for (int h = 0; h < dHeads.heads(); ++h) {
-      for (int i = 0; i < dHeads.rows(); ++i) std::copy_n(dHeads.row(h, i), dim, s_.packed.row(0, i) + h * dim);
+      for (int i = 0; i < dHeads.rows(); ++i)
+        std::copy_n(dHeads.row(h, i), dim, s_.packed.row(0, i) + h * dim);
     }
     if (!g_[weights].empty()) addProduct(x, s_.packed, g_[weights]);
     addSums(s_.packed, g_[bias]);
@@ -293,24 +313,34 @@ void backward(const Spec& spec, const Inputs& inputs, const Trace& trace, std::s
 Result<void> checkGradient(const Inputs& inputs, const Trace& trace, const TargetCell& target, TensorId wrt) {
   const std::string what(name(target.tensor)), by(name(wrt));
   const Tensor* tensor = find(inputs, trace, target.tensor);
-  if (!tensor) return base::refuse(Error::Kind::range, "tensor", {what + " is not part of this layer; name a tensor that it has."});
+  if (!tensor)
+    return base::refuse(Error::Kind::range, "tensor",
+                        {what + " is not part of this layer; name a tensor that it has."});
   const struct {
     const char* field;
     int value, count;
-  } places[] = {{"head", target.head, tensor->heads()}, {"row", target.row, tensor->rows()}, {"col", target.col, tensor->cols()}};
+  } places[] = {{"head", target.head, tensor->heads()},
+                {"row", target.row, tensor->rows()},
+                {"col", target.col, tensor->cols()}};
   for (const auto& place : places) {
     if (place.value >= 0 && place.value < place.count) continue;
-    return base::refuse(Error::Kind::range, place.field, {std::to_string(place.value) + " is not in " + what + "; use 0 to " + std::to_string(place.count - 1) + "."});
+    return base::refuse(Error::Kind::range, place.field,
+                        {std::to_string(place.value) + " is not in " + what + "; use 0 to " +
+                         std::to_string(place.count - 1) + "."});
   }
   if (static_cast<int>(wrt) >= kInputCount && kLayerTensors.contains(wrt)) {
-    return base::refuse(Error::Kind::range, "wrt", {by + " is computed, and a gradient is taken by an input; use q, k, v, x, w_q or another input of the layer."});
+    return base::refuse(Error::Kind::range, "wrt",
+                        {by + " is computed, and a gradient is taken by an input; use q, k, v, x, w_q or "
+                              "another input of the layer."});
   }
-  if (!find(inputs, trace, wrt)) return base::refuse(Error::Kind::range, "wrt", {by + " is not part of this layer; name an input that it has."});
+  if (!find(inputs, trace, wrt))
+    return base::refuse(Error::Kind::range, "wrt",
+                        {by + " is not part of this layer; name an input that it has."});
   return {};
 }
 
-Result<Tensor> gradientOf(const Spec& spec, const Inputs& inputs, const Trace& trace, const TargetCell& target, TensorId wrt,
-                          BackwardScratch& scratch) {
+Result<Tensor> gradientOf(const Spec& spec, const Inputs& inputs, const Trace& trace,
+                          const TargetCell& target, TensorId wrt, BackwardScratch& scratch) {
   if (auto ok = checkGradient(inputs, trace, target, wrt); !ok) return ok;
   const Tensor& tensor = *find(inputs, trace, target.tensor);
   Tensor one(tensor.heads(), tensor.rows(), tensor.cols());

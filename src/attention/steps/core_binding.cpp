@@ -1,6 +1,7 @@
-// The interface of the whole layer for JavaScript, for scores, normalisers and positions that the kernels do not have. web/core.js fills in
-// a Forward (kernels_binding.cpp) and the Words below, and calls these functions when one of the words is not the default. Only compiled
-// into the core module. Shapes and lengths are checked in core.js, which knows the names that its caller used.
+// The interface of the whole layer for JavaScript, for scores, normalisers and positions that the kernels do
+// not have. web/core.js fills in a Forward (kernels_binding.cpp) and the Words below, and calls these
+// functions when one of the words is not the default. Only compiled into the core module. Shapes and lengths
+// are checked in core.js, which knows the names that its caller used.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -31,14 +32,18 @@ static_assert(sizeof(void*) != 4 || sizeof(Words) == 19 * 4);
 Tensor read(const kernels::In& from, int heads, int rows, int cols) {
   Tensor out(heads, rows, cols);
   for (int h = 0; h < heads; ++h)
-    for (int i = 0; i < rows; ++i) std::copy_n(from.data + h * from.headStride + i * from.rowStride, cols, out.row(h, i));
+    for (int i = 0; i < rows; ++i)
+      std::copy_n(from.data + h * from.headStride + i * from.rowStride, cols, out.row(h, i));
   return out;
 }
-Tensor read(const float* from, int heads, int rows, int cols) { return read({from, std::ptrdiff_t{rows} * cols, cols}, heads, rows, cols); }
+Tensor read(const float* from, int heads, int rows, int cols) {
+  return read({from, std::ptrdiff_t{rows} * cols, cols}, heads, rows, cols);
+}
 
 void write(const Tensor& from, const kernels::Out& to) {
   for (int h = 0; to && h < from.heads(); ++h)
-    for (int i = 0; i < from.rows(); ++i) std::copy_n(from.row(h, i), from.cols(), to.data + h * to.headStride + i * to.rowStride);
+    for (int i = 0; i < from.rows(); ++i)
+      std::copy_n(from.row(h, i), from.cols(), to.data + h * to.headStride + i * to.rowStride);
 }
 void write(const Tensor& from, float* to) {
   if (to) std::copy_n(from.data(), from.size(), to);
@@ -53,27 +58,38 @@ struct Layer {
   Trace trace;
 
   Layer(const kernels::Forward& f, const Words& w) {
-    spec.heads = f.heads, spec.kvHeads = f.kvHeads, spec.queryCount = f.queryCount, spec.keyCount = f.keyCount;
+    spec.heads = f.heads, spec.kvHeads = f.kvHeads, spec.queryCount = f.queryCount,
+    spec.keyCount = f.keyCount;
     spec.headDim = f.headDim, spec.valueDim = f.valueDim;
-    spec.score = static_cast<Score>(w.score), spec.normalizer = static_cast<Normalizer>(w.normalizer), spec.position = static_cast<Position>(w.position);
-    spec.scale = f.scale != 0.0f ? f.scale : std::numeric_limits<float>::denorm_min();  // in a Spec, 0 means 1/√headDim
+    spec.score = static_cast<Score>(w.score), spec.normalizer = static_cast<Normalizer>(w.normalizer),
+    spec.position = static_cast<Position>(w.position);
+    spec.scale = f.scale != 0.0f ? f.scale
+                                 : std::numeric_limits<float>::denorm_min();  // in a Spec, 0 means 1/√headDim
     spec.softcap = f.softcap, spec.temperature = f.temperature;
-    spec.causal = f.causal, spec.causalOffset = f.causalOffset, spec.windowLeft = f.windowLeft, spec.windowRight = f.windowRight;
+    spec.causal = f.causal, spec.causalOffset = f.causalOffset, spec.windowLeft = f.windowLeft,
+    spec.windowRight = f.windowRight;
     spec.keyLength = f.keyLength, spec.prefix = w.prefix, spec.maskAfterSoftmax = w.maskAfterSoftmax != 0;
-    spec.rotary = {static_cast<RotaryPairs>(w.pairs), w.base, w.dims, static_cast<RotaryScaling>(w.scaling), w.factor};
+    spec.rotary = {static_cast<RotaryPairs>(w.pairs), w.base, w.dims, static_cast<RotaryScaling>(w.scaling),
+                   w.factor};
     for (int i = 0; i < w.idCount; ++i) spec.positionIds.push_back(static_cast<int>(w.ids[i]));
-    q = read(f.q, f.heads, f.queryCount, f.headDim), k = read(f.k, f.kvHeads, f.keyCount, f.headDim), v = read(f.v, f.kvHeads, f.keyCount, f.valueDim);
+    q = read(f.q, f.heads, f.queryCount, f.headDim), k = read(f.k, f.kvHeads, f.keyCount, f.headDim),
+    v = read(f.v, f.kvHeads, f.keyCount, f.valueDim);
     inputs.q = &q, inputs.k = &k, inputs.v = &v;
     if (w.wA) wA = read(w.wA, f.heads, w.units, f.headDim), inputs.wA = &wA;
     if (w.uA) uA = read(w.uA, f.heads, w.units, f.headDim), inputs.uA = &uA;
     if (w.vA) vA = read(w.vA, f.heads, 1, w.units), inputs.vA = &vA;
-    if (f.bias) bias = read(f.bias, f.bias.headStride != 0 ? f.heads : 1, f.queryCount, f.keyCount), inputs.bias = &bias;
+    if (f.bias)
+      bias = read(f.bias, f.bias.headStride != 0 ? f.heads : 1, f.queryCount, f.keyCount),
+      inputs.bias = &bias;
     if (f.blocked) readBlocked(f);
   }
 
-  /// A mask that all heads share becomes painted cells; one that differs between heads becomes a bias of -inf.
+  /// A mask that all heads share becomes painted cells; one that differs between heads becomes a bias of
+  /// -inf.
   void readBlocked(const kernels::Forward& f) {
-    const auto isBlocked = [&](int h, int i, int j) { return f.blocked[h * f.blockedHeadStride + i * f.blockedRowStride + j] != 0; };
+    const auto isBlocked = [&](int h, int i, int j) {
+      return f.blocked[h * f.blockedHeadStride + i * f.blockedRowStride + j] != 0;
+    };
     const bool isShared = f.blockedHeadStride == 0;
     if (isShared) painted.rows = f.queryCount, painted.cols = f.keyCount, inputs.painted = &painted;
     else bias = Tensor(f.heads, f.queryCount, f.keyCount), inputs.bias = &bias;
@@ -88,8 +104,10 @@ struct Layer {
 
 /// Can the memory for the intermediates of such a layer be allocated? It is not checked again later.
 bool hasRoom(const kernels::Forward& f, const Words& w, bool backward) {
-  const double scores = 1.0 * f.heads * f.queryCount * f.keyCount, rows = 1.0 * f.heads * (1.0 * f.queryCount + f.keyCount);
-  const double numbers = scores * (backward ? 16 : 10) + rows * (2.0 * f.headDim + f.valueDim + 2.0 * w.units) * (backward ? 12 : 6) +
+  const double scores = 1.0 * f.heads * f.queryCount * f.keyCount,
+               rows = 1.0 * f.heads * (1.0 * f.queryCount + f.keyCount);
+  const double numbers = scores * (backward ? 16 : 10) +
+                         rows * (2.0 * f.headDim + f.valueDim + 2.0 * w.units) * (backward ? 12 : 6) +
                          4.0 * f.heads * w.units * f.headDim + 1e6;
   if (numbers * 4.0 > 3.9e9) return false;
   void* memory = std::malloc(static_cast<std::size_t>(numbers * 4.0));
@@ -103,12 +121,16 @@ bool hasRoom(const kernels::Forward& f, const Words& w, bool backward) {
 extern "C" {
 
 /// The options of a layer; those that core.js does not know keep these defaults.
-__attribute__((export_name("layer"))) attention::Words* coreLayer() { return new (std::nothrow) attention::Words; }
+__attribute__((export_name("layer"))) attention::Words* coreLayer() {
+  return new (std::nothrow) attention::Words;
+}
 
 /// The names of all scores and all normalisers, each followed by a space.
 #define ATTENTION_USE(name) #name " "
 __attribute__((export_name("scores"))) const char* coreScores() { return ATTENTION_SCORES(ATTENTION_USE); }
-__attribute__((export_name("normalizers"))) const char* coreNormalizers() { return ATTENTION_NORMALIZERS(ATTENTION_USE); }
+__attribute__((export_name("normalizers"))) const char* coreNormalizers() {
+  return ATTENTION_NORMALIZERS(ATTENTION_USE);
+}
 #undef ATTENTION_USE
 /// How many of w_a, u_a and v_a a score takes.
 __attribute__((export_name("scoreWeights"))) int coreScoreWeights(int score) {
@@ -116,7 +138,8 @@ __attribute__((export_name("scoreWeights"))) int coreScoreWeights(int score) {
 }
 
 /// Returns 0 on success and 1 if there is not enough memory. All numbers must be finite.
-__attribute__((export_name("layerForward"))) int coreLayerForward(const attention::kernels::Backward* call, const attention::Words* words) {
+__attribute__((export_name("layerForward"))) int coreLayerForward(const attention::kernels::Backward* call,
+                                                                  const attention::Words* words) {
   using namespace attention;
   const kernels::Forward& f = call->forward;
   if (!hasRoom(f, *words, false)) return 1;
@@ -127,7 +150,8 @@ __attribute__((export_name("layerForward"))) int coreLayerForward(const attentio
 }
 
 /// The same for the backward pass, from gradients of the output, the weights, or both.
-__attribute__((export_name("layerBackward"))) int coreLayerBackward(const attention::kernels::Backward* call, const attention::Words* words) {
+__attribute__((export_name("layerBackward"))) int coreLayerBackward(const attention::kernels::Backward* call,
+                                                                    const attention::Words* words) {
   using namespace attention;
   const kernels::Forward& f = call->forward;
   if (!hasRoom(f, *words, true)) return 1;
@@ -135,14 +159,21 @@ __attribute__((export_name("layerBackward"))) int coreLayerBackward(const attent
   forward(layer->spec, layer->inputs, layer->trace);
   Tensor dOutput, dWeights;
   std::vector<Upstream> upstream;
-  if (call->dOutput) dOutput = read(call->dOutput, f.heads, f.queryCount, f.valueDim), upstream.push_back({TensorId::head_output, &dOutput});
-  if (call->dWeights) dWeights = read(call->dWeights, f.heads, f.queryCount, f.keyCount), upstream.push_back({TensorId::weights, &dWeights});
-  const InputSet wanted = inputSet(TensorId::q) | inputSet(TensorId::k) | inputSet(TensorId::v) | inputSet(TensorId::w_a) | inputSet(TensorId::u_a) | inputSet(TensorId::v_a);
+  if (call->dOutput)
+    dOutput = read(call->dOutput, f.heads, f.queryCount, f.valueDim),
+    upstream.push_back({TensorId::head_output, &dOutput});
+  if (call->dWeights)
+    dWeights = read(call->dWeights, f.heads, f.queryCount, f.keyCount),
+    upstream.push_back({TensorId::weights, &dWeights});
+  const InputSet wanted = inputSet(TensorId::q) | inputSet(TensorId::k) | inputSet(TensorId::v) |
+                          inputSet(TensorId::w_a) | inputSet(TensorId::u_a) | inputSet(TensorId::v_a);
   const auto gradients = std::make_unique<Gradients>();
   const auto scratch = std::make_unique<BackwardScratch>();
   backward(layer->spec, layer->inputs, layer->trace, upstream, wanted, *gradients, *scratch);
-  write((*gradients)[TensorId::q], call->dQ), write((*gradients)[TensorId::k], call->dK), write((*gradients)[TensorId::v], call->dV);
-  write((*gradients)[TensorId::w_a], words->dWA), write((*gradients)[TensorId::u_a], words->dUA), write((*gradients)[TensorId::v_a], words->dVA);
+  write((*gradients)[TensorId::q], call->dQ), write((*gradients)[TensorId::k], call->dK),
+      write((*gradients)[TensorId::v], call->dV);
+  write((*gradients)[TensorId::w_a], words->dWA), write((*gradients)[TensorId::u_a], words->dUA),
+      write((*gradients)[TensorId::v_a], words->dVA);
   return 0;
 }
 }

@@ -16,14 +16,16 @@ kernels::Out writing(Tensor& tensor, int head) {
   return {tensor.head(head), static_cast<std::ptrdiff_t>(tensor.rows()) * tensor.cols(), tensor.cols()};
 }
 
-/// Do the kernels have all steps of this layer from Q, K and V to head_output? Other layers are computed row by row.
+/// Do the kernels have all steps of this layer from Q, K and V to head_output? Other layers are computed row
+/// by row.
 bool isKernelCall(const Spec& spec, const Inputs& in) {
   Spec rest = spec;
   rest.position = Position::none, rest.softcap = 0.0f, rest.hiddenHeads = 0;
   return isPlain(rest) && !isBiased(spec, in);
 }
 
-/// The kernel call that fills the trace for these heads, which are within the group of one key head, or whole groups.
+/// The kernel call that fills the trace for these heads, which are within the group of one key head, or whole
+/// groups.
 kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span heads, Trace& trace) {
   const int first = heads.begin, firstKey = kvHeadOf(spec, first);
   kernels::Forward call;
@@ -74,15 +76,18 @@ void forwardRows(const Spec& spec, const Inputs& in, Span heads, Trace& trace, S
 
 void makeHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
   const bool isDone =
-      isKernelCall(spec, in) && kernels::forward(kernels::best(), callFor(spec, in.painted, heads, trace), scratch.products.workspace);
+      isKernelCall(spec, in) &&
+      kernels::forward(kernels::best(), callFor(spec, in.painted, heads, trace), scratch.products.workspace);
   if (isDone) return;
-  // Steps that the kernels do not have, or not enough scratch memory: row by row is slower, but needs none for plain layers.
+  // Steps that the kernels do not have, or not enough scratch memory: row by row is slower, but needs none
+  // for plain layers.
   forwardRows(spec, in, heads, trace, scratch);
 }
 
 /// Computes all of Q, K or V: by `make` where it is copied or small, otherwise as one product per head.
 template <class Make>
-void makeAll(const Tensor* x, const Tensor* weights, const Tensor* bias, Tensor& out, Make make, Scratch& scratch) {
+void makeAll(const Tensor* x, const Tensor* weights, const Tensor* bias, Tensor& out, Make make,
+             Scratch& scratch) {
   const Span rows{0, out.rows()}, cols{0, out.cols()};
   const bool small = !x || std::int64_t{out.rows()} * out.cols() * x->cols() < kPackingPays;
   for (int h = 0; h < out.heads(); ++h) {
@@ -106,7 +111,8 @@ void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trac
 }
 
 void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratch) {
-  constexpr int kRows = 96;  // every row of a block costs the keys that any of its rows sees: half of them with a causal mask
+  constexpr int kRows =
+      96;  // every row of a block costs the keys that any of its rows sees: half of them with a causal mask
   if (std::int64_t{spec.queryCount} * spec.keyCount * spec.valueDim < kPackingPays) {
     return makeHeadOutput(spec, head, {0, spec.queryCount}, trace);
   }
@@ -125,7 +131,7 @@ void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratc
 }
 
 void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
-  const Tensor &concat = trace.concat;
+  const Tensor& concat = trace.concat;
   Tensor& out = trace.output;
   if (!in.wO || std::int64_t{out.rows()} * out.cols() * concat.cols() < kPackingPays) {
     return makeOutput(in, {0, out.rows()}, {0, out.cols()}, trace);
@@ -140,7 +146,9 @@ void forwardInputs(const Spec& spec, const Inputs& in, Trace& trace, Scratch& sc
   const Tensor *x = queryRows(in, trace), *xKv = keyRows(in, trace);
   makeAll(x, in.wQ, in.bQ, trace.q, [&](int h, Span r, Span c) { makeQueries(in, h, r, c, trace); }, scratch);
   makeAll(xKv, in.wK, in.bK, trace.k, [&](int h, Span r, Span c) { makeKeys(in, h, r, c, trace); }, scratch);
-  makeAll(valueRows(in, trace), in.wV, in.bV, trace.v, [&](int h, Span r, Span c) { makeValues(in, h, r, c, trace); }, scratch);
+  makeAll(
+      valueRows(in, trace), in.wV, in.bV, trace.v,
+      [&](int h, Span r, Span c) { makeValues(in, h, r, c, trace); }, scratch);
   rotate(spec, trace);
 }
 

@@ -5,23 +5,26 @@
 #include <vector>
 
 #include "attention/kernels/kernels.h"
+#include "attention/layer/trace.h"
 #include "attention/steps/score.h"
 #include "attention/steps/steps.h"
-#include "attention/layer/trace.h"
 
 namespace attention {
 
-/// Memory kept between calls, so that a second call of the same shape allocates nothing. For one call at a time.
+/// Memory kept between calls, so that a second call of the same shape allocates nothing. For one call at a
+/// time.
 struct Scratch {
   Products products;
   std::vector<float> transposed;  ///< V, columns as rows
   ScoreMemory score;
-  std::function<void()> afterRow;  ///< called after each row of a layer that is computed row by row; may be empty
+  /// Called after each row of a layer that is computed row by row; may be empty.
+  std::function<void()> afterRow;
 };
 
-/// Fills `trace` with every intermediate, in this order: positions, projections, scores, scale, soft cap, bias, mask, temperature and
-/// normaliser, weighted sum, concatenation, W_O. `spec` and `inputs` must have passed validate(). Tensors that already have the right shape
-/// are reused. Accuracy: errorBound() in reference.h.
+/// Fills `trace` with every intermediate, in this order: positions, projections, scores, scale, soft cap,
+/// bias, mask, temperature and normaliser, weighted sum, concatenation, W_O. `spec` and `inputs` must have
+/// passed validate(). Tensors that already have the right shape are reused. Accuracy: errorBound() in
+/// reference.h.
 void forward(const Spec& spec, const Inputs& inputs, Trace& trace, Scratch& scratch);
 /// The same, with temporary scratch memory.
 void forward(const Spec& spec, const Inputs& inputs, Trace& trace);
@@ -30,12 +33,14 @@ void forward(const Spec& spec, const Inputs& inputs, Trace& trace);
 
 /// Gives the tensors of the trace their shapes, and computes those up to Q, K and V with their positions.
 void forwardInputs(const Spec& spec, const Inputs& inputs, Trace& trace, Scratch& scratch);
-/// Computes everything from there up to head_output and concat, for some heads: either within the group of one key head, or whole groups.
+/// Computes everything from there up to head_output and concat, for some heads: either within the group of
+/// one key head, or whole groups.
 void forwardHeads(const Spec& spec, const Inputs& inputs, Span heads, Trace& trace, Scratch& scratch);
 /// Computes output for all queries from concat.
 void forwardOutput(const Inputs& inputs, Trace& trace, Scratch& scratch);
 
-/// Computes everything from Q, K and V in the trace of a plain layer up to head_output, for the query heads of one key head.
+/// Computes everything from Q, K and V in the trace of a plain layer up to head_output, for the query heads
+/// of one key head.
 void forwardGroup(const Spec& spec, const PaintedMask* painted, int kvHead, Trace& trace, Scratch& scratch);
 /// Computes head_output for all queries of one head from its weights and V, as matrix products.
 void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratch);

@@ -18,10 +18,13 @@ std::int64_t reach(const Spec& spec, std::int64_t position) {
 
 }  // namespace
 
-MaskRow::MaskRow(const Spec& spec, int query) : spec_(spec), position_(std::int64_t{query} + spec.causalOffset) {
+MaskRow::MaskRow(const Spec& spec, int query)
+    : spec_(spec),
+      position_(std::int64_t{query} + spec.causalOffset) {
   if (spec.pattern.random <= 0) return;
-  // Every key that may be drawn gets a hash; those with the smallest hashes are drawn. A key's rank among earlier keys does not depend on
-  // how many keys follow, so a growing sequence keeps what was drawn for its earlier queries.
+  // Every key that may be drawn gets a hash; those with the smallest hashes are drawn. A key's rank among
+  // earlier keys does not depend on how many keys follow, so a growing sequence keeps what was drawn for its
+  // earlier queries.
   drawn_ = reach(spec, position_);
   const std::int64_t count = std::min(drawn_, std::int64_t{spec.pattern.random});
   if (count == 0) return;
@@ -31,7 +34,8 @@ MaskRow::MaskRow(const Spec& spec, int query) : spec_(spec), position_(std::int6
   lastDraw_ = draws[static_cast<std::size_t>(count - 1)];
 }
 
-/// A hash of seed, position and key; its lower half is replaced by the key, so that no two keys have the same.
+/// A hash of seed, position and key; its lower half is replaced by the key, so that no two keys have the
+/// same.
 std::uint64_t MaskRow::draw(std::int64_t key) const {
   const auto position = static_cast<std::uint64_t>(position_), at = static_cast<std::uint64_t>(key);
   const std::uint64_t hash = base::mix(base::mix(base::mix(spec_.pattern.seed) + position) + at);
@@ -42,7 +46,8 @@ bool MaskRow::isInPattern(std::int64_t key) const {
   const Pattern& pattern = spec_.pattern;
   const std::int64_t distance = position_ > key ? position_ - key : key - position_;
   if (position_ < pattern.global || key < pattern.global) return true;
-  if (distance < std::int64_t{pattern.local} * pattern.dilation && distance % pattern.dilation == 0) return true;
+  if (distance < std::int64_t{pattern.local} * pattern.dilation && distance % pattern.dilation == 0)
+    return true;
   if (pattern.stride > 0 && distance % pattern.stride == 0) return true;
   if (pattern.block > 0 && position_ / pattern.block == key / pattern.block) return true;
   return pattern.random > 0 && key < drawn_ && draw(key) <= lastDraw_;

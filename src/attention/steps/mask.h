@@ -1,4 +1,5 @@
-// Which keys one query sees, according to the spec. (Painted cells belong to the inputs and are checked elsewhere.)
+// Which keys one query sees, according to the spec. (Painted cells belong to the inputs and are checked
+// elsewhere.)
 #pragma once
 
 #include <limits>
@@ -13,8 +14,8 @@ inline constexpr float kHiddenScore = -std::numeric_limits<float>::infinity();
 /// Why a key is not visible: the first reason that applies.
 enum class Hidden : std::uint8_t { no, causal, window, padding, pattern };
 
-/// The mask of one query. Created once per row: the keys that Pattern::random draws are determined in the constructor, everything else cell
-/// by cell.
+/// The mask of one query. Created once per row: the keys that Pattern::random draws are determined in the
+/// constructor, everything else cell by cell.
 class MaskRow {
  public:
   MaskRow(const Spec& spec, int query);
@@ -26,9 +27,10 @@ class MaskRow {
   std::uint64_t draw(std::int64_t key) const;
 
   const Spec& spec_;
-  std::int64_t position_;           // of the query, counted among the keys
-  std::int64_t drawn_ = 0;          // number of keys that may be drawn: those before the causal limit that are not padding
-  std::uint64_t lastDraw_ = 0;      // the largest draw() among the keys that are drawn
+  std::int64_t position_;  // of the query, counted among the keys
+  std::int64_t drawn_ =
+      0;  // number of keys that may be drawn: those before the causal limit that are not padding
+  std::uint64_t lastDraw_ = 0;  // the largest draw() among the keys that are drawn
 };
 
 }  // namespace attention

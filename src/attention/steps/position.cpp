@@ -8,7 +8,8 @@
 namespace attention {
 namespace {
 
-/// The frequency of a pair of columns: base^(-2·pair/width), where Vaswani et al. and Su et al. both use base 10000.
+/// The frequency of a pair of columns: base^(-2·pair/width), where Vaswani et al. and Su et al. both use base
+/// 10000.
 double frequency(int pair, int width, double base = 10000.0) { return std::pow(base, -2.0 * pair / width); }
 
 /// The columns of a pair: pair·step, and `apart` columns further on.
@@ -27,8 +28,10 @@ void addTo(const Tensor& x, const Tensor& positions, int first, Tensor& out) {
   }
 }
 
-/// Rotates the rows of every head pair by pair: row i by the angles of position first + i. Other columns are copied.
-void turn(const Spec& spec, const Tensor& from, const Tensor& cosines, const Tensor& sines, int first, Tensor& out) {
+/// Rotates the rows of every head pair by pair: row i by the angles of position first + i. Other columns are
+/// copied.
+void turn(const Spec& spec, const Tensor& from, const Tensor& cosines, const Tensor& sines, int first,
+          Tensor& out) {
   const PairLayout pairs(spec);
   for (int h = 0; h < from.heads(); ++h) {
     for (int i = 0; i < from.rows(); ++i) {
@@ -50,13 +53,15 @@ void turn(const Spec& spec, const Tensor& from, const Tensor& cosines, const Ten
 int positionId(const Spec& spec, int index) {
   const int given = static_cast<int>(spec.positionIds.size());
   if (given == 0) return index;
-  return index < given ? spec.positionIds[static_cast<std::size_t>(index)] : spec.positionIds.back() + index - given + 1;
+  return index < given ? spec.positionIds[static_cast<std::size_t>(index)]
+                       : spec.positionIds.back() + index - given + 1;
 }
 
 double rotaryBase(const Spec& spec) {
   const double base = double{spec.rotary.base}, factor = double{spec.rotary.factor};
   const int r = rotatedColumns(spec);
-  if (spec.rotary.scaling != RotaryScaling::ntk || r <= 2) return base;  // a single pair rotates by 1 radian per position, whatever the base
+  if (spec.rotary.scaling != RotaryScaling::ntk || r <= 2)
+    return base;  // a single pair rotates by 1 radian per position, whatever the base
   return base * std::pow(factor, static_cast<double>(r) / (r - 2));
 }
 
@@ -96,7 +101,8 @@ void rotate(const Spec& spec, Trace& trace) {
   Tensor cosines(1, angles.rows(), angles.cols()), sines = cosines;
   for (int p = 0; p < angles.cols(); ++p) {
     const double step = rotarySpeed(spec, p);
-    for (int i = 0; i < angles.rows(); ++i) {  // sine and cosine of the double: a float angle near 1000 would be off by 3e-5
+    for (int i = 0; i < angles.rows();
+         ++i) {  // sine and cosine of the double: a float angle near 1000 would be off by 3e-5
       const double angle = positionId(spec, i) * step;
       angles.at(0, i, p) = static_cast<float>(angle);
       cosines.at(0, i, p) = static_cast<float>(std::cos(angle));
@@ -125,7 +131,8 @@ void rotateBackward(const Spec& spec, int first, const Tensor& from, Tensor& to)
   }
   for (int h = 0; h < from.heads(); ++h)
     for (int i = 0; i < from.rows(); ++i)
-      for (int c = turned; c < from.cols(); ++c) to.at(h, i, c) = saturate(double{to.at(h, i, c)} + double{from.at(h, i, c)});
+      for (int c = turned; c < from.cols(); ++c)
+        to.at(h, i, c) = saturate(double{to.at(h, i, c)} + double{from.at(h, i, c)});
 }
 
 float slopeOf(const Spec& spec, int head) {

@@ -7,8 +7,11 @@
 
 namespace attention {
 
-/// The position of row 0 of the queries' x in the sequence of sinusoids: 0 in self-attention, otherwise after the cached keys.
-inline int firstPosition(const Spec& spec, const Inputs& inputs) { return inputs.xKv ? spec.causalOffset : 0; }
+/// The position of row 0 of the queries' x in the sequence of sinusoids: 0 in self-attention, otherwise after
+/// the cached keys.
+inline int firstPosition(const Spec& spec, const Inputs& inputs) {
+  return inputs.xKv ? spec.causalOffset : 0;
+}
 
 /// The position of the first query, for sinusoids or for rotation.
 inline int firstQueryPosition(const Spec& spec, const Inputs& inputs) {
@@ -17,7 +20,8 @@ inline int firstQueryPosition(const Spec& spec, const Inputs& inputs) {
 
 /// The position id of index `index` among the keys: see Spec::positionIds.
 int positionId(const Spec& spec, int index);
-/// The angle in radians by which rotary positions rotate a pair of columns from one position to the next: base^(−2·pair/r), after scaling.
+/// The angle in radians by which rotary positions rotate a pair of columns from one position to the next:
+/// base^(−2·pair/r), after scaling.
 double rotarySpeed(const Spec& spec, int pair);
 /// The base used for it; NTK-aware scaling changes it.
 double rotaryBase(const Spec& spec);
@@ -29,11 +33,12 @@ int pairOfColumn(const Spec& spec, int column);
 void addPositions(const Spec& spec, const Inputs& inputs, Trace& trace);
 /// Computes positions, and the rotated Q and K. Does nothing unless positions are rotary.
 void rotate(const Spec& spec, Trace& trace);
-/// Backward pass of rotate(): adds each row of `from`, the gradient of the rotated Q or K, rotated back, to `to`. The first row has the
-/// angles of position `first`.
+/// Backward pass of rotate(): adds each row of `from`, the gradient of the rotated Q or K, rotated back, to
+/// `to`. The first row has the angles of position `first`.
 void rotateBackward(const Spec& spec, int first, const Tensor& from, Tensor& to);
-/// ALiBi's slope of a head (Press et al. 2022, section 3). Where P is the largest power of two that is at most the number of heads, the
-/// first P heads have 2^(-8(head + 1)/P); the remaining ones take every other slope of 2P heads, as in the authors' code.
+/// ALiBi's slope of a head (Press et al. 2022, section 3). Where P is the largest power of two that is at
+/// most the number of heads, the first P heads have 2^(-8(head + 1)/P); the remaining ones take every other
+/// slope of 2P heads, as in the authors' code.
 float slopeOf(const Spec& spec, int head);
 
 }  // namespace attention

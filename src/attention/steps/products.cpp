@@ -42,21 +42,24 @@ void Products::large(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_
   call.raw = {out, 0, outStride};
   if (kernels::forward(kernels::best(), call, workspace)) return;
   for (int i = 0; i < a.rows; ++i) {
-    kernels::dots(kernels::best(), a.data + i * a.stride, b.data, b.stride, b.rows, a.cols, out + i * outStride, 1);
+    kernels::dots(kernels::best(), a.data + i * a.stride, b.data, b.stride, b.rows, a.cols,
+                  out + i * outStride, 1);
   }
 }
 
 void Products::abT(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride) {
   if (!isSmall(a.rows, b.rows, a.cols)) return large(a, b, out, outStride);
   for (int i = 0; i < a.rows; ++i) {
-    kernels::dots(kernels::best(), a.data + i * a.stride, b.data, b.stride, b.rows, a.cols, out + i * outStride, 1);
+    kernels::dots(kernels::best(), a.data + i * a.stride, b.data, b.stride, b.rows, a.cols,
+                  out + i * outStride, 1);
   }
 }
 
 void Products::ab(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride) {
   if (!isSmall(a.rows, b.cols, a.cols)) return large(a, transposed(b, second_), out, outStride);
   for (int i = 0; i < a.rows; ++i) {
-    kernels::weightedSum(kernels::best(), a.data + i * a.stride, b.data, b.stride, b.rows, b.cols, out + i * outStride);
+    kernels::weightedSum(kernels::best(), a.data + i * a.stride, b.data, b.stride, b.rows, b.cols,
+                         out + i * outStride);
   }
 }
 

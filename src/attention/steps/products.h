@@ -21,7 +21,8 @@ inline Matrix matrixOf(const Tensor& tensor, int head = 0) {
   return {tensor.head(head), tensor.cols(), tensor.rows(), tensor.cols()};
 }
 
-/// With fewer multiplications than this, packing a matrix costs more than it saves (measured at 16 x 64 x 64).
+/// With fewer multiplications than this, packing a matrix costs more than it saves (measured at 16 x 64 x
+/// 64).
 inline constexpr std::int64_t kPackingPays = 1 << 16;
 
 /// a + b for finite floats; an overflow gives the largest float of that sign.
@@ -31,8 +32,8 @@ void addTo(Tensor& to, const Tensor& from);
 /// Makes a gradient of zeros in the shape of its input, or an empty one where there is no input.
 void shapeLike(const Tensor* input, Tensor& gradient);
 
-/// Products whose results are written to rows `outStride` floats apart. Overflows saturate. Keeps its memory between calls; for one call at
-/// a time.
+/// Products whose results are written to rows `outStride` floats apart. Overflows saturate. Keeps its memory
+/// between calls; for one call at a time.
 class Products {
  public:
   void abT(const Matrix& a, const Matrix& b, float* out, std::ptrdiff_t outStride);  ///< a·bᵀ

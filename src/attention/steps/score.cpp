@@ -19,7 +19,8 @@ void addHead(const Tensor& from, int head, Tensor* to) {
 }
 
 /// From memory.dMade to the rows that it was made of, and to the parameter.
-void throughSide(const ScoreSide& side, const Matrix& rows, const Matrix& parameter, Products& products, ScoreSideMemory& memory) {
+void throughSide(const ScoreSide& side, const Matrix& rows, const Matrix& parameter, Products& products,
+                 ScoreSideMemory& memory) {
   if (!side.gradient) return std::swap(memory.dMade, memory.dRows);
   memory.dRows.reshape(1, rows.rows, rows.cols), memory.dParameter.reshape(1, parameter.rows, parameter.cols);
   side.gradient(rows, parameter, products, memory);
@@ -27,7 +28,8 @@ void throughSide(const ScoreSide& side, const Matrix& rows, const Matrix& parame
 
 }  // namespace
 
-Compared comparedRows(const Spec& spec, const Inputs& in, const Trace& trace, int head, bool sameKeys, Products& products, ScoreMemory& memory) {
+Compared comparedRows(const Spec& spec, const Inputs& in, const Trace& trace, int head, bool sameKeys,
+                      Products& products, ScoreMemory& memory) {
   const ScoreMechanism& score = mechanismOf(spec.score);
   const auto made = [&](const ScoreSide& side, const Matrix& rows, bool isDone, Tensor& out) {
     if (!side.make) return rows;
@@ -35,19 +37,22 @@ Compared comparedRows(const Spec& spec, const Inputs& in, const Trace& trace, in
     return matrixOf(out);
   };
   return {made(score.query, matrixOf(queriesOf(trace), head), false, memory.query.made),
-          made(score.key, matrixOf(keysOf(trace), kvHeadOf(spec, head)), sameKeys && score.key.parameter == TensorId::x, memory.key.made)};
+          made(score.key, matrixOf(keysOf(trace), kvHeadOf(spec, head)),
+               sameKeys && score.key.parameter == TensorId::x, memory.key.made)};
 }
 
-void makeRawRow(const Spec& spec, const Inputs& in, const Compared& rows, int head, int query, std::vector<float>& memory, Trace& trace) {
+void makeRawRow(const Spec& spec, const Inputs& in, const Compared& rows, int head, int query,
+                std::vector<float>& memory, Trace& trace) {
   const Matrix& k = rows.keys;
   const float* q = rows.queries.data + query * rows.queries.stride;
   float* raw = trace.raw.row(head, query);
-  if (const auto compare = mechanismOf(spec.score).compare) return compare(q, k, vectorOf(in, head), memory, raw);
+  if (const auto compare = mechanismOf(spec.score).compare)
+    return compare(q, k, vectorOf(in, head), memory, raw);
   kernels::dots(kernels::best(), q, k.data, k.stride, k.rows, k.cols, raw, 1);
 }
 
-void addScoreGradients(const Spec& spec, const Inputs& in, const Trace& trace, int head, const Tensor& dRaw, const ScoreGradients& to,
-                       Products& products, ScoreMemory& memory) {
+void addScoreGradients(const Spec& spec, const Inputs& in, const Trace& trace, int head, const Tensor& dRaw,
+                       const ScoreGradients& to, Products& products, ScoreMemory& memory) {
   const ScoreMechanism& score = mechanismOf(spec.score);
   const int kvHead = kvHeadOf(spec, head);
   const Matrix q = matrixOf(queriesOf(trace), head), k = matrixOf(keysOf(trace), kvHead), d = matrixOf(dRaw);

@@ -8,7 +8,8 @@
 
 namespace attention {
 
-/// What a score makes of the rows of Q, or of K, of one head, and the gradients of it, of the rows and of their parameter.
+/// What a score makes of the rows of Q, or of K, of one head, and the gradients of it, of the rows and of
+/// their parameter.
 struct ScoreSideMemory {
   Tensor made, dMade, dRows, dParameter;
 };
@@ -24,11 +25,14 @@ struct Compared {
   Matrix queries, keys;
 };
 /// `sameKeys`: the call before was for another query head of the same keys.
-Compared comparedRows(const Spec& spec, const Inputs& inputs, const Trace& trace, int head, bool sameKeys, Products& products, ScoreMemory& memory);
+Compared comparedRows(const Spec& spec, const Inputs& inputs, const Trace& trace, int head, bool sameKeys,
+                      Products& products, ScoreMemory& memory);
 /// raw for one query and every key.
-void makeRawRow(const Spec& spec, const Inputs& inputs, const Compared& rows, int head, int query, std::vector<float>& memory, Trace& trace);
+void makeRawRow(const Spec& spec, const Inputs& inputs, const Compared& rows, int head, int query,
+                std::vector<float>& memory, Trace& trace);
 
-/// Where the gradients of one head are accumulated. `k` is that of its key head, which other query heads add to as well.
+/// Where the gradients of one head are accumulated. `k` is that of its key head, which other query heads add
+/// to as well.
 struct ScoreGradients {
   Tensor* q = nullptr;   ///< of queriesOf(trace)
   Tensor* k = nullptr;   ///< of keysOf(trace)
@@ -36,8 +40,9 @@ struct ScoreGradients {
   Tensor* uA = nullptr;
   Tensor* vA = nullptr;
 };
-/// From `dRaw`, [queryCount, keyCount] for this head, which must be finite. Adds to what the gradients already hold.
-void addScoreGradients(const Spec& spec, const Inputs& inputs, const Trace& trace, int head, const Tensor& dRaw, const ScoreGradients& to,
-                       Products& products, ScoreMemory& memory);
+/// From `dRaw`, [queryCount, keyCount] for this head, which must be finite. Adds to what the gradients
+/// already hold.
+void addScoreGradients(const Spec& spec, const Inputs& inputs, const Trace& trace, int head,
+                       const Tensor& dRaw, const ScoreGradients& to, Products& products, ScoreMemory& memory);
 
 }  // namespace attention

@@ -17,7 +17,9 @@ constexpr float kMost = std::numeric_limits<float>::max();
 /// to[rows, toFirst…] = x[rows] · w[:, wFirst…], for `count` columns.
 void multiply(const Tensor& x, const Tensor& w, Span rows, int wFirst, int count, float* to, int toStride) {
   const kernels::Kernel kernel = kernels::best();
-  if (count == 1 && x.cols() <= Limits::modelDim) {  // a column is strided in w: copied together, it can be used in dot products
+  if (count == 1 &&
+      x.cols() <=
+          Limits::modelDim) {  // a column is strided in w: copied together, it can be used in dot products
     float column[Limits::modelDim];
     for (int i = 0; i < x.cols(); ++i) column[i] = w.at(0, i, wFirst);
     return kernels::dots(kernel, column, x.row(0, rows.begin), x.cols(), rows.size(), x.cols(), to, toStride);
@@ -28,7 +30,8 @@ void multiply(const Tensor& x, const Tensor& w, Span rows, int wFirst, int count
 }
 
 /// A block of head `head` of Q, K or V: copied from `given`, or computed from x, `w` and a bias.
-void makeInput(const Tensor* given, const Tensor* x, const Tensor* w, const Tensor* bias, int head, Span rows, Span cols, Tensor& out) {
+void makeInput(const Tensor* given, const Tensor* x, const Tensor* w, const Tensor* bias, int head, Span rows,
+               Span cols, Tensor& out) {
   if (rows.empty() || cols.empty()) return;
   if (!given) {
     const int first = head * out.cols() + cols.begin;
@@ -42,8 +45,8 @@ void makeInput(const Tensor* given, const Tensor* x, const Tensor* w, const Tens
 }
 
 /// masked[keys] = scores[keys] where the row's mask allows, otherwise `hidden`; for any mask, cell by cell.
-void copySeen(const Spec& spec, const PaintedMask* painted, int query, Span keys, const float* scores, float hidden,
-              float* masked) {
+void copySeen(const Spec& spec, const PaintedMask* painted, int query, Span keys, const float* scores,
+              float hidden, float* masked) {
   const MaskRow mask(spec, query);
   for (int j = keys.begin; j < keys.end; ++j) {
     const bool isSeen = mask.sees(j) && !(painted && painted->isBlocked(query, j));
@@ -64,9 +67,7 @@ void makeOtherWeights(const Spec& spec, int head, int query, Trace& trace) {
 
 }  // namespace
 
-float saturate(double value) {
-  return static_cast<float>(std::clamp(value, -double{kMost}, double{kMost}));
-}
+float saturate(double value) { return static_cast<float>(std::clamp(value, -double{kMost}, double{kMost})); }
 
 void addBias(const Tensor* bias, int first, int rows, int count, float* to, int stride) {
   if (!bias) return;
@@ -84,7 +85,8 @@ void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace) {
     const auto made = intermediateOf<Tensor>(row.id);
     if (!made) continue;
     const auto size = [&](Size axis) { return sizeOf(axis, spec, inputs); };
-    if (exists(row.id, spec, inputs)) (trace.*made).reshapeUnwritten(size(row.heads), size(row.rows), size(row.columns));
+    if (exists(row.id, spec, inputs))
+      (trace.*made).reshapeUnwritten(size(row.heads), size(row.rows), size(row.columns));
     else (trace.*made).reshape(0, 0, 0);
   }
 }
@@ -121,7 +123,8 @@ void makeRaw(const Spec& spec, int head, Span queries, Span keys, Trace& trace) 
     return;
   }
   for (int i = queries.begin; i < queries.end; ++i) {
-    kernels::dots(kernel, trace.q.row(head, i), firstKey, dim, keys.size(), dim, trace.raw.row(head, i) + keys.begin, 1);
+    kernels::dots(kernel, trace.q.row(head, i), firstKey, dim, keys.size(), dim,
+                  trace.raw.row(head, i) + keys.begin, 1);
   }
 }
 
@@ -137,7 +140,8 @@ void makeScores(const Spec& spec, int head, Span queries, Span keys, Trace& trac
 }
 
 void makeScoreSteps(const Spec& spec, const Inputs& in, int head, Span queries, Trace& trace) {
-  for (TensorId id = TensorId::scores; id != TensorId::masked; id = static_cast<TensorId>(static_cast<int>(id) + 1)) {
+  for (TensorId id = TensorId::scores; id != TensorId::masked;
+       id = static_cast<TensorId>(static_cast<int>(id) + 1)) {
     const auto make = tensorRow(id).step.make;
     if (make && exists(id, spec, in)) make(spec, in, head, queries, trace);
   }
@@ -173,7 +177,8 @@ void makeBiased(const Spec& spec, const Inputs& in, int head, Span queries, Trac
   }
 }
 
-void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys, Trace& trace) {
+void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys,
+                Trace& trace) {
   const bool isRange = spec.prefix == 0 && !spec.pattern.any();
   for (int i = queries.begin; i < queries.end; ++i) {
     const float* scores = biasedOf(trace).row(head, i);
@@ -239,8 +244,8 @@ void makeHeadOutput(const Spec& spec, int head, Span queries, Trace& trace) {
     float* out = trace.headOutput.row(head, i);
     std::fill_n(out, dim, 0.0f);
     if (visible.begin == visible.end) continue;
-    kernels::weightedSum(kernel, trace.weights.row(head, i) + visible.begin, trace.v.row(kvHead, visible.begin), dim,
-                         visible.end - visible.begin, dim, out);
+    kernels::weightedSum(kernel, trace.weights.row(head, i) + visible.begin,
+                         trace.v.row(kvHead, visible.begin), dim, visible.end - visible.begin, dim, out);
   }
 }
 

@@ -1,6 +1,6 @@
-// The steps of the layer, each for a block of rows or columns, composed of the row operations of kernels.h. forward() uses the projections
-// and the last steps from here; Engine uses them to recompute exactly what an edit affects. None allocates memory, except for the draws of
-// a random pattern.
+// The steps of the layer, each for a block of rows or columns, composed of the row operations of kernels.h.
+// forward() uses the projections and the last steps from here; Engine uses them to recompute exactly what an
+// edit affects. None allocates memory, except for the draws of a random pattern.
 #pragma once
 
 #include "attention/layer/trace.h"
@@ -14,8 +14,9 @@ struct Span {
   bool empty() const { return end <= begin; }
 };
 
-/// The float nearest to a real number, or the largest float of its sign if that is out of range. Everything that a layer computes saturates
-/// at ±FLT_MAX instead of becoming infinite, so that no NaN can follow; products that large become equal.
+/// The float nearest to a real number, or the largest float of its sign if that is out of range. Everything
+/// that a layer computes saturates at ±FLT_MAX instead of becoming infinite, so that no NaN can follow;
+/// products that large become equal.
 float saturate(double value);
 
 /// The key head that query head `head` reads.
@@ -28,14 +29,18 @@ void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace);
 const Tensor* queryRows(const Inputs& inputs, const Trace& trace);
 const Tensor* keyRows(const Inputs& inputs, const Trace& trace);
 /// What V is projected from: x_v, or the same as K.
-inline const Tensor* valueRows(const Inputs& inputs, const Trace& trace) { return inputs.xV ? inputs.xV : keyRows(inputs, trace); }
+inline const Tensor* valueRows(const Inputs& inputs, const Trace& trace) {
+  return inputs.xV ? inputs.xV : keyRows(inputs, trace);
+}
 
-/// Compute Q, K, V: copied, or X times weights, plus the bias. `rows` are rows of Q (of K, of V), `cols` columns of one head.
+/// Compute Q, K, V: copied, or X times weights, plus the bias. `rows` are rows of Q (of K, of V), `cols`
+/// columns of one head.
 void makeQueries(const Inputs& inputs, int head, Span rows, Span cols, Trace& trace);
 void makeKeys(const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& trace);
 void makeValues(const Inputs& inputs, int kvHead, Span rows, Span cols, Trace& trace);
 
-/// Adds columns [first, first + count) of a bias, if there is one, to `rows` rows of numbers that are `stride` floats apart.
+/// Adds columns [first, first + count) of a bias, if there is one, to `rows` rows of numbers that are
+/// `stride` floats apart.
 void addBias(const Tensor* bias, int first, int rows, int count, float* to, int stride);
 
 /// raw = Q Kᵀ for a block of queries and keys of a plain layer. A column (one key) is as fast as a row.
@@ -49,8 +54,10 @@ void makeSoftcapped(const Spec& spec, const Inputs& inputs, int head, Span queri
 double slopeOfSoftcap(const Spec& spec, double capped);
 void makeBiased(const Spec& spec, const Inputs& inputs, int head, Span queries, Trace& trace);
 /// masked = the step before it, or -inf where the query may not see the key.
-void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys, Trace& trace);
-/// row_max, exponentials, row_sum and weights of whole rows; only weights where the normaliser is not softmax.
+void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span queries, Span keys,
+                Trace& trace);
+/// row_max, exponentials, row_sum and weights of whole rows; only weights where the normaliser is not
+/// softmax.
 void makeWeights(const Spec& spec, int head, Span queries, Trace& trace);
 /// The named mistake (Spec::maskAfterSoftmax): sets weights to 0 where the query may not see the key.
 void maskWeights(const Spec& spec, const PaintedMask* painted, int head, Span queries, Trace& trace);

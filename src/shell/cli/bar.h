@@ -1,11 +1,11 @@
 // A bar that fills on a terminal, drawn over itself; elsewhere nothing.
 #pragma once
 
+#include <unistd.h>
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <unistd.h>
 
 namespace cli {
 
@@ -20,7 +20,8 @@ class Bar {
     constexpr int kWide = 30;
     if (!isSeen()) return;
     const int marks = static_cast<int>(kWide * done / std::max<std::int64_t>(all, 1));
-    std::fprintf(stderr, "\r[%.*s%.*s] %s ", marks, "##############################", kWide - marks, "..............................", words.c_str());
+    std::fprintf(stderr, "\r[%.*s%.*s] %s ", marks, "##############################", kWide - marks,
+                 "..............................", words.c_str());
     std::fflush(stderr);
     isDrawn_ = true;
   }

@@ -1,9 +1,9 @@
 // `attn bench`: how long a layer of any size takes on this machine, with each kernel.
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <unistd.h>
 #include <vector>
 
 #include "attention/kernels/kernels.h"
@@ -26,9 +26,12 @@ struct BenchArguments {
 };
 
 /// The median time of a call in seconds: of at least three calls, and more while there is time.
-double secondsOf(kernels::Kernel kernel, const kernels::Forward& call, kernels::Workspace& workspace, double most) {
+double secondsOf(kernels::Kernel kernel, const kernels::Forward& call, kernels::Workspace& workspace,
+                 double most) {
   using Clock = std::chrono::steady_clock;
-  const auto since = [](Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); };
+  const auto since = [](Clock::time_point began) {
+    return std::chrono::duration<double>(Clock::now() - began).count();
+  };
   forward(kernel, call, workspace);  // warms up memory and caches
   std::vector<double> all;
   for (const auto began = Clock::now(); all.size() < 3 || since(began) < most;) {
@@ -45,19 +48,25 @@ void bench(const BenchArguments& a) {
   std::vector<kernels::Kernel> all(there.begin(), there.end());
   if (!a.kernel.empty()) {
     const auto named = kernels::kernelNamed(a.kernel);
-    if (!named || std::find(all.begin(), all.end(), *named) == all.end()) throw Failure{kWrongUse, "--kernel: \"" + a.kernel + "\" cannot run here; use one of " + kernelList() + "."};
+    if (!named || std::find(all.begin(), all.end(), *named) == all.end())
+      throw Failure{kWrongUse,
+                    "--kernel: \"" + a.kernel + "\" cannot run here; use one of " + kernelList() + "."};
     all = {*named};
   }
-  const auto rows = static_cast<std::size_t>(a.heads) * static_cast<std::size_t>(a.tokens), count = rows * static_cast<std::size_t>(a.columns);
+  const auto rows = static_cast<std::size_t>(a.heads) * static_cast<std::size_t>(a.tokens),
+             count = rows * static_cast<std::size_t>(a.columns);
   base::NormalRandom random(1);
-  std::vector<float> q(count), k(count), v(count), output(count), weights(a.weights ? rows * static_cast<std::size_t>(a.tokens) : 0);
+  std::vector<float> q(count), k(count), v(count), output(count),
+      weights(a.weights ? rows * static_cast<std::size_t>(a.tokens) : 0);
   for (std::vector<float>* numbers : {&q, &k, &v})
     for (float& x : *numbers) x = static_cast<float>(random.next());
   kernels::Forward call;
-  call.heads = call.kvHeads = a.heads, call.queryCount = call.keyCount = a.tokens, call.headDim = call.valueDim = a.columns;
+  call.heads = call.kvHeads = a.heads, call.queryCount = call.keyCount = a.tokens,
+  call.headDim = call.valueDim = a.columns;
   call.scale = 1.0f / std::sqrt(static_cast<float>(a.columns)), call.causal = a.causal;
   const auto row = static_cast<std::ptrdiff_t>(a.columns), head = row * a.tokens;
-  call.q = {q.data(), head, row}, call.k = {k.data(), head, row}, call.v = {v.data(), head, row}, call.output = {output.data(), head, row};
+  call.q = {q.data(), head, row}, call.k = {k.data(), head, row}, call.v = {v.data(), head, row},
+  call.output = {output.data(), head, row};
   if (a.weights) call.weights = {weights.data(), std::ptrdiff_t{a.tokens} * a.tokens, a.tokens};
   kernels::Workspace workspace(a.threads);
   // Two products, queries · keys and weights · values, with a multiplication and an addition each.
@@ -70,8 +79,10 @@ void bench(const BenchArguments& a) {
     const double seconds = secondsOf(kernel, call, workspace, a.seconds);
     if (shows) std::fprintf(stderr, "\r\033[K");
     char line[160];
-    std::snprintf(line, sizeof line, a.json ? "{\"kernel\":\"%s\",\"ms\":%.4f,\"gflops\":%.3f}\n" : "%-8s %10.3f ms %10.2f GFLOP/s\n", std::string(kernels::name(kernel)).c_str(),
-                  seconds * 1e3, operations / seconds * 1e-9);
+    std::snprintf(
+        line, sizeof line,
+        a.json ? "{\"kernel\":\"%s\",\"ms\":%.4f,\"gflops\":%.3f}\n" : "%-8s %10.3f ms %10.2f GFLOP/s\n",
+        std::string(kernels::name(kernel)).c_str(), seconds * 1e3, operations / seconds * 1e-9);
     isWritten = isWritten && out.put(line);
   }
   out.finish(isWritten);
@@ -82,16 +93,31 @@ void bench(const BenchArguments& a) {
 void addBench(CLI::App& attn) {
   const auto arguments = std::make_shared<BenchArguments>();
   CLI::App& command = *attn.add_subcommand("bench", "Measure how long a layer takes here, with each kernel");
-  command.add_option("--heads", arguments->heads, "Of queries, keys and values; 12 where it is not given")->type_name("N")->check(CLI::Range(1, 1024));
-  command.add_option("--tokens", arguments->tokens, "Queries, and as many keys; 1024 where it is not given")->type_name("N")->check(CLI::Range(1, 32768));
-  command.add_option("--columns", arguments->columns, "Of each head; 64 where it is not given")->type_name("N")->check(CLI::Range(1, 1024));
-  command.add_option("--threads", arguments->threads, "That share the work; 0: as many as there are cores; 1 where it is not given")->type_name("N")->check(CLI::Range(0, 256));
-  command.add_option("--seconds", arguments->seconds, "For each kernel, 0.5 where it is not given")->type_name("S")->check(CLI::Range(0.0, 3600.0));
+  command.add_option("--heads", arguments->heads, "Of queries, keys and values; 12 where it is not given")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--tokens", arguments->tokens, "Queries, and as many keys; 1024 where it is not given")
+      ->type_name("N")
+      ->check(CLI::Range(1, 32768));
+  command.add_option("--columns", arguments->columns, "Of each head; 64 where it is not given")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command
+      .add_option("--threads", arguments->threads,
+                  "That share the work; 0: as many as there are cores; 1 where it is not given")
+      ->type_name("N")
+      ->check(CLI::Range(0, 256));
+  command.add_option("--seconds", arguments->seconds, "For each kernel, 0.5 where it is not given")
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 3600.0));
   command.add_option("--kernel", arguments->kernel, "One of them alone: " + kernelList())->type_name("NAME");
   command.add_flag("--causal", arguments->causal, "With the causal mask");
   command.add_flag("--weights", arguments->weights, "Store the weights too");
   command.add_flag("--json", arguments->json, "Print an object a line");
-  command.footer("Each line has the median of the times of one call, and what it comes to in multiplications and additions.\nExamples:\n  attn bench\n  attn bench --heads 32 --tokens 4096 --columns 128 --causal --threads 0\nExit status: 0 done, 1 not enough memory, 2 wrong use.");
+  command.footer(
+      "Each line has the median of the times of one call, and what it comes to in multiplications and "
+      "additions.\nExamples:\n  attn bench\n  attn bench --heads 32 --tokens 4096 --columns 128 --causal "
+      "--threads 0\nExit status: 0 done, 1 not enough memory, 2 wrong use.");
   command.callback([arguments] { bench(*arguments); });
 }
 

@@ -4,16 +4,17 @@
 #include <sstream>
 #include <string>
 
+#include "base/sentence.h"
 #include "cli/command.h"
 #include "cli/files.h"
-#include "base/sentence.h"
 #include "shell/manual.h"
 
 namespace cli {
 
 Failure failureOf(const std::string& in, const base::Error& error) {
   if (error.field.starts_with("--")) return {kWrongUse, error.message()};
-  const bool isWhole = error.field == "file" || error.field == "text";  // does the field say no more than the name of the file?
+  const bool isWhole = error.field == "file" ||
+                       error.field == "text";  // does the field say no more than the name of the file?
   return {kBadData, in + ": " + (isWhole ? error.sentence : error.message())};
 }
 
@@ -50,7 +51,8 @@ int start(int argc, char** argv) {
   if (!manual.empty()) {
     Output output("-");
     output.finish(output.put(manual));
-  } else if (attn.get_subcommands().empty()) throw Failure{kWrongUse, "No command was given; attn --help lists them."};
+  } else if (attn.get_subcommands().empty())
+    throw Failure{kWrongUse, "No command was given; attn --help lists them."};
   return 0;
 }
 
@@ -61,9 +63,7 @@ int main(int argc, char** argv) {
   cli::Failure failure{};
   try {
     return cli::start(argc, argv);
-  } catch (const cli::Failure& thrown) {
-    failure = thrown;
-  } catch (const std::bad_alloc&) {
+  } catch (const cli::Failure& thrown) { failure = thrown; } catch (const std::bad_alloc&) {
     failure = {cli::kBadData, "There is not enough memory; give smaller tensors, or ask for fewer outputs."};
   } catch (const std::exception& error) {
     failure = {cli::kBadData, std::string("Something failed: ") + error.what() + "."};

@@ -17,7 +17,9 @@ struct CodeArguments {
 
 void code(const CodeArguments& arguments) {
   const auto language = files::languageNamed(arguments.language);
-  if (!language) throw Failure{kWrongUse, "--as: \"" + arguments.language + "\" is not a language; use numpy, torch, jax or latex."};
+  if (!language)
+    throw Failure{kWrongUse,
+                  "--as: \"" + arguments.language + "\" is not a language; use numpy, torch, jax or latex."};
   const Input input("STATE", arguments.in);
   const document::State state = layerOf(input, arguments.which);
   const std::string text = valueOf(input.path(), files::toCode(state, *language));
@@ -30,11 +32,20 @@ void code(const CodeArguments& arguments) {
 void addCode(CLI::App& attn) {
   const auto arguments = std::make_shared<CodeArguments>();
   CLI::App& command = *attn.add_subcommand("code", "Write the layer as a program in Python, or as LaTeX");
-  command.add_option("STATE", arguments->in, "A state or tensors, or - for standard input: " + files::formatList())->type_name("")->required();
-  command.add_option("--as", arguments->language, "numpy (the default), torch, jax or latex")->type_name("LANGUAGE");
-  command.add_option("--out", arguments->out, "The file to write; standard output where it is not given")->type_name("OUT");
+  command
+      .add_option("STATE", arguments->in,
+                  "A state or tensors, or - for standard input: " + files::formatList())
+      ->type_name("")
+      ->required();
+  command.add_option("--as", arguments->language, "numpy (the default), torch, jax or latex")
+      ->type_name("LANGUAGE");
+  command.add_option("--out", arguments->out, "The file to write; standard output where it is not given")
+      ->type_name("OUT");
   addWhich(command, arguments->which);
-  command.footer("Examples:\n  attn code board.json --as torch --out layer.py\n  attn code layer.npz | python3 -i -\nThe program leaves its result in output: [heads, tokens, columns], or that of W_O.\nExit status: 0 done, 1 bad data, 2 wrong use.");
+  command.footer(
+      "Examples:\n  attn code board.json --as torch --out layer.py\n  attn code layer.npz | python3 -i "
+      "-\nThe program leaves its result in output: [heads, tokens, columns], or that of W_O.\nExit status: 0 "
+      "done, 1 bad data, 2 wrong use.");
   command.callback([arguments] { code(*arguments); });
 }
 

@@ -16,14 +16,15 @@ struct Failure {
   std::string sentence;
 };
 
-/// An error of the readers or the core about the file `in`; if its field begins with "--", it is about the command line.
+/// An error of the readers or the core about the file `in`; if its field begins with "--", it is about the
+/// command line.
 Failure failureOf(const std::string& in, const base::Error& error);
 
 /// The kernels that can run on this machine, slowest first: "scalar, sse4, avx2".
 std::string kernelList();
 
-/// Each registers one command, with its arguments and help. The command runs as its callback once all arguments are parsed, and throws a
-/// Failure if it cannot do its work.
+/// Each registers one command, with its arguments and help. The command runs as its callback once all
+/// arguments are parsed, and throws a Failure if it cannot do its work.
 void addRun(CLI::App& attn);
 void addGrad(CLI::App& attn);
 void addCode(CLI::App& attn);

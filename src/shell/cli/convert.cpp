@@ -3,10 +3,10 @@
 #include <memory>
 #include <sstream>
 
+#include "base/sentence.h"
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/input.h"
-#include "base/sentence.h"
 #include "document/text.h"
 #include "files/read_layer.h"
 
@@ -24,11 +24,14 @@ void choose(const std::string& in, const std::string& only, files::StoredFile& f
   std::vector<files::Stored> chosen;
   std::istringstream names(only + ",");
   for (std::string name; std::getline(names, name, ',');) {
-    const auto found = std::find_if(file.tensors.begin(), file.tensors.end(), [&](const files::Stored& tensor) { return tensor.name == name; });
+    const auto found = std::find_if(file.tensors.begin(), file.tensors.end(),
+                                    [&](const files::Stored& tensor) { return tensor.name == name; });
     if (found == file.tensors.end()) {
       std::vector<std::string> all;
       for (const files::Stored& tensor : file.tensors) all.push_back(tensor.name);
-      throw Failure{kBadData, in + ": " + base::inQuotes(name) + " is not in it; perhaps " + base::orList(base::nearest(name, all, 3)) + " was meant; attn info lists all."};
+      throw Failure{kBadData, in + ": " + base::inQuotes(name) + " is not in it; perhaps " +
+                                  base::orList(base::nearest(name, all, 3)) +
+                                  " was meant; attn info lists all."};
     }
     chosen.push_back(*found);
   }
@@ -38,7 +41,8 @@ void choose(const std::string& in, const std::string& only, files::StoredFile& f
 
 /// Writes a state of the playground, which can be opened on the board.
 void writeState(const ConvertArguments& arguments, const Input& input) {
-  if (formatToWrite("OUT", arguments.out) != files::Format::json) throw Failure{kWrongUse, "OUT " + arguments.out + ": a state is JSON; let the name end in .json."};
+  if (formatToWrite("OUT", arguments.out) != files::Format::json)
+    throw Failure{kWrongUse, "OUT " + arguments.out + ": a state is JSON; let the name end in .json."};
   const document::State state = stateIn(input, arguments.prefix);
   Output output(arguments.out);
   const auto put = [&](std::string_view piece) { return output.put(piece); };
@@ -63,8 +67,10 @@ constexpr const char* kHelp =
     "  attn convert board.json everything.npz          every tensor of a state, inputs and results\n"
     "  attn convert results.npz weights.csv --only weights\n"
     "  attn convert layer.npz board.json --state        to be opened on the board\n"
-    "Every tensor keeps its name, its type and the bits of its numbers; only bfloat16, which NumPy does not know, becomes\n"
-    "float32 in .npy and .npz. A table has one tensor of at most three axes, as blocks of rows between empty lines.\n"
+    "Every tensor keeps its name, its type and the bits of its numbers; only bfloat16, which NumPy does not "
+    "know, becomes\n"
+    "float32 in .npy and .npz. A table has one tensor of at most three axes, as blocks of rows between empty "
+    "lines.\n"
     "Exit status: 0 done, 1 bad data, 2 wrong use.";
 
 }  // namespace
@@ -72,11 +78,23 @@ constexpr const char* kHelp =
 void addConvert(CLI::App& attn) {
   const auto arguments = std::make_shared<ConvertArguments>();
   CLI::App& command = *attn.add_subcommand("convert", "Write the tensors of a file in another format");
-  command.add_option("IN", arguments->in, "The file to read, or - for standard input: " + files::formatList())->type_name("")->required();
-  command.add_option("OUT", arguments->out, "The file to write, or - for JSON to standard output")->type_name("")->required();
-  command.add_option("--only", arguments->only, "The tensors to write, such as q,weights; all where it is not given")->type_name("a,b,...");
-  command.add_flag("--state", arguments->isState, "Write a state of the playground, of the layer that the tensors are");
-  command.add_option("--prefix", arguments->prefix, "With --state: what the names of the tensors begin with, where a file has several layers")->type_name("NAME");
+  command
+      .add_option("IN", arguments->in, "The file to read, or - for standard input: " + files::formatList())
+      ->type_name("")
+      ->required();
+  command.add_option("OUT", arguments->out, "The file to write, or - for JSON to standard output")
+      ->type_name("")
+      ->required();
+  command
+      .add_option("--only", arguments->only,
+                  "The tensors to write, such as q,weights; all where it is not given")
+      ->type_name("a,b,...");
+  command.add_flag("--state", arguments->isState,
+                   "Write a state of the playground, of the layer that the tensors are");
+  command
+      .add_option("--prefix", arguments->prefix,
+                  "With --state: what the names of the tensors begin with, where a file has several layers")
+      ->type_name("NAME");
   command.footer(kHelp);
   command.callback([arguments] { convert(*arguments); });
 }

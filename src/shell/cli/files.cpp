@@ -25,15 +25,21 @@ std::string problem(const std::string& path, const char* what, int error) {
   return path + ": it cannot be " + what + ": " + std::strerror(error) + ".";
 }
 
-/// A run that was killed leaves its incomplete file. It is not deleted, because a run on another machine may be writing it.
+/// A run that was killed leaves its incomplete file. It is not deleted, because a run on another machine may
+/// be writing it.
 void sayLeftovers(const fs::path& target) {
   std::error_code none;
   const std::string begin = target.filename().string() + ".part";
-  for (const auto& entry : fs::directory_iterator(target.has_parent_path() ? target.parent_path() : fs::path("."), none)) {
+  for (const auto& entry :
+       fs::directory_iterator(target.has_parent_path() ? target.parent_path() : fs::path("."), none)) {
     const std::string name = entry.path().filename().string();
-    const bool isPart = name.starts_with(begin) && name.size() > begin.size() && name.find_first_not_of("0123456789", begin.size()) == std::string::npos;
-    if (!isPart || ::kill(static_cast<pid_t>(std::atol(name.c_str() + begin.size())), 0) == 0 || errno != ESRCH) continue;
-    std::fprintf(stderr, "attn: %s was left by a run that was killed; it is incomplete and can be deleted.\n", base::printable(entry.path().string()).c_str());
+    const bool isPart = name.starts_with(begin) && name.size() > begin.size() &&
+                        name.find_first_not_of("0123456789", begin.size()) == std::string::npos;
+    if (!isPart || ::kill(static_cast<pid_t>(std::atol(name.c_str() + begin.size())), 0) == 0 ||
+        errno != ESRCH)
+      continue;
+    std::fprintf(stderr, "attn: %s was left by a run that was killed; it is incomplete and can be deleted.\n",
+                 base::printable(entry.path().string()).c_str());
   }
 }
 
@@ -42,7 +48,8 @@ void sayLeftovers(const fs::path& target) {
 std::string readText(const std::string& path, bool isAnything) {
   std::error_code none;
   const bool isStandard = path == "-";
-  if (!isStandard && fs::is_directory(path, none)) throw Failure{kBadData, path + ": it is a folder; name a file in it."};
+  if (!isStandard && fs::is_directory(path, none))
+    throw Failure{kBadData, path + ": it is a folder; name a file in it."};
   struct Closer {
     void operator()(std::FILE* file) const {
       if (file != stdin) std::fclose(file);
@@ -55,17 +62,20 @@ std::string readText(const std::string& path, bool isAnything) {
   const bool isRegular = !isStandard && fs::is_regular_file(path, none);
   const std::uintmax_t size = isRegular ? fs::file_size(path, none) : 0;
   std::string text;
-  const Failure tooLarge{kBadData, path + ": it is too large for the memory that is free; give smaller tensors."};
+  const Failure tooLarge{kBadData,
+                         path + ": it is too large for the memory that is free; give smaller tensors."};
   if (size > most) throw tooLarge;
   text.reserve(size + 1);
   char piece[1 << 16];
   for (std::size_t count; (count = std::fread(piece, 1, sizeof piece, file.get())) > 0;) {
     text.append(piece, count);
     if (text.size() > most) throw tooLarge;
-    // A device may have no end. If its beginning is neither JSON nor, where allowed, another format, no more is needed to refuse it.
+    // A device may have no end. If its beginning is neither JSON nor, where allowed, another format, no more
+    // is needed to refuse it.
     if (isRegular || (isAnything && text.front() != '\0')) continue;
     const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first != std::string::npos && text[first] != '{' && !(isAnything && files::isSafetensors(text))) break;
+    if (first != std::string::npos && text[first] != '{' && !(isAnything && files::isSafetensors(text)))
+      break;
   }
   if (std::ferror(file.get())) throw Failure{kBadData, problem(path, "read", errno)};
   return text;
@@ -86,7 +96,8 @@ Output::Output(const std::string& path) : path_(path) {
   if (lost) throw Failure{kBadData, problem(path, "written", lost.value())};
   if (isFile) sayLeftovers(target_);
   if (isFile) part_ = target_.string() + ".part" + std::to_string(getpid());
-  if (isFile && isThere && access(target_.c_str(), W_OK) != 0) throw Failure{kBadData, problem(path, "written", errno)};
+  if (isFile && isThere && access(target_.c_str(), W_OK) != 0)
+    throw Failure{kBadData, problem(path, "written", errno)};
   file_ = isFile ? interrupt_.create(part_) : std::fopen(target_.c_str(), "wb");
   if (!file_) {
     part_.clear();
@@ -103,12 +114,16 @@ Output::~Output() {
 void Output::finish(bool isWritten) {
   isWritten = isWritten && std::fflush(file_) == 0 && (part_.empty() || ::fsync(fileno(file_)) == 0);
   int error = errno;
-  if (file_ != stdout && std::fclose(std::exchange(file_, nullptr)) != 0 && isWritten) isWritten = false, error = errno;
-  if (!isWritten) throw Failure{kBadData, problem(path_.empty() || path_ == "-" ? "standard output" : path_, "written", error)};
+  if (file_ != stdout && std::fclose(std::exchange(file_, nullptr)) != 0 && isWritten)
+    isWritten = false, error = errno;
+  if (!isWritten)
+    throw Failure{kBadData,
+                  problem(path_.empty() || path_ == "-" ? "standard output" : path_, "written", error)};
   if (part_.empty()) return;
   std::error_code none;
   if (fs::exists(target_, none)) fs::permissions(part_, fs::status(target_).permissions(), none);
-  if (const int failed = shell::renameDurably(part_, target_)) throw Failure{kBadData, problem(path_, "written", failed)};
+  if (const int failed = shell::renameDurably(part_, target_))
+    throw Failure{kBadData, problem(path_, "written", failed)};
   part_.clear();
 }
 

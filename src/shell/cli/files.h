@@ -10,12 +10,13 @@
 
 namespace cli {
 
-/// The content of a file, or of standard input for "-". Parsing takes about as much memory again, so at most a third of the available
-/// memory may be text. If JSON is expected (isAnything is false) from a device or pipe that does not begin like JSON, only the beginning is
-/// read.
+/// The content of a file, or of standard input for "-". Parsing takes about as much memory again, so at most
+/// a third of the available memory may be text. If JSON is expected (isAnything is false) from a device or
+/// pipe that does not begin like JSON, only the beginning is read.
 std::string readText(const std::string& path, bool isAnything = false);
 
-/// The destination of results: a file that gets its name only when it is complete, or something that is not a regular file.
+/// The destination of results: a file that gets its name only when it is complete, or something that is not a
+/// regular file.
 class Output {
  public:
   explicit Output(const std::string& path);  ///< an empty path or "-" is standard output

@@ -41,10 +41,13 @@ files::GradientRequest requestOf(GradArguments& arguments) {
   }
   if (arguments.in.empty()) throw Failure{kWrongUse, "IN: it is missing; name a .json file."};
   checkExtension("IN", arguments.in);
-  if (!arguments.out.empty() && std::filesystem::path(arguments.out).parent_path() != "/dev") checkExtension("--out", arguments.out);
+  if (!arguments.out.empty() && std::filesystem::path(arguments.out).parent_path() != "/dev")
+    checkExtension("--out", arguments.out);
   for (const std::string& word : words) {
     auto setting = files::settingFrom(word);
-    if (!setting) throw Failure{kWrongUse, "--set " + word + ": it is not of the form key=value; use causal=true or the like."};
+    if (!setting)
+      throw Failure{kWrongUse,
+                    "--set " + word + ": it is not of the form key=value; use causal=true or the like."};
     request.settings.push_back(std::move(*setting));
   }
   if (!arguments.by.empty()) request.by = required(files::gradientInputsFrom(arguments.by));
@@ -62,7 +65,8 @@ void grad(GradArguments& arguments) {
   auto answer = files::gradient(std::move(text), request);
   progress.reset();
   if (!answer) throw failureOf(arguments.in, answer.error());
-  output.finish(files::writeTensors(answer->gradients, [&](std::string_view piece) { return output.put(piece); }));
+  output.finish(
+      files::writeTensors(answer->gradients, [&](std::string_view piece) { return output.put(piece); }));
   if (!answer->note.empty()) std::fprintf(stderr, "attn: %s\n", answer->note.c_str());
 }
 
@@ -70,9 +74,12 @@ constexpr const char* kGradHelp =
     "IN is a file as attn run takes it. The gradients are those of a number L, of which the file says\n"
     "  d_output      the gradient by the output, in the shape that attn run writes\n"
     "  d_weights     the gradient by the weights, alone or beside d_output\n"
-    "or of one cell of any step, named by --target weights[0,3,2]: head, row and column, from 0; of a batch its entry\n"
-    "comes first. Inputs of a layer are q, k, v, or x, x_kv, w_q, w_k, w_v, w_o, b_q …; and w_a, u_a, v_a, and bias, the mask of\n"
-    "numbers. Results are named d_q, d_k, d_x ... and have the shapes of the inputs. Where there is no derivative they\n"
+    "or of one cell of any step, named by --target weights[0,3,2]: head, row and column, from 0; of a batch "
+    "its entry\n"
+    "comes first. Inputs of a layer are q, k, v, or x, x_kv, w_q, w_k, w_v, w_o, b_q …; and w_a, u_a, v_a, "
+    "and bias, the mask of\n"
+    "numbers. Results are named d_q, d_k, d_x ... and have the shapes of the inputs. Where there is no "
+    "derivative they\n"
     "are PyTorch's: ReLU has 0 at 0, a hard maximum has 0; masked cells have 0.\n"
     "Options, in the file or by --set, are those of attn run.\n"
     "Exit status: 0 done, 1 bad data, 2 wrong use.";
@@ -83,10 +90,18 @@ void addGrad(CLI::App& attn) {
   const auto arguments = std::make_shared<GradArguments>();
   CLI::App& command = *attn.add_subcommand("grad", "Compute gradients of an attention layer");
   command.add_option("IN", arguments->in, "The file to read, .json")->type_name("");
-  command.add_option("--out", arguments->out, "The file to write, .json; standard output where it is not given")->type_name("OUT");
-  command.add_option("--wrt", arguments->by, "The inputs to differentiate by: q,k,v, or x and its weights where they are not given")->type_name("a,b,...");
-  command.add_option("--target", arguments->target, "The cell whose gradient it is, such as weights[0,3,2]")->type_name("CELL");
-  command.add_option("--set", arguments->settings, "Options that replace those of the file")->type_name("key=value ...")->expected(1, -1);
+  command
+      .add_option("--out", arguments->out, "The file to write, .json; standard output where it is not given")
+      ->type_name("OUT");
+  command
+      .add_option("--wrt", arguments->by,
+                  "The inputs to differentiate by: q,k,v, or x and its weights where they are not given")
+      ->type_name("a,b,...");
+  command.add_option("--target", arguments->target, "The cell whose gradient it is, such as weights[0,3,2]")
+      ->type_name("CELL");
+  command.add_option("--set", arguments->settings, "Options that replace those of the file")
+      ->type_name("key=value ...")
+      ->expected(1, -1);
   command.footer(kGradHelp);
   command.callback([arguments] { grad(*arguments); });
 }

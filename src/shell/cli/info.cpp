@@ -13,7 +13,8 @@ namespace {
 void info(const std::string& path) {
   std::string text;
   if (path.empty()) {
-    text = "attn " AP_VERSION "\nkernels: " + kernelList() + " (" + std::string(attention::kernels::name(attention::kernels::best())) + " is used)\n";
+    text = "attn " AP_VERSION "\nkernels: " + kernelList() + " (" +
+           std::string(attention::kernels::name(attention::kernels::best())) + " is used)\n";
   } else {
     const Input input("FILE", path);
     const files::StoredFile file = tensorsIn(input);
@@ -28,8 +29,14 @@ void info(const std::string& path) {
 void addInfo(CLI::App& attn) {
   const auto path = std::make_shared<std::string>();
   CLI::App& command = *attn.add_subcommand("info", "List the tensors of a file: names, types, shapes");
-  command.add_option("FILE", *path, "The file to read, or - for standard input: " + files::formatList() + "; what can compute here where it is not given")->type_name("");
-  command.footer("Examples:\n  attn info model.safetensors\n  attn info board.json          every tensor of a state, inputs and results\nExit status: 0 done, 1 bad data, 2 wrong use.");
+  command
+      .add_option("FILE", *path,
+                  "The file to read, or - for standard input: " + files::formatList() +
+                      "; what can compute here where it is not given")
+      ->type_name("");
+  command.footer(
+      "Examples:\n  attn info model.safetensors\n  attn info board.json          every tensor of a state, "
+      "inputs and results\nExit status: 0 done, 1 bad data, 2 wrong use.");
   command.callback([path] { info(*path); });
 }
 

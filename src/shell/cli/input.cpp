@@ -21,7 +21,9 @@ namespace fs = std::filesystem;
 
 files::Format formatNamed(const std::string& argument, const std::string& path) {
   const std::optional<files::Format> format = files::formatOf(path);
-  if (!format) throw Failure{kWrongUse, argument + " " + path + ": the name does not end in " + files::formatList() + "; use one of these."};
+  if (!format)
+    throw Failure{kWrongUse, argument + " " + path + ": the name does not end in " + files::formatList() +
+                                 "; use one of these."};
   return *format;
 }
 
@@ -31,13 +33,16 @@ Input::Input(const std::string& argument, const std::string& path) : path_(path)
   const bool isStandard = path == "-";
   if (!isStandard) format_ = formatNamed(argument, path);
   // JSON is read once from beginning to end, so mapping would gain nothing.
-  struct stat about {};
-  const bool isMapped = !isStandard && format_ != files::Format::json && stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
+  struct stat about{};
+  const bool isMapped = !isStandard && format_ != files::Format::json && stat(path.c_str(), &about) == 0 &&
+                        S_ISREG(about.st_mode) && about.st_size > 0;
   if (isMapped) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0) {
-      void* const map = mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0);
-      if (map != MAP_FAILED) map_ = map, bytes_ = {static_cast<const char*>(map), static_cast<std::size_t>(about.st_size)};
+      void* const map =
+          mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+      if (map != MAP_FAILED)
+        map_ = map, bytes_ = {static_cast<const char*>(map), static_cast<std::size_t>(about.st_size)};
     }
     if (file >= 0) close(file);
   }
@@ -49,7 +54,9 @@ Input::~Input() {
   if (map_) munmap(map_, bytes_.size());
 }
 
-std::string Input::stem() const { return path_ == "standard input" ? "tensor" : fs::path(path_).stem().string(); }
+std::string Input::stem() const {
+  return path_ == "standard input" ? "tensor" : fs::path(path_).stem().string();
+}
 
 std::string Input::takeText() {
   std::string text = map_ ? std::string(bytes_) : std::move(text_);
@@ -64,23 +71,34 @@ files::Format formatToWrite(const std::string& argument, const std::string& path
 }
 
 void addWhich(CLI::App& command, Which& which) {
-  command.add_option("--prefix", which.prefix, "What the names of the tensors begin with, where a file has several layers")->type_name("NAME");
-  command.add_option("--layer", which.layer, "Of several layers, or entries of a batch, this one, counted from 0; the one that the state shows where it is not given")->type_name("N");
+  command
+      .add_option("--prefix", which.prefix,
+                  "What the names of the tensors begin with, where a file has several layers")
+      ->type_name("NAME");
+  command
+      .add_option("--layer", which.layer,
+                  "Of several layers, or entries of a batch, this one, counted from 0; the one that the "
+                  "state shows where it is not given")
+      ->type_name("N");
 }
 
 void Input::sayHeading(std::size_t row) const {
-  if (row > 0) std::fprintf(stderr, "attn: %s: row %zu is taken as a heading and left out.\n", base::printable(path_).c_str(), row);
+  if (row > 0)
+    std::fprintf(stderr, "attn: %s: row %zu is taken as a heading and left out.\n",
+                 base::printable(path_).c_str(), row);
 }
 
 files::StoredFile tensorsIn(const Input& input) {
-  files::StoredFile file = valueOf(input.path(), files::readEverything(input.bytes(), input.format(), input.stem()));
+  files::StoredFile file =
+      valueOf(input.path(), files::readEverything(input.bytes(), input.format(), input.stem()));
   input.sayHeading(file.heading);
   return file;
 }
 
 document::State stateIn(const Input& input, const std::string& prefix) {
   std::size_t heading = 0;
-  document::State state = valueOf(input.path(), files::readLayer(input.bytes(), input.format(), input.stem(), prefix, heading));
+  document::State state =
+      valueOf(input.path(), files::readLayer(input.bytes(), input.format(), input.stem(), prefix, heading));
   input.sayHeading(heading);
   return state;
 }
@@ -90,7 +108,8 @@ document::State layerOf(const Input& input, const Which& which) {
   if (!which.layer) return state;
   const char* const what = document::hasLayers(state) ? " layers" : state.batch == 1 ? " layer" : " entries";
   if (*which.layer < 0 || *which.layer >= state.batch)
-    throw Failure{kBadData, base::joined({input.path(), ": layer: ", *which.layer, " is not one of ", state.batch, what, ", which are counted from 0."})};
+    throw Failure{kBadData, base::joined({input.path(), ": layer: ", *which.layer, " is not one of ",
+                                          state.batch, what, ", which are counted from 0."})};
   document::showItem(state, *which.layer);
   return state;
 }

@@ -11,8 +11,9 @@
 
 namespace cli {
 
-/// The bytes of a file. A regular file is mapped into memory, so that only the parts that are used are read; anything else is read to its
-/// end. "-" is standard input, whose format is determined by its first bytes; that of other files by their extension, ignoring case.
+/// The bytes of a file. A regular file is mapped into memory, so that only the parts that are used are read;
+/// anything else is read to its end. "-" is standard input, whose format is determined by its first bytes;
+/// that of other files by their extension, ignoring case.
 class Input {
  public:
   /// `argument` is the name of the argument, for error messages: "IN".
@@ -24,7 +25,8 @@ class Input {
   const std::string& path() const { return path_; }
   files::Format format() const { return format_; }
   std::string_view bytes() const { return bytes_; }
-  /// The name without folder and extension, used as the tensor's name for formats without names. For standard input "tensor".
+  /// The name without folder and extension, used as the tensor's name for formats without names. For standard
+  /// input "tensor".
   std::string stem() const;
   /// Says on stderr which row of a table was taken as a heading and left out; nothing for row 0.
   void sayHeading(std::size_t row) const;
@@ -38,7 +40,8 @@ class Input {
   void* map_ = nullptr;
 };
 
-/// The format for an output path: JSON for standard output and devices. Throws a Failure if the extension is unknown.
+/// The format for an output path: JSON for standard output and devices. Throws a Failure if the extension is
+/// unknown.
 files::Format formatToWrite(const std::string& argument, const std::string& path);
 
 /// The value; throws the error as a Failure.

@@ -1,24 +1,24 @@
 // Removes an incomplete file when the program is terminated by a signal.
 #pragma once
 
+#include <unistd.h>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <unistd.h>
 
 namespace shell {
 
-/// During the lifetime of this object, SIGINT, SIGTERM, SIGHUP and SIGQUIT remove the file, and then terminate the program as usual.
-/// Signals that are ignored, as under nohup, stay ignored. Only one object may exist at a time, because a signal handler can only access
-/// global data.
+/// During the lifetime of this object, SIGINT, SIGTERM, SIGHUP and SIGQUIT remove the file, and then
+/// terminate the program as usual. Signals that are ignored, as under nohup, stay ignored. Only one object
+/// may exist at a time, because a signal handler can only access global data.
 class RemovedOnSignal {
  public:
   RemovedOnSignal() {
     for (int i = 0; i < kSignals; ++i) {
-      struct sigaction action {};
+      struct sigaction action{};
       action.sa_handler = &RemovedOnSignal::handle;
       sigaction(signals()[i], nullptr, &before_[i]);
       if (before_[i].sa_handler != SIG_IGN) sigaction(signals()[i], &action, nullptr);
@@ -61,7 +61,7 @@ class RemovedOnSignal {
     std::raise(signal);
   }
 
-  struct sigaction before_[kSignals] {};
+  struct sigaction before_[kSignals]{};
 };
 
 }  // namespace shell

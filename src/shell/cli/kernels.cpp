@@ -13,7 +13,8 @@ void listKernels() {
   Output output({});
   bool isWritten = true;
   for (const kernels::Kernel kernel : kernels::available())
-    isWritten = isWritten && output.put(std::string(kernels::name(kernel)) + (kernel == kernels::best() ? " (default)\n" : "\n"));
+    isWritten = isWritten && output.put(std::string(kernels::name(kernel)) +
+                                        (kernel == kernels::best() ? " (default)\n" : "\n"));
   output.finish(isWritten);
 }
 
@@ -21,7 +22,8 @@ void listKernels() {
 
 std::string kernelList() {
   std::string out;
-  for (const kernels::Kernel kernel : kernels::available()) out += (out.empty() ? "" : ", ") + std::string(kernels::name(kernel));
+  for (const kernels::Kernel kernel : kernels::available())
+    out += (out.empty() ? "" : ", ") + std::string(kernels::name(kernel));
   return out;
 }
 

@@ -8,9 +8,9 @@
 
 #include "cli/command.h"
 #include "cli/files.h"
-#include "document/verdict.h"
 #include "document/json.h"
 #include "document/preset.h"
+#include "document/verdict.h"
 
 namespace cli {
 namespace {
@@ -37,7 +37,9 @@ std::vector<std::string> filesOf(const std::vector<std::string>& paths) {
     std::vector<std::string> inside;
     for (const auto& entry : std::filesystem::directory_iterator(path, failed)) {
       const std::string name = entry.path().filename().string();
-      if (entry.path().extension() == ".json" && name != "index.json" && name != "schema.json" && !name.starts_with("glossary.")) inside.push_back(entry.path().string());
+      if (entry.path().extension() == ".json" && name != "index.json" && name != "schema.json" &&
+          !name.starts_with("glossary."))
+        inside.push_back(entry.path().string());
     }
     std::sort(inside.begin(), inside.end());
     all.insert(all.end(), inside.begin(), inside.end());
@@ -59,9 +61,11 @@ class Report {
   void rehearse(const Found& found, bool quiet) {
     const document::Rehearsal said = document::rehearse(found.lesson);
     if (!quiet) {
-      add(found.file + ": " + std::string(document::name(found.lesson.kind)) + " " + found.lesson.id + ", " + found.lesson.title);
+      add(found.file + ": " + std::string(document::name(found.lesson.kind)) + " " + found.lesson.id + ", " +
+          found.lesson.title);
       int number = 0;
-      for (const std::string& step : said.steps) add("  step " + std::to_string(++number) + ": " + (step.empty() ? "nothing to check" : step));
+      for (const std::string& step : said.steps)
+        add("  step " + std::to_string(++number) + ": " + (step.empty() ? "nothing to check" : step));
     }
     for (const auto* errors : {&said.refused, &said.untrue})
       for (const base::Error& error : *errors) addWrong(found.file, found.lesson.id + ": " + error.message());
@@ -72,14 +76,18 @@ class Report {
 void compare(const std::vector<Found>& all, Report& report) {
   std::set<std::string> ids;
   for (const Found& one : all)
-    if (!ids.insert(one.lesson.id).second) report.addWrong(one.file, "id: \"" + one.lesson.id + "\" is the id of another lesson too; give each its own.");
+    if (!ids.insert(one.lesson.id).second)
+      report.addWrong(one.file,
+                      "id: \"" + one.lesson.id + "\" is the id of another lesson too; give each its own.");
   for (const Found& one : all) {
     std::vector<std::string> named = one.lesson.next;
     for (const document::Step& step : one.lesson.steps)
       for (const document::Run& run : step.text)
         if (run.kind == document::Run::Kind::lesson) named.push_back(run.name);
     for (const std::string& id : named)
-      if (!ids.contains(id)) report.addWrong(one.file, one.lesson.id + ": next: there is no lesson \"" + id + "\" among these files; give its id.");
+      if (!ids.contains(id))
+        report.addWrong(one.file, one.lesson.id + ": next: there is no lesson \"" + id +
+                                      "\" among these files; give its id.");
   }
 }
 
@@ -89,8 +97,10 @@ std::string indexOf(const std::vector<Found>& all) {
   for (const Found& one : all) {
     const document::Lesson& l = one.lesson;
     out += separator;
-    out += "{\"id\": " + document::jsonQuoted(l.id) + ", \"kind\": \"" + std::string(document::name(l.kind)) + "\", \"title\": " + document::jsonQuoted(l.title) +
-           ", \"file\": " + document::jsonQuoted(std::filesystem::path(one.file).filename().string()) + ", \"steps\": " + std::to_string(l.steps.size());
+    out += "{\"id\": " + document::jsonQuoted(l.id) + ", \"kind\": \"" + std::string(document::name(l.kind)) +
+           "\", \"title\": " + document::jsonQuoted(l.title) +
+           ", \"file\": " + document::jsonQuoted(std::filesystem::path(one.file).filename().string()) +
+           ", \"steps\": " + std::to_string(l.steps.size());
     if (l.par > 0) out += ", \"par\": " + std::to_string(l.par);
     if (!l.about.empty()) out += ", \"about\": " + document::jsonQuoted(l.about);
     out += "}";
@@ -105,29 +115,42 @@ void lesson(const LessonArguments& arguments) {
   for (const std::string& file : filesOf(arguments.files)) {
     auto lessons = document::readLessons(readText(file));
     if (!lessons) report.addWrong(file, lessons.error().message());
-    else for (document::Lesson& one : *lessons) all.push_back({file, std::move(one)});
+    else
+      for (document::Lesson& one : *lessons) all.push_back({file, std::move(one)});
   }
   if (!arguments.index) {
     for (const Found& one : all) report.rehearse(one, arguments.quiet);
     if (all.size() > 1) compare(all, report);
-    report.add(std::to_string(all.size()) + (all.size() == 1 ? " lesson, " : " lessons, ") + (report.wrong == 0 ? "nothing wrong" : std::to_string(report.wrong) + " wrong"));
+    report.add(std::to_string(all.size()) + (all.size() == 1 ? " lesson, " : " lessons, ") +
+               (report.wrong == 0 ? "nothing wrong" : std::to_string(report.wrong) + " wrong"));
   } else if (report.wrong == 0) {
     report.text = indexOf(all);
   }
   Output output({});
   output.finish(output.put(report.text));
-  if (report.wrong > 0) throw Failure{kBadData, std::to_string(report.wrong) + (report.wrong == 1 ? " thing is" : " things are") + " wrong with the lessons; each is named above."};
+  if (report.wrong > 0)
+    throw Failure{kBadData, std::to_string(report.wrong) + (report.wrong == 1 ? " thing is" : " things are") +
+                                " wrong with the lessons; each is named above."};
 }
 
 }  // namespace
 
 void addLesson(CLI::App& attn) {
   const auto arguments = std::make_shared<LessonArguments>();
-  CLI::App& command = *attn.add_subcommand("lesson", "Hold lessons against the board: every check, solution, prediction and place");
-  command.add_option("FILE", arguments->files, "Lesson files, or folders of them (index.json, schema.json and glossaries are left out)")->type_name("")->required();
-  command.add_flag("--index", arguments->index, "Write the list of the lessons, index.json, in the order of the files, and check nothing else");
+  CLI::App& command = *attn.add_subcommand(
+      "lesson", "Hold lessons against the board: every check, solution, prediction and place");
+  command
+      .add_option("FILE", arguments->files,
+                  "Lesson files, or folders of them (index.json, schema.json and glossaries are left out)")
+      ->type_name("")
+      ->required();
+  command.add_flag(
+      "--index", arguments->index,
+      "Write the list of the lessons, index.json, in the order of the files, and check nothing else");
   command.add_flag("--quiet", arguments->quiet, "Say only what is wrong");
-  command.footer("Examples:\n  attn lesson query.json\n  attn lesson --quiet web/lessons\nExit status: 0 all is true, 1 something is wrong, 2 wrong use.");
+  command.footer(
+      "Examples:\n  attn lesson query.json\n  attn lesson --quiet web/lessons\nExit status: 0 all is true, 1 "
+      "something is wrong, 2 wrong use.");
   command.callback([arguments] { lesson(*arguments); });
 }
 

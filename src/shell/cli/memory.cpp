@@ -33,7 +33,8 @@ std::int64_t freeMemory() {
     least = least == 0 ? bytes : std::min(least, bytes);
   };
   if (const std::int64_t group = numberIn("/sys/fs/cgroup/memory.max", {}); group > 0)
-    limitTo(group - numberIn("/sys/fs/cgroup/memory.current", {}) + numberIn("/sys/fs/cgroup/memory.stat", "inactive_file"));
+    limitTo(group - numberIn("/sys/fs/cgroup/memory.current", {}) +
+            numberIn("/sys/fs/cgroup/memory.stat", "inactive_file"));
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
     const std::int64_t pages = numberIn("/proc/self/statm", {});

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "fonts.h"
 #include "draw/glyphs.h"
 #include "files/png.h"
+#include "fonts.h"
 #include "shell/desktop/pango_text.h"
 #include "shell/shell.h"
 
@@ -39,8 +39,11 @@ class Faces {
 
   cairo_font_face_t* of(const Item& item) {
     const std::size_t at = item.isMono ? 2 : item.isBold ? 1 : 0;
-    const std::span<const unsigned char> bytes[] = {fonts::inter_regular, fonts::inter_semibold, fonts::jetbrainsmono_regular};
-    if (!cairo_[at] && FT_New_Memory_Face(library_, bytes[at].data(), static_cast<FT_Long>(bytes[at].size()), 0, &free_[at]) == 0) cairo_[at] = cairo_ft_font_face_create_for_ft_face(free_[at], 0);
+    const std::span<const unsigned char> bytes[] = {fonts::inter_regular, fonts::inter_semibold,
+                                                    fonts::jetbrainsmono_regular};
+    if (!cairo_[at] && FT_New_Memory_Face(library_, bytes[at].data(), static_cast<FT_Long>(bytes[at].size()),
+                                          0, &free_[at]) == 0)
+      cairo_[at] = cairo_ft_font_face_create_for_ft_face(free_[at], 0);
     return cairo_[at];
   }
   /// Does the font for this item have all its characters?
@@ -66,21 +69,26 @@ class Painter {
     if (drawing.ground.opacity > 0) color(drawing.ground), cairo_paint(cairo_);
     for (const Item& item : drawing.items) {
       cairo_save(cairo_);
-      if (item.isClipped) cairo_rectangle(cairo_, item.clip.x, item.clip.y, item.clip.width, item.clip.height), cairo_clip(cairo_);
+      if (item.isClipped)
+        cairo_rectangle(cairo_, item.clip.x, item.clip.y, item.clip.width, item.clip.height),
+            cairo_clip(cairo_);
       put(item);
       cairo_restore(cairo_);
     }
   }
 
  private:
-  void color(const Drawing::Paint& p) { cairo_set_source_rgba(cairo_, p.color[0] / 255, p.color[1] / 255, p.color[2] / 255, p.opacity); }
+  void color(const Drawing::Paint& p) {
+    cairo_set_source_rgba(cairo_, p.color[0] / 255, p.color[1] / 255, p.color[2] / 255, p.opacity);
+  }
 
   void put(const Item& item) {
     switch (item.kind) {
       case Item::Kind::rect: box(item); break;
       case Item::Kind::path:
         for (std::size_t i = 0; i + 1 < item.points.size(); i += 2) {
-          if (i == 0 || (item.isHatch && i % 4 == 0)) cairo_move_to(cairo_, item.points[i], item.points[i + 1]);
+          if (i == 0 || (item.isHatch && i % 4 == 0))
+            cairo_move_to(cairo_, item.points[i], item.points[i + 1]);
           else cairo_line_to(cairo_, item.points[i], item.points[i + 1]);
         }
         if (item.isClosed) cairo_close_path(cairo_);
@@ -99,12 +107,14 @@ class Painter {
     if (item.fill.opacity > 0) color(item.fill), cairo_fill_preserve(cairo_);
     const double dash = 2.5;
     if (item.isDashed) cairo_set_dash(cairo_, &dash, 1, 0);
-    if (item.line.opacity > 0) color(item.line), cairo_set_line_width(cairo_, item.stroke), cairo_stroke_preserve(cairo_);
+    if (item.line.opacity > 0)
+      color(item.line), cairo_set_line_width(cairo_, item.stroke), cairo_stroke_preserve(cairo_);
     cairo_new_path(cairo_);
   }
 
   void box(const Item& item) {
-    const double r = std::min({item.radius, item.width / 2, item.height / 2}), right = item.x + item.width, bottom = item.y + item.height;
+    const double r = std::min({item.radius, item.width / 2, item.height / 2}), right = item.x + item.width,
+                 bottom = item.y + item.height;
     if (r <= 0) return cairo_rectangle(cairo_, item.x, item.y, item.width, item.height);
     cairo_arc(cairo_, right - r, item.y + r, r, -G_PI / 2, 0);
     cairo_arc(cairo_, right - r, bottom - r, r, 0, G_PI / 2);
@@ -156,10 +166,14 @@ class Painter {
     const int stride = cairo_image_surface_get_stride(surface);
     for (int y = 0; y < rows; ++y)
       for (int x = 0; x < item.columns; ++x) {
-        const std::uint32_t p = item.pixels[static_cast<std::size_t>(y) * static_cast<std::size_t>(item.columns) + static_cast<std::size_t>(x)], a = p >> 24;
+        const std::uint32_t
+            p = item.pixels[static_cast<std::size_t>(y) * static_cast<std::size_t>(item.columns) +
+                            static_cast<std::size_t>(x)],
+            a = p >> 24;
         const auto part = [&](int shift) { return ((p >> shift & 255u) * a + 127) / 255; };
         const std::uint32_t pixel = a << 24 | part(0) << 16 | part(8) << 8 | part(16);
-        std::memcpy(to + static_cast<std::ptrdiff_t>(y) * stride + static_cast<std::ptrdiff_t>(x) * 4, &pixel, sizeof pixel);
+        std::memcpy(to + static_cast<std::ptrdiff_t>(y) * stride + static_cast<std::ptrdiff_t>(x) * 4, &pixel,
+                    sizeof pixel);
       }
     cairo_surface_mark_dirty(surface);
     cairo_translate(cairo_, item.x, item.y);
@@ -177,7 +191,8 @@ class Painter {
 }  // namespace
 
 std::string paint(const Drawing& drawing, double scale) {
-  const int width = static_cast<int>(std::lround(drawing.width * scale)), height = static_cast<int>(std::lround(drawing.height * scale));
+  const int width = static_cast<int>(std::lround(drawing.width * scale)),
+            height = static_cast<int>(std::lround(drawing.height * scale));
   if (width < 1 || height < 1 || static_cast<double>(width) * height > kMostPixels) return {};
   cairo_surface_t* surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
   std::vector<std::uint32_t> pixels;
@@ -193,9 +208,12 @@ std::string paint(const Drawing& drawing, double scale) {
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
         std::uint32_t p = 0;
-        std::memcpy(&p, from + static_cast<std::ptrdiff_t>(y) * stride + static_cast<std::ptrdiff_t>(x) * 4, sizeof p);
+        std::memcpy(&p, from + static_cast<std::ptrdiff_t>(y) * stride + static_cast<std::ptrdiff_t>(x) * 4,
+                    sizeof p);
         const std::uint32_t a = p >> 24;  // Cairo's colours are premultiplied
-        const auto part = [&](int shift) { return a == 0 ? 0 : std::min(255u, ((p >> shift & 255u) * 255u + a / 2) / a); };
+        const auto part = [&](int shift) {
+          return a == 0 ? 0 : std::min(255u, ((p >> shift & 255u) * 255u + a / 2) / a);
+        };
         pixels.push_back(part(16) | part(8) << 8 | part(0) << 16 | a << 24);
       }
   }

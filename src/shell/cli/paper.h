@@ -9,8 +9,8 @@
 
 namespace cli {
 
-/// The bytes of a PNG file, enlarged by `scale`; empty if there is not enough memory. Text uses the program's fonts, and the system's for
-/// other scripts.
+/// The bytes of a PNG file, enlarged by `scale`; empty if there is not enough memory. Text uses the program's
+/// fonts, and the system's for other scripts.
 std::string paint(const files::Drawing& drawing, double scale);
 
 /// The fonts for drawing the board without a display.

@@ -25,16 +25,21 @@ void Progress::show(double done, double all) {
   const double seconds = std::chrono::duration<double>(Clock::now() - began_).count();
   if (seconds < often || !(done > 0)) return;
   const double share = std::min(done / all, 1.0), left = seconds * (1 - share) / share;
-  if (shown_ == 0 && seconds + left < quick) return;  // a bar that is there fills, also where the work is quicker than it seemed
+  if (shown_ == 0 && seconds + left < quick)
+    return;  // a bar that is there fills, also where the work is quicker than it seemed
   if (Bar::isSeen()) {
     if (share < 1 && seconds - shown_ < often) return;
     shown_ = seconds;
-    std::string words = base::joined({static_cast<int>(100 * share), " %", share < 1 ? ", " + durationText(left) + " left" : ""});
+    std::string words = base::joined(
+        {static_cast<int>(100 * share), " %", share < 1 ? ", " + durationText(left) + " left" : ""});
     words.resize(std::max<std::size_t>(words.size(), 24), ' ');  // covers the words before
     bar_.show(static_cast<std::int64_t>(share * parts), parts, words);
   } else if (!isSaid_ && left > isLong) {
     isSaid_ = true;
-    std::fprintf(stderr, "attn: This takes about %s: %.1e multiply-adds. Ctrl-C ends it; nothing is written before the end.\n", durationText(left).c_str(), all);
+    std::fprintf(
+        stderr,
+        "attn: This takes about %s: %.1e multiply-adds. Ctrl-C ends it; nothing is written before the end.\n",
+        durationText(left).c_str(), all);
   }
 }
 

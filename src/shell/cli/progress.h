@@ -11,15 +11,15 @@ namespace cli {
 
 class Progress {
  public:
-  /// To be called as work goes on, from its beginning, with the multiply-adds that are done and all of them. Says nothing of what takes less
-  /// than half a second, or a minute where nobody watches.
+  /// To be called as work goes on, from its beginning, with the multiply-adds that are done and all of them.
+  /// Says nothing of what takes less than half a second, or a minute where nobody watches.
   void show(double done, double all);
 
  private:
   using Clock = std::chrono::steady_clock;
   Bar bar_;
   const Clock::time_point began_ = Clock::now();
-  double shown_ = 0;     ///< when, in seconds since then
+  double shown_ = 0;  ///< when, in seconds since then
   bool isSaid_ = false;
 };
 

@@ -4,12 +4,12 @@
 #include <optional>
 #include <sstream>
 
+#include "base/sentence.h"
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/input.h"
 #include "cli/memory.h"
 #include "cli/progress.h"
-#include "base/sentence.h"
 #include "files/attention_file.h"
 #include "files/attention_options.h"
 #include "files/match.h"
@@ -31,20 +31,27 @@ files::OutputId outputNamed(const std::string& name) {
     names.emplace_back(attention::name(id));
   }
   throw Failure{kWrongUse, "--outputs: \"" + name + "\" is not an output; perhaps " +
-                               base::orList(base::nearest(name, names, 3)) + " was meant; attn run --help lists all."};
+                               base::orList(base::nearest(name, names, 3)) +
+                               " was meant; attn run --help lists all."};
 }
 
 files::RunRequest requestOf(RunArguments& arguments) {
   files::RunRequest request;
   // --set takes all words that follow it, so IN may be among them.
   std::vector<std::string>& words = arguments.settings;
-  const auto isFile = [](const std::string& word) { return word.find('=') == std::string::npos && (word == "-" || files::formatOf(word)); };
+  const auto isFile = [](const std::string& word) {
+    return word.find('=') == std::string::npos && (word == "-" || files::formatOf(word));
+  };
   std::copy_if(words.begin(), words.end(), std::back_inserter(arguments.in), isFile);
   std::erase_if(words, isFile);
-  if (arguments.in.empty()) throw Failure{kWrongUse, "IN: it is missing; name a file that ends in " + files::formatList() + ", or - for standard input."};
+  if (arguments.in.empty())
+    throw Failure{kWrongUse, "IN: it is missing; name a file that ends in " + files::formatList() +
+                                 ", or - for standard input."};
   for (const std::string& word : words) {
     auto setting = files::settingFrom(word);
-    if (!setting) throw Failure{kWrongUse, "--set " + word + ": it is not of the form key=value; use causal=true or the like."};
+    if (!setting)
+      throw Failure{kWrongUse,
+                    "--set " + word + ": it is not of the form key=value; use causal=true or the like."};
     request.settings.push_back(std::move(*setting));
   }
   if (!arguments.outputs.empty()) {
@@ -52,14 +59,16 @@ files::RunRequest requestOf(RunArguments& arguments) {
     std::istringstream names(arguments.outputs + ",");
     for (std::string name; std::getline(names, name, ',');) {
       const files::OutputId id = outputNamed(name);
-      if (std::find(request.outputs.begin(), request.outputs.end(), id) == request.outputs.end()) request.outputs.push_back(id);
+      if (std::find(request.outputs.begin(), request.outputs.end(), id) == request.outputs.end())
+        request.outputs.push_back(id);
     }
   }
   if (!arguments.kernel.empty()) {
     request.kernel = kernels::kernelNamed(arguments.kernel);
     const auto all = kernels::available();
     if (!request.kernel || std::find(all.begin(), all.end(), *request.kernel) == all.end())
-      throw Failure{kWrongUse, "--kernel: \"" + arguments.kernel + "\" cannot run here; use one of " + kernelList() + "."};
+      throw Failure{kWrongUse, "--kernel: \"" + arguments.kernel + "\" cannot run here; use one of " +
+                                   kernelList() + "."};
   }
   request.freeMemory = freeMemory;
   return request;
@@ -73,15 +82,24 @@ bool hasNoNames(files::Format format) {
 files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, const std::string& prefix) {
   files::StoredFile all;
   for (const auto& input : inputs) {
-    files::StoredFile file = valueOf(input->path(), files::readStored(input->bytes(), input->format(), input->stem()));
+    files::StoredFile file =
+        valueOf(input->path(), files::readStored(input->bytes(), input->format(), input->stem()));
     input->sayHeading(file.heading);
-    const bool isNamed = !hasNoNames(input->format()) || inputs.size() > 1 || files::isLayerName(input->stem());
+    const bool isNamed =
+        !hasNoNames(input->format()) || inputs.size() > 1 || files::isLayerName(input->stem());
     if (!isNamed) return valueOf(input->path(), files::tensorsOfOne(std::move(file)));
     for (files::Stored& tensor : file.tensors) {
       const bool isLabels = inputs.size() > 1 && tensor.name == "labels" && input->stem() != "labels";
-      const std::string name = isLabels && files::isLayerName("key_labels") && (input->stem() == "k" || input->stem() == "v") ? "key_labels" : tensor.name;
-      // The labels of the first file are those of the queries. Looked for only then: a file may have 100,000 tensors.
-      const auto isThere = [&] { return std::any_of(all.tensors.begin(), all.tensors.end(), [&](const files::Stored& other) { return other.name == name; }); };
+      const std::string name =
+          isLabels && files::isLayerName("key_labels") && (input->stem() == "k" || input->stem() == "v")
+              ? "key_labels"
+              : tensor.name;
+      // The labels of the first file are those of the queries. Looked for only then: a file may have 100,000
+      // tensors.
+      const auto isThere = [&] {
+        return std::any_of(all.tensors.begin(), all.tensors.end(),
+                           [&](const files::Stored& other) { return other.name == name; });
+      };
       if (isLabels && (name == "key_labels" || isThere())) continue;
       all.tensors.push_back(std::move(tensor));
     }
@@ -94,18 +112,22 @@ void run(RunArguments& arguments) {
   files::RunRequest request = requestOf(arguments);
   const files::Format format = formatToWrite("--out", arguments.out);
   if (request.outputs.size() > 1 && hasNoNames(format))
-    throw Failure{kWrongUse, "--out " + arguments.out + ": it holds one tensor, and --outputs names " + std::to_string(request.outputs.size()) + "; give one, or use .npz."};
+    throw Failure{kWrongUse, "--out " + arguments.out + ": it holds one tensor, and --outputs names " +
+                                 std::to_string(request.outputs.size()) + "; give one, or use .npz."};
   std::vector<std::unique_ptr<Input>> inputs;
   for (const std::string& path : arguments.in)
     if (arguments.in.size() > 1 && !hasNoNames(files::formatOf(path).value_or(files::Format::json)))
-      throw Failure{kWrongUse, "IN " + path + ": of several files each is expected to hold one tensor, as .npy, .csv or .tsv; give one file."};
+      throw Failure{kWrongUse, "IN " + path +
+                                   ": of several files each is expected to hold one tensor, as .npy, .csv or "
+                                   ".tsv; give one file."};
   for (const std::string& path : arguments.in) inputs.push_back(std::make_unique<Input>("IN", path));
   const std::string in = inputs.front()->path();
   Output output(arguments.out);
   std::optional<Progress> progress;
   request.progress = showing(progress);
   files::Result<std::vector<files::NamedArray>> results = [&] {
-    if (inputs.size() == 1 && inputs.front()->format() == files::Format::json) return files::run(inputs.front()->takeText(), request);
+    if (inputs.size() == 1 && inputs.front()->format() == files::Format::json)
+      return files::run(inputs.front()->takeText(), request);
     files::TensorsFile file = tensorsOf(inputs, arguments.prefix);
     inputs.clear();  // frees the memory
     return files::run(std::move(file), request);
@@ -115,7 +137,8 @@ void run(RunArguments& arguments) {
   const auto put = [&](std::string_view piece) { return output.put(piece); };
   if (format == files::Format::json) return output.finish(files::writeTensors(*results, put));
   files::StoredFile file;
-  for (const files::NamedArray& array : *results) file.tensors.push_back(files::storedOf(array.name, array.shape, array.values));
+  for (const files::NamedArray& array : *results)
+    file.tensors.push_back(files::storedOf(array.name, array.shape, array.values));
   if (auto ok = files::checkWritable(file, format); !ok) throw failureOf(arguments.out, ok.error());
   output.finish(files::writeStored(file, format, put));
 }
@@ -125,18 +148,24 @@ constexpr const char* kRunHelp =
     "  attn run layer.npz --out result.npz --outputs output,weights\n"
     "  attn run q.npy k.npy v.npy --set causal=true --out output.npy\n"
     "  attn run model.safetensors --prefix layers.3 --out result.safetensors\n"
-    "  numpy.savez(\"layer.npz\", q=q, k=k, v=v, mask=mask, causal=True, tokens=[\"I\", \"saw\"])  writes such a file\n"
-    "IN is a state of the playground, or tensors by their names; .npy, .csv and .tsv hold one, named as its file. One file alone\n"
+    "  numpy.savez(\"layer.npz\", q=q, k=k, v=v, mask=mask, causal=True, tokens=[\"I\", \"saw\"])  writes "
+    "such a file\n"
+    "IN is a state of the playground, or tensors by their names; .npy, .csv and .tsv hold one, named as its "
+    "file. One file alone\n"
     "holds q, k and v, stacked on a first axis of 3, or rows that attend to each other. As JSON:\n"
-    "  {\"q\": {\"shape\": [2, 3, 4], \"data\": [...]}, \"k\": ..., \"v\": ..., \"options\": {\"causal\": true}}\n"
+    "  {\"q\": {\"shape\": [2, 3, 4], \"data\": [...]}, \"k\": ..., \"v\": ..., \"options\": {\"causal\": "
+    "true}}\n"
     "Shapes are [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns]; packed,\n"
     "[batch, tokens, heads * columns]. A \"dtype\" of \"float16\" rounds the numbers to 16 bits first.\n"
     "Beside q, k and v there may be\n"
-    "  mask          boolean (true: takes part) or numbers to be added, with \"-inf\" to mask; broadcast from the\n"
+    "  mask          boolean (true: takes part) or numbers to be added, with \"-inf\" to mask; broadcast "
+    "from the\n"
     "                right to [batch, heads, queries, keys]; keys beyond its last column are masked\n"
     "  past_k past_v put before k and v; positions then count from their length\n"
-    "  key_lengths   one a batch: keys beyond are padding; without past_k the last query stands at the last key\n"
-    "  w_a u_a v_a   of the scores general and additive: [heads, columns, columns] and, for v_a, [heads, columns]\n"
+    "  key_lengths   one a batch: keys beyond are padding; without past_k the last query stands at the last "
+    "key\n"
+    "  w_a u_a v_a   of the scores general and additive: [heads, columns, columns] and, for v_a, [heads, "
+    "columns]\n"
     "and, each [rows, columns], as block_seed and segment_seed make it where it is not given,\n"
     "  gamma_1 delta_1 w_1 b_1 w_2 b_2 gamma_2 delta_2           of the block of the Transformer\n"
     "  token_w token_b token_query segment_w segment_b segment_query  of hierarchical attention\n"
@@ -150,7 +179,8 @@ constexpr const char* kOutputsHelp =
     "  weights       after the softmax (3)\n"
     "  present_k present_v  past and new ones together\n"
     "and around the layer (where q, k and v are given, the heads of q side by side stand for the tokens)\n"
-    "  block:STAGE   of the block of the Transformer; STAGE is attention, dropout_1, residual_1, norm_1, hidden_raw,\n"
+    "  block:STAGE   of the block of the Transformer; STAGE is attention, dropout_1, residual_1, norm_1, "
+    "hidden_raw,\n"
     "                hidden, feed_forward, dropout_2, residual_2 or norm_2\n"
     "  token_weights segment_weights  of hierarchical attention over the output\n"
     "  gamma_1 w_1 token_query ...    what these were computed with\n"
@@ -161,13 +191,27 @@ constexpr const char* kOutputsHelp =
 void addRun(CLI::App& attn) {
   const auto arguments = std::make_shared<RunArguments>();
   CLI::App& command = *attn.add_subcommand("run", "Compute the tensors of an attention layer");
-  command.add_option("IN", arguments->in, "The file to read, or - for standard input: " + files::formatList())->type_name("");
-  command.add_option("--out", arguments->out, "The file to write, of one of these kinds; JSON to standard output where it is not given, or -")->type_name("OUT");
-  command.add_option("--prefix", arguments->prefix, "What the names of the tensors begin with, where a file has several layers")->type_name("NAME");
-  command.add_option("--set", arguments->settings, "Options that replace those of the file")->type_name("key=value ...")->expected(1, -1);
-  command.add_option("--outputs", arguments->outputs, "What to write, such as output,weights")->type_name("a,b,...");
-  command.add_option("--kernel", arguments->kernel, "The kernel to compute with: " + kernelList())->type_name("NAME");
-  command.footer(kRunHelp + files::optionsHelp() + kOutputsHelp + "Exit status: 0 done, 1 bad data, 2 wrong use.");
+  command
+      .add_option("IN", arguments->in, "The file to read, or - for standard input: " + files::formatList())
+      ->type_name("");
+  command
+      .add_option(
+          "--out", arguments->out,
+          "The file to write, of one of these kinds; JSON to standard output where it is not given, or -")
+      ->type_name("OUT");
+  command
+      .add_option("--prefix", arguments->prefix,
+                  "What the names of the tensors begin with, where a file has several layers")
+      ->type_name("NAME");
+  command.add_option("--set", arguments->settings, "Options that replace those of the file")
+      ->type_name("key=value ...")
+      ->expected(1, -1);
+  command.add_option("--outputs", arguments->outputs, "What to write, such as output,weights")
+      ->type_name("a,b,...");
+  command.add_option("--kernel", arguments->kernel, "The kernel to compute with: " + kernelList())
+      ->type_name("NAME");
+  command.footer(kRunHelp + files::optionsHelp() + kOutputsHelp +
+                 "Exit status: 0 done, 1 bad data, 2 wrong use.");
   command.callback([arguments] { run(*arguments); });
 }
 

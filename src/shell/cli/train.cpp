@@ -28,13 +28,14 @@ struct TrainArguments {
   bool json = false;
 };
 
-/// During the lifetime of this object, Ctrl-C ends the run but keeps what was learned so far; a second one terminates the program. Only one
-/// object may exist at a time, because a signal handler can only access global data.
+/// During the lifetime of this object, Ctrl-C ends the run but keeps what was learned so far; a second one
+/// terminates the program. Only one object may exist at a time, because a signal handler can only access
+/// global data.
 class Interrupt {
  public:
   Interrupt() {
     came() = 0;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) { came() = 1, sigaction(SIGINT, &before(), nullptr); };
     sigaction(SIGINT, &action, &before());
   }
@@ -46,7 +47,7 @@ class Interrupt {
 
  private:
   static struct sigaction& before() {
-    static struct sigaction action {};
+    static struct sigaction action{};
     return action;
   }
 };
@@ -60,15 +61,19 @@ document::Value valueOf(const std::string& word) {
 training::Setup setupOf(const TrainArguments& arguments) {
   document::Settings settings;
   const auto set = [&](const std::string& name, const document::Value& value) {
-    const document::Option* option = document::optionNamed(name.starts_with("train_") ? name : "train_" + name);
+    const document::Option* option =
+        document::optionNamed(name.starts_with("train_") ? name : "train_" + name);
     if (!option || option->id == document::OptionId::train_running || !option->name.starts_with("train_")) {
       std::vector<std::string> names;
       for (const document::Option& o : document::options()) {
-        if (o.name.starts_with("train_") && o.id != document::OptionId::train_running) names.emplace_back(o.name);
+        if (o.name.starts_with("train_") && o.id != document::OptionId::train_running)
+          names.emplace_back(o.name);
       }
-      throw Failure{kWrongUse, "--set: there is no " + base::inQuotes(name) + "; perhaps " + base::orList(base::nearest("train_" + name, names, 3)) + " was meant."};
+      throw Failure{kWrongUse, "--set: there is no " + base::inQuotes(name) + "; perhaps " +
+                                   base::orList(base::nearest("train_" + name, names, 3)) + " was meant."};
     }
-    if (auto ok = document::checkAlone(*option, value); !ok) throw Failure{kWrongUse, "--set " + ok.error().message()};
+    if (auto ok = document::checkAlone(*option, value); !ok)
+      throw Failure{kWrongUse, "--set " + ok.error().message()};
     settings = document::settingsAfter(settings, option->id, value);
   };
   set("train_task", arguments.task);
@@ -76,7 +81,9 @@ training::Setup setupOf(const TrainArguments& arguments) {
   set("train_seed", static_cast<double>(arguments.seed));
   for (const std::string& word : arguments.settings) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos) throw Failure{kWrongUse, "--set " + word + ": it is not of the form key=value; use d_model=32 or the like."};
+    if (equals == std::string::npos)
+      throw Failure{kWrongUse,
+                    "--set " + word + ": it is not of the form key=value; use d_model=32 or the like."};
     set(word.substr(0, equals), valueOf(word.substr(equals + 1)));
   }
   return settings.training;
@@ -87,19 +94,25 @@ std::string number(float value) { return std::isfinite(value) ? base::shortest(v
 
 std::string line(Trainer& trainer, const training::Measure& held) {
   const training::Point last = trainer.last();
-  return base::joined({"{\"step\":", trainer.steps(), ",\"loss\":", number(last.loss), ",\"accuracy\":", number(last.accuracy), ",\"held_out\":{\"loss\":",
-                       number(held.loss), ",\"accuracy\":", number(held.accuracy), "},\"gradient_norm\":", number(last.gradientNorm), "}\n"});
+  return base::joined({"{\"step\":", trainer.steps(), ",\"loss\":", number(last.loss),
+                       ",\"accuracy\":", number(last.accuracy), ",\"held_out\":{\"loss\":", number(held.loss),
+                       ",\"accuracy\":", number(held.accuracy),
+                       "},\"gradient_norm\":", number(last.gradientNorm), "}\n"});
 }
 
-/// Writes and flushes, so that the lines can be followed through a pipe. A failure is reported at the end: the weights are still trained and
-/// written.
+/// Writes and flushes, so that the lines can be followed through a pipe. A failure is reported at the end:
+/// the weights are still trained and written.
 class Printer {
  public:
   void print(const std::string& words, std::FILE* to) {
-    if (error_ == 0 && (std::fwrite(words.data(), 1, words.size(), to) != words.size() || std::fflush(to) != 0)) error_ = errno;
+    if (error_ == 0 &&
+        (std::fwrite(words.data(), 1, words.size(), to) != words.size() || std::fflush(to) != 0))
+      error_ = errno;
   }
   void check() const {
-    if (error_ != 0) throw Failure{kBadData, std::string("standard output: it cannot be written: ") + std::strerror(error_) + "."};
+    if (error_ != 0)
+      throw Failure{kBadData,
+                    std::string("standard output: it cannot be written: ") + std::strerror(error_) + "."};
   }
 
  private:
@@ -108,7 +121,8 @@ class Printer {
 
 void show(Bar& bar, int step, int steps, const training::Measure& held) {
   char words[128];
-  std::snprintf(words, sizeof words, "step %d of %d, held out: loss %.3f, accuracy %.1f %%", step, steps, static_cast<double>(held.loss), static_cast<double>(held.accuracy) * 100);
+  std::snprintf(words, sizeof words, "step %d of %d, held out: loss %.3f, accuracy %.1f %%", step, steps,
+                static_cast<double>(held.loss), static_cast<double>(held.accuracy) * 100);
   bar.show(step, steps, words);
 }
 
@@ -117,7 +131,8 @@ void write(const std::string& path, files::Format format, const Trainer& trainer
   std::vector<std::vector<float>> kept;  // storedOf() only points to them
   kept.reserve(trainer.model().parameters().size());
   for (const training::Parameter& p : trainer.model().parameters()) {
-    kept.emplace_back(trainer.numbers().begin() + static_cast<std::ptrdiff_t>(p.offset), trainer.numbers().begin() + static_cast<std::ptrdiff_t>(p.offset + p.size()));
+    kept.emplace_back(trainer.numbers().begin() + static_cast<std::ptrdiff_t>(p.offset),
+                      trainer.numbers().begin() + static_cast<std::ptrdiff_t>(p.offset + p.size()));
     const files::Shape shape = p.rows == 1 ? files::Shape{p.columns} : files::Shape{p.rows, p.columns};
     file.tensors.push_back(files::storedOf(p.name, shape, kept.back()));
   }
@@ -131,16 +146,19 @@ void train(const TrainArguments& arguments) {
     const auto named = attention::kernels::kernelNamed(arguments.kernel);
     const auto all = attention::kernels::available();
     if (!named || std::find(all.begin(), all.end(), *named) == all.end()) {
-      throw Failure{kWrongUse, "--kernel: \"" + arguments.kernel + "\" cannot run here; use one of " + kernelList() + "."};
+      throw Failure{kWrongUse, "--kernel: \"" + arguments.kernel + "\" cannot run here; use one of " +
+                                   kernelList() + "."};
     }
     kernel = *named;
   }
-  const files::Format format = arguments.out.empty() ? files::Format::json : formatToWrite("--out", arguments.out);
+  const files::Format format =
+      arguments.out.empty() ? files::Format::json : formatToWrite("--out", arguments.out);
   auto made = Trainer::of(setupOf(arguments), kernel);
   if (!made) throw Failure{kWrongUse, made.error().message()};
   Trainer& trainer = **made;
   std::optional<Output> output;
-  if (!arguments.out.empty()) output.emplace(arguments.out);  // before the work, so that a wrong name is reported immediately
+  if (!arguments.out.empty())
+    output.emplace(arguments.out);  // before the work, so that a wrong name is reported immediately
   const Interrupt interrupt;
   Printer printer;
   {
@@ -162,24 +180,33 @@ void train(const TrainArguments& arguments) {
   const training::Measure& held = trainer.measure();
   const training::TaskWords& words = training::words(trainer.setup().task);
   const bool isWatched = held.watched >= 0;
-  const std::string said = arguments.json ? line(trainer, held)
-                                          : base::joined({arguments.task, ": ", trainer.steps(), " steps, loss ", number(trainer.last().loss), "; held out: loss ", number(held.loss),
-                                                          ", accuracy ", number(held.accuracy), isWatched ? ", " : "", isWatched ? words.measure : "", isWatched ? " " : "",
-                                                          isWatched ? number(held.watched) : "", ".\n"});
+  const std::string said =
+      arguments.json
+          ? line(trainer, held)
+          : base::joined({arguments.task, ": ", trainer.steps(), " steps, loss ", number(trainer.last().loss),
+                          "; held out: loss ", number(held.loss), ", accuracy ", number(held.accuracy),
+                          isWatched ? ", " : "", isWatched ? words.measure : "", isWatched ? " " : "",
+                          isWatched ? number(held.watched) : "", ".\n"});
   // Weights on standard output must not be mixed with text.
   printer.print(said, arguments.out == "-" ? stderr : stdout);
   if (output) write(arguments.out, format, trainer, *output);
   printer.check();
   if (trainer.stopped()) throw Failure{kBadData, trainer.stopped()->message()};
-  if (Interrupt::came()) throw Failure{kBadData, "The run was interrupted after step " + std::to_string(trainer.steps()) + (output ? "; what was learned so far is in " + arguments.out + "." : ".")};
+  if (Interrupt::came())
+    throw Failure{kBadData, "The run was interrupted after step " + std::to_string(trainer.steps()) +
+                                (output ? "; what was learned so far is in " + arguments.out + "." : ".")};
 }
 
 constexpr const char* kTrainHelp =
-    "Tasks: tags, previous, induction, reverse, most_frequent, sort, translate. Each brings settings that learn it well;\n"
-    "--set replaces some of them: layers, heads, d_model, feed_forward, layer_norm, residual, causal, position, score,\n"
+    "Tasks: tags, previous, induction, reverse, most_frequent, sort, translate. Each brings settings that "
+    "learn it well;\n"
+    "--set replaces some of them: layers, heads, d_model, feed_forward, layer_norm, residual, causal, "
+    "position, score,\n"
     "normalizer, optimizer (sgd, momentum, adam), rate, batch, dropout.\n"
-    "--json prints an object a line: {\"step\", \"loss\", \"accuracy\", \"held_out\": {\"loss\", \"accuracy\"}, \"gradient_norm\"},\n"
-    "at each measure of what is held out; the last one is of the last step, and a loss that is no finite number is null.\n"
+    "--json prints an object a line: {\"step\", \"loss\", \"accuracy\", \"held_out\": {\"loss\", "
+    "\"accuracy\"}, \"gradient_norm\"},\n"
+    "at each measure of what is held out; the last one is of the last step, and a loss that is no finite "
+    "number is null.\n"
     "The same seed and kernel give the same run, bit for bit. Ctrl-C ends it and keeps what was learned.\n"
     "Exit status: 0 done, 1 interrupted, or a number that is not finite, 2 wrong use.";
 
@@ -188,12 +215,24 @@ constexpr const char* kTrainHelp =
 void addTrain(CLI::App& attn) {
   const auto arguments = std::make_shared<TrainArguments>();
   CLI::App& command = *attn.add_subcommand("train", "Train a small Transformer on a task");
-  command.add_option("--task", arguments->task, "What it learns; tags where it is not given")->type_name("NAME");
-  command.add_option("--steps", arguments->steps, "How many; 1000 where it is not given")->type_name("N")->check(CLI::Range(1, 100'000'000));
-  command.add_option("--seed", arguments->seed, "Of weights, batches and what is held out; 7 where it is not given")->type_name("N");
-  command.add_option("--set", arguments->settings, "Options of the model and the optimiser")->type_name("key=value ...")->expected(1, -1);
-  command.add_option("--out", arguments->out, "The file for the weights: " + files::formatList() + ", or - for JSON to standard output")->type_name("OUT");
-  command.add_option("--kernel", arguments->kernel, "The instruction set: " + kernelList())->type_name("NAME");
+  command.add_option("--task", arguments->task, "What it learns; tags where it is not given")
+      ->type_name("NAME");
+  command.add_option("--steps", arguments->steps, "How many; 1000 where it is not given")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100'000'000));
+  command
+      .add_option("--seed", arguments->seed,
+                  "Of weights, batches and what is held out; 7 where it is not given")
+      ->type_name("N");
+  command.add_option("--set", arguments->settings, "Options of the model and the optimiser")
+      ->type_name("key=value ...")
+      ->expected(1, -1);
+  command
+      .add_option("--out", arguments->out,
+                  "The file for the weights: " + files::formatList() + ", or - for JSON to standard output")
+      ->type_name("OUT");
+  command.add_option("--kernel", arguments->kernel, "The instruction set: " + kernelList())
+      ->type_name("NAME");
   command.add_flag("--json", arguments->json, "Print how it goes, an object a line");
   command.footer(kTrainHelp);
   command.callback([arguments] { train(*arguments); });

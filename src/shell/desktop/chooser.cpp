@@ -35,15 +35,22 @@ std::vector<std::string> commandFor(Chooser::Purpose purpose, const std::string&
   const bool saves = purpose == Chooser::Purpose::save;
   const std::string kinds = "*.json *.npy *.npz *.safetensors *.csv *.tsv";
   if (const std::string zenity = programNamed("zenity"); !zenity.empty()) {
-    std::vector<std::string> words{zenity, "--file-selection", "--title=Attention Playground", "--filename=" + path};
+    std::vector<std::string> words{zenity, "--file-selection", "--title=Attention Playground",
+                                   "--filename=" + path};
     if (saves) words.insert(words.end(), {"--save", "--confirm-overwrite"});
-    else words.insert(words.end(), {"--file-filter=Tensors and states | " + kinds, "--file-filter=All files | *"});
+    else
+      words.insert(words.end(),
+                   {"--file-filter=Tensors and states | " + kinds, "--file-filter=All files | *"});
     return words;
   }
   if (const std::string kdialog = programNamed("kdialog"); !kdialog.empty())
-    return {kdialog, saves ? "--getsavefilename" : "--getopenfilename", path, "Tensors and states (" + kinds + ")"};
+    return {kdialog, saves ? "--getsavefilename" : "--getopenfilename", path,
+            "Tensors and states (" + kinds + ")"};
   if (const std::string script = programNamed("osascript"); !script.empty())
-    return {script, "-e", saves ? "POSIX path of (choose file name default name \"" + std::filesystem::path(path).filename().string() + "\")" : "POSIX path of (choose file)"};
+    return {script, "-e",
+            saves ? "POSIX path of (choose file name default name \"" +
+                        std::filesystem::path(path).filename().string() + "\")"
+                  : "POSIX path of (choose file)"};
   return {};
 }
 
@@ -71,7 +78,8 @@ bool Chooser::show(Purpose purpose, const std::string& path, void (*wake)()) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   auto shared = std::make_shared<Shared>();
-  const int failed = ::posix_spawn(&shared->program, words.front().c_str(), &actions, nullptr, arguments.data(), environ);
+  const int failed =
+      ::posix_spawn(&shared->program, words.front().c_str(), &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   if (failed != 0) return ::close(ends[0]), false;

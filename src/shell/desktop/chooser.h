@@ -1,4 +1,5 @@
-// Native file dialogs, shown by separate programs (zenity, kdialog, osascript), so that no GUI toolkit is linked.
+// Native file dialogs, shown by separate programs (zenity, kdialog, osascript), so that no GUI toolkit is
+// linked.
 #pragma once
 
 #include <memory>
@@ -15,8 +16,8 @@ class Chooser {
   ~Chooser();
 
   enum class Purpose { open, save };
-  /// Shows a dialog, starting at `path`. False if there is no such program, or a dialog is already shown. `wake` is called from another
-  /// thread once the user has made a choice.
+  /// Shows a dialog, starting at `path`. False if there is no such program, or a dialog is already shown.
+  /// `wake` is called from another thread once the user has made a choice.
   bool show(Purpose purpose, const std::string& path, void (*wake)());
   /// The choice since the last call; "" if the dialog was closed.
   struct Answer {

@@ -1,5 +1,5 @@
-// With software rendering, pixels dominate the cost of a frame, so only the parts of a frame that changed are drawn, over a picture of the
-// previous frame.
+// With software rendering, pixels dominate the cost of a frame, so only the parts of a frame that changed are
+// drawn, over a picture of the previous frame.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ class DamageTracker {
     bool operator==(const Box&) const = default;
   };
 
-  /// Reduces `data` to what touches the returned boxes, clipped to them: drawn over the last frame, after clearing each box, it gives the
-  /// same pixels as all of `data` would. No boxes: nothing changed. `isAnew`: treat everything as changed, because of a new size or new
-  /// glyphs.
+  /// Reduces `data` to what touches the returned boxes, clipped to them: drawn over the last frame, after
+  /// clearing each box, it gives the same pixels as all of `data` would. No boxes: nothing changed. `isAnew`:
+  /// treat everything as changed, because of a new size or new glyphs.
   std::vector<Box> reduce(ImDrawData& data, const draw::Heatmaps& heatmaps, bool isAnew);
 
  private:
@@ -44,10 +44,11 @@ class DamageTracker {
   void cut(ImDrawList& list, const ImDrawData& data, const std::vector<Box>& boxes, std::size_t& piece) const;
 
   Box frame_;
-  int across_ = 0, down_ = 0;             ///< number of tiles
+  int across_ = 0, down_ = 0;                ///< number of tiles
   std::vector<std::uint64_t> now_, before_;  ///< a hash of everything that touches each tile
-  std::vector<Piece> pieces_;             ///< of this frame
-  std::uint64_t unlike_ = 0;              ///< a counter that makes self-changing content differ from any earlier content
+  std::vector<Piece> pieces_;                ///< of this frame
+  /// A counter that makes self-changing content differ from any earlier content.
+  std::uint64_t unlike_ = 0;
 };
 
 }  // namespace shell

@@ -15,8 +15,8 @@
 namespace shell {
 namespace {
 
-using base::Result;
 using base::Error;
+using base::Result;
 
 Error failure(const char* what, const std::filesystem::path& path, const std::string& reason) {
   return {Error::Kind::range, "", std::string(what) + " " + path.string() + ": " + reason + "."};
@@ -56,8 +56,12 @@ bool writeAll(int file, std::string_view content) {
 
 /// Writes into a device or a pipe, which cannot be replaced by a file.
 Result<void> writeInto(const std::filesystem::path& path, std::string_view content) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));  // fails for a pipe without a reader
-  if (!file) return failure("Cannot write", path, errno == ENXIO ? "nobody reads from it" : std::error_code(errno, std::generic_category()).message());
+  Descriptor file(::open(path.c_str(),
+                         O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));  // fails for a pipe without a reader
+  if (!file)
+    return failure(
+        "Cannot write", path,
+        errno == ENXIO ? "nobody reads from it" : std::error_code(errno, std::generic_category()).message());
   ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
   if (!writeAll(file.get(), content) || !file.close()) return failure("Cannot write", path, errno);
   return {};
@@ -69,16 +73,19 @@ mode_t modeOfNewFiles() {
   return 0666 & ~mask;
 }
 
-/// Writes a new file in the folder of `target` and renames it to that. `old` describes the existing file, or is null.
+/// Writes a new file in the folder of `target` and renames it to that. `old` describes the existing file, or
+/// is null.
 int replaceFile(const std::filesystem::path& target, std::string_view content, const struct stat* old) {
   std::string part = (target.parent_path() / ".attention-XXXXXX").string();
-  Descriptor file(::mkostemp(part.data(), O_CLOEXEC));  // never opens an existing file, and never follows a link
+  Descriptor file(
+      ::mkostemp(part.data(), O_CLOEXEC));  // never opens an existing file, and never follows a link
   if (!file) return errno;
   // Users who may not change the owner become the owner, as with any editor.
   const bool owned = old != nullptr && ::fchown(file.get(), old->st_uid, old->st_gid) == 0;
   const mode_t mode = old == nullptr ? modeOfNewFiles() : old->st_mode & (owned ? 07777 : 0777);
   int error = 0;
-  if (::fchmod(file.get(), mode) != 0 || !writeAll(file.get(), content) || ::fsync(file.get()) != 0) error = errno;
+  if (::fchmod(file.get(), mode) != 0 || !writeAll(file.get(), content) || ::fsync(file.get()) != 0)
+    error = errno;
   if (!file.close() && error == 0) error = errno;
   if (error == 0) error = renameDurably(part, target);
   if (error != 0) ::unlink(part.c_str());
@@ -91,7 +98,7 @@ base::Result<std::string> readFile(const std::filesystem::path& path, std::size_
   // Without O_NONBLOCK, opening a pipe without a writer would block.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file) return failure("Cannot read", path, errno);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0) return failure("Cannot read", path, errno);
   if (S_ISDIR(status.st_mode)) return failure("Cannot read", path, EISDIR);
   if (!S_ISREG(status.st_mode)) return failure("Cannot read", path, "it is a pipe or a device; give a file");
@@ -104,8 +111,9 @@ base::Result<std::string> readFile(const std::filesystem::path& path, std::size_
     if (count == 0) return text;
     text.append(block, static_cast<std::size_t>(count));
     if (text.size() > limit)
-      return Error{Error::Kind::memory, "",
-                   path.string() + " is larger than " + std::to_string(limit >> 20) + " MiB, the most that is read."};
+      return Error{
+          Error::Kind::memory, "",
+          path.string() + " is larger than " + std::to_string(limit >> 20) + " MiB, the most that is read."};
   }
 }
 
@@ -115,7 +123,7 @@ MappedFile::~MappedFile() {
 
 Result<void> MappedFile::open(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  struct stat status {};
+  struct stat status{};
   if (!file || ::fstat(file.get(), &status) != 0) return failure("Cannot read", path, errno);
   if (S_ISDIR(status.st_mode)) return failure("Cannot read", path, EISDIR);
   if (!S_ISREG(status.st_mode)) return failure("Cannot read", path, "it is a pipe or a device; give a file");
@@ -129,7 +137,7 @@ Result<void> MappedFile::open(const std::filesystem::path& path) {
 
 Result<void> writeFile(const std::filesystem::path& path, std::string_view content) {
   // Follows links, so that they remain; those in /dev may lead to objects without a name, such as pipes.
-  struct stat status {};
+  struct stat status{};
   const bool isThere = ::stat(path.c_str(), &status) == 0;
   if (isThere && S_ISDIR(status.st_mode)) return failure("Cannot write", path, EISDIR);
   if (isThere && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode))) return writeInto(path, content);
@@ -139,7 +147,8 @@ Result<void> writeFile(const std::filesystem::path& path, std::string_view conte
     return failure("Cannot write", path, "it is read-only; save under another name, or allow writing");
   std::error_code lost;
   const std::filesystem::path target = targetOf(path, lost);
-  if (const int error = lost ? lost.value() : replaceFile(target, content, isThere ? &status : nullptr)) return failure("Cannot write", path, error);
+  if (const int error = lost ? lost.value() : replaceFile(target, content, isThere ? &status : nullptr))
+    return failure("Cannot write", path, error);
   return {};
 }
 

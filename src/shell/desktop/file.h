@@ -9,8 +9,8 @@
 
 namespace shell {
 
-/// The content of a file, at most `limit` bytes; otherwise an error that names the file. Pipes and devices are refused, because they may
-/// never end.
+/// The content of a file, at most `limit` bytes; otherwise an error that names the file. Pipes and devices
+/// are refused, because they may never end.
 base::Result<std::string> readFile(const std::filesystem::path& path, std::size_t limit);
 
 /// A file mapped into memory, so that only the parts that are used are read.
@@ -29,8 +29,9 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-/// Writes a new file beside `path` and renames it, so that readers see the old or the new content, never a part, even after a power
-/// failure. Keeps permissions, and the owner if allowed. Refuses a read-only file. Writes directly into a device or a pipe.
+/// Writes a new file beside `path` and renames it, so that readers see the old or the new content, never a
+/// part, even after a power failure. Keeps permissions, and the owner if allowed. Refuses a read-only file.
+/// Writes directly into a device or a pipe.
 base::Result<void> writeFile(const std::filesystem::path& path, std::string_view content);
 
 /// `path` if it does not exist, otherwise the first of name-1.ext, name-2.ext … that does not.

@@ -35,8 +35,10 @@ std::vector<std::pair<fs::file_time_type, fs::path>> sessions() {
   std::error_code wrong;
   for (fs::directory_iterator at(stateFolder(), wrong), end; !wrong && at != end; at.increment(wrong)) {
     std::error_code none;
-    const bool isOne = at->path().filename().string().starts_with(kStem) && !at->path().has_extension() && at->is_regular_file(none);
-    if (const auto written = at->last_write_time(none); isOne && !none) found.emplace_back(written, at->path());
+    const bool isOne = at->path().filename().string().starts_with(kStem) && !at->path().has_extension() &&
+                       at->is_regular_file(none);
+    if (const auto written = at->last_write_time(none); isOne && !none)
+      found.emplace_back(written, at->path());
   }
   std::sort(found.rbegin(), found.rend());
   return found;
@@ -50,7 +52,8 @@ std::string headOf(const fs::path& file, bool isSaved) {
 std::optional<KeptSession::Found> read(const fs::path& path) {
   auto text = readFile(path, kMostRead);
   if (!text || !text->starts_with(kMagic)) return std::nullopt;
-  const std::size_t name = kMagic.size(), saved = text->find('\n', name) + 1, bytes = text->find('\n', saved) + 1;
+  const std::size_t name = kMagic.size(), saved = text->find('\n', name) + 1,
+                    bytes = text->find('\n', saved) + 1;
   if (saved == 0 || bytes == 0) return std::nullopt;
   const auto file = document::valueFromJson(std::string_view(*text).substr(name, saved - 1 - name), "file");
   const std::string* words = file ? std::get_if<std::string>(&*file) : nullptr;
@@ -72,8 +75,9 @@ KeptSession::~KeptSession() {
 bool KeptSession::take(const fs::path& path) {
   const std::string name = lockOf(path);
   const int lock = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  struct stat held {}, there {};
-  const bool isOurs = lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) == 0 && ::fstat(lock, &held) == 0 && ::stat(name.c_str(), &there) == 0 && held.st_ino == there.st_ino;
+  struct stat held{}, there{};
+  const bool isOurs = lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) == 0 && ::fstat(lock, &held) == 0 &&
+                      ::stat(name.c_str(), &there) == 0 && held.st_ino == there.st_ino;
   if (!isOurs) {
     if (lock >= 0) ::close(lock);
     return false;
@@ -123,7 +127,9 @@ void KeptSession::keep(const document::Document& document, const fs::path& file,
   });
 }
 
-bool KeptSession::isWriting() const { return writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready; }
+bool KeptSession::isWriting() const {
+  return writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+}
 
 std::string KeptSession::trouble() {
   if (!isWriting()) finish();

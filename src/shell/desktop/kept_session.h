@@ -1,5 +1,5 @@
-// The board of a window with its undo history, stored in its own file while it is edited, and restored at the next start, whether the
-// window was closed, killed or crashed.
+// The board of a window with its undo history, stored in its own file while it is edited, and restored at the
+// next start, whether the window was closed, killed or crashed.
 #pragma once
 
 #include <filesystem>
@@ -27,8 +27,8 @@ class KeptSession {
   KeptSession& operator=(const KeptSession&) = delete;
   ~KeptSession();
 
-  /// Takes the newest session that is not in use by another window, or begins a new one. With `file`, only a session with unsaved edits of
-  /// that file; if `mayTake` is false, none.
+  /// Takes the newest session that is not in use by another window, or begins a new one. With `file`, only a
+  /// session with unsaved edits of that file; if `mayTake` is false, none.
   std::optional<Found> open(bool mayTake, const std::filesystem::path& file);
   /// Stores the document in the background. Must only be called when isWriting() is false.
   void keep(const document::Document& document, const std::filesystem::path& file, bool isSaved);

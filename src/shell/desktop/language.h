@@ -7,7 +7,8 @@
 
 namespace shell {
 
-/// The table for a language ("de", "de_AT.UTF-8", "zh-CN"), in the format of views::Words; empty for English, and if none is built in.
+/// The table for a language ("de", "de_AT.UTF-8", "zh-CN"), in the format of views::Words; empty for English,
+/// and if none is built in.
 std::string wordsFor(std::string_view language);
 /// "en", and all languages that are built in.
 std::vector<std::string> languageTags();

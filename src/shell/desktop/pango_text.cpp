@@ -65,8 +65,10 @@ draw::LinePicture PangoText::rasterise(std::string_view text, draw::Face face, s
   pango_layout_line_get_pixel_extents(line, &ink, nullptr);
   constexpr int kEdge = 1;  // for antialiased edges
   picture.left = kEdge - ink.x, picture.top = kEdge - ink.y;
-  picture.width = std::clamp(ink.width + 2 * kEdge, 1, kWidest), picture.height = std::clamp(ink.height + 2 * kEdge, 1, kHighest);
-  const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, picture.width, picture.height));
+  picture.width = std::clamp(ink.width + 2 * kEdge, 1, kWidest),
+  picture.height = std::clamp(ink.height + 2 * kEdge, 1, kHighest);
+  const Owned<cairo_surface_t> surface(
+      cairo_image_surface_create(CAIRO_FORMAT_ARGB32, picture.width, picture.height));
   {
     const Owned<cairo_t> cairo(cairo_create(surface.get()));
     const auto part = [&](int shift) { return static_cast<double>(color >> shift & 255u) / 255; };

@@ -19,7 +19,8 @@ class PangoText final : public draw::Rasteriser {
   float measure(std::string_view text, draw::Face face) override;
   draw::LinePicture rasterise(std::string_view text, draw::Face face, std::uint32_t color) override;
 
-  /// A position of the caret, before a character or after the last one: byte offset, and x in the units of the font size.
+  /// A position of the caret, before a character or after the last one: byte offset, and x in the units of
+  /// the font size.
   struct Place {
     std::size_t byte = 0;
     float x = 0;

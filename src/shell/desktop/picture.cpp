@@ -24,7 +24,8 @@ std::string Picture::begin() {
   glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &most);
   const std::string size = std::to_string(width_) + " x " + std::to_string(height_) + " pixels";
   if (width_ > most || height_ > most)
-    return "A picture of " + size + " is more than this graphics driver can do: " + std::to_string(most) + " each way.";
+    return "A picture of " + size + " is more than this graphics driver can do: " + std::to_string(most) +
+           " each way.";
   glGenRenderbuffers(1, &pixels_);
   glBindRenderbuffer(GL_RENDERBUFFER, pixels_);
   glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width_, height_);
@@ -44,7 +45,8 @@ void Picture::show(std::span<const DamageTracker::Box> boxes) const {
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
   for (const DamageTracker::Box& box : boxes) {
     const int bottom = height_ - box.bottom, top = height_ - box.top;
-    glBlitFramebuffer(box.left, bottom, box.right, top, box.left, bottom, box.right, top, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glBlitFramebuffer(box.left, bottom, box.right, top, box.left, bottom, box.right, top, GL_COLOR_BUFFER_BIT,
+                      GL_NEAREST);
   }
   glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
@@ -56,12 +58,14 @@ std::string Picture::png() const {
   glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, bottomUp.data());
   if (glGetError() != GL_NO_ERROR) return "";
   for (std::size_t y = 0; y < static_cast<std::size_t>(height_); ++y)
-    std::copy_n(bottomUp.data() + (static_cast<std::size_t>(height_) - 1 - y) * row, row, topDown.data() + y * row);
+    std::copy_n(bottomUp.data() + (static_cast<std::size_t>(height_) - 1 - y) * row, row,
+                topDown.data() + y * row);
   std::string png;
   const auto append = [](void* to, void* bytes, int count) {
     static_cast<std::string*>(to)->append(static_cast<const char*>(bytes), static_cast<std::size_t>(count));
   };
-  const int good = stbi_write_png_to_func(append, &png, width_, height_, 3, topDown.data(), static_cast<int>(row));
+  const int good =
+      stbi_write_png_to_func(append, &png, width_, height_, 3, topDown.data(), static_cast<int>(row));
   return good != 0 ? png : "";
 }
 

@@ -1,5 +1,5 @@
-// The desktop shell: a window by GLFW, drawn with OpenGL 3.3, idle until something happens. The same program creates screenshots for
-// figures and tests without a visible window.
+// The desktop shell: a window by GLFW, drawn with OpenGL 3.3, idle until something happens. The same program
+// creates screenshots for figures and tests without a visible window.
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 #include <imgui.h>
@@ -33,17 +33,17 @@
 #include "files/printed.h"
 #include "lessons.h"
 #include "shell/desktop/chooser.h"
+#include "shell/desktop/damage_tracker.h"
 #include "shell/desktop/file.h"
 #include "shell/desktop/kept_session.h"
 #include "shell/desktop/language.h"
 #include "shell/desktop/options.h"
 #include "shell/desktop/pango_text.h"
 #include "shell/desktop/picture.h"
-#include "shell/desktop/damage_tracker.h"
-#include "shell/shell.h"
-#include "shell/desktop/text_box.h"
 #include "shell/desktop/shell_place.h"
+#include "shell/desktop/text_box.h"
 #include "shell/desktop/window_parts.h"
+#include "shell/shell.h"
 
 namespace shell {
 namespace {
@@ -62,17 +62,19 @@ int print(const std::string& text) {
   return fail("Standard output cannot be written: " + std::string(std::strerror(errno)) + ".");
 }
 
-/// Signals that ask the program to terminate: logout, Ctrl+C in its terminal, closing the terminal. A thread waits for them, because a
-/// signal handler may do almost nothing.
+/// Signals that ask the program to terminate: logout, Ctrl+C in its terminal, closing the terminal. A thread
+/// waits for them, because a signal handler may do almost nothing.
 class EndSignals {
  public:
   EndSignals() {
     sigemptyset(&signals_);
     for (const int one : {SIGINT, SIGTERM, SIGHUP}) {
-      struct sigaction now {};
-      if (sigaction(one, nullptr, &now) != 0 || now.sa_handler != SIG_IGN) sigaddset(&signals_, one);  // unless ignored, as by nohup
+      struct sigaction now{};
+      if (sigaction(one, nullptr, &now) != 0 || now.sa_handler != SIG_IGN)
+        sigaddset(&signals_, one);  // unless ignored, as by nohup
     }
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // inherited by the driver's threads, which are created later
+    pthread_sigmask(SIG_BLOCK, &signals_,
+                    nullptr);  // inherited by the driver's threads, which are created later
   }
   /// From now on, `wake` is called in a separate thread when a signal arrives.
   void listen(void (*wake)()) {
@@ -132,7 +134,8 @@ class Window {
   std::string open() {
     started_ = glfwInit() != 0;
     if (!started_)
-      return "There is no display (" + glfwReason() + "). Start it on a desktop, or with xvfb-run to draw pictures.";
+      return "There is no display (" + glfwReason() +
+             "). Start it on a desktop, or with xvfb-run to draw pictures.";
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -175,7 +178,9 @@ class Desktop final : public app::Host {
   void choose(std::string_view choices) override;
   base::Result<std::string> saveFile(std::string_view name, std::string_view text, bool asks) override;
   void toggleFullscreen() override;
-  void copyToClipboard(std::string_view text) override { glfwSetClipboardString(window_.get(), std::string(text).c_str()); }
+  void copyToClipboard(std::string_view text) override {
+    glfwSetClipboardString(window_.get(), std::string(text).c_str());
+  }
   bool prefersDark() const override { return desktopIsDark(); }
   bool isTouch() const override { return false; }
   void emit(const app::Event&) override {}
@@ -218,7 +223,8 @@ class Desktop final : public app::Host {
   void paste(std::string_view cells);
   void dropped(const char* path);
   base::Result<void> open(const std::filesystem::path& path, bool isFirst);
-  base::Result<void> take(base::Result<files::Opened> opened, const std::string& name, std::string_view text, bool isFirst);
+  base::Result<void> take(base::Result<files::Opened> opened, const std::string& name, std::string_view text,
+                          bool isFirst);
   base::Result<std::string> saveTo(const std::filesystem::path& path, std::string_view text);
   void takeChosenFile();
 
@@ -234,24 +240,25 @@ class Desktop final : public app::Host {
   Stage stage_{*this};
   app::App app_{*this, stage_.heatmaps()};
   TextBox textBox_;
-  MappedFile mapped_;    ///< the file that opener_ reads
+  MappedFile mapped_;  ///< the file that opener_ reads
   files::Opener opener_;
   std::string opening_;  ///< the name of that file
   Chooser chooser_;
-  WindowPlace place_;            ///< when the window is neither maximised nor full screen
-  std::filesystem::path file_;   ///< the file for Ctrl+S; empty until there is one
+  WindowPlace place_;           ///< when the window is neither maximised nor full screen
+  std::filesystem::path file_;  ///< the file for Ctrl+S; empty until there is one
   KeptSession kept_;
   std::uint64_t keptRevision_ = 0;
   std::uint64_t waitingRevision_ = 0;  ///< of the last edit that is to be stored
-  double keepAt_ = 0;            ///< when edits are to be stored; 0: there are none
-  double keepBy_ = 0;            ///< when at the latest
-  bool isSlow_ = false;          ///< is rendering done in software?
-  std::unique_ptr<Picture> picture_;  ///< the content of the window, with software rendering
+  double keepAt_ = 0;                  ///< when edits are to be stored; 0: there are none
+  double keepBy_ = 0;                  ///< when at the latest
+  bool isSlow_ = false;                ///< is rendering done in software?
+  std::unique_ptr<Picture> picture_;   ///< the content of the window, with software rendering
   DamageTracker damage_;
   WindowParts parts_;
-  std::vector<DamageTracker::Box> drawn_;  ///< what of the picture is to be shown; empty: the buffers are exchanged
-  ImU32 background_ = 0;         ///< of that picture
-  bool isShown_ = false;         ///< does the window still show the last frame drawn?
+  /// What of the picture is to be shown; empty: the buffers are exchanged.
+  std::vector<DamageTracker::Box> drawn_;
+  ImU32 background_ = 0;                    ///< of that picture
+  bool isShown_ = false;                    ///< does the window still show the last frame drawn?
   bool closes_ = false, discards_ = false;  ///< the answer to the question about unsaved changes
   std::uint64_t savedRevision_ = 0;
   std::string title_;
@@ -269,7 +276,9 @@ std::string_view lessonFile(std::string_view name) {
   return {};
 }
 
-bool hasLessons(std::string_view name) { return name != "index.json" && name != "schema.json" && !name.starts_with("glossary."); }
+bool hasLessons(std::string_view name) {
+  return name != "index.json" && name != "schema.json" && !name.starts_with("glossary.");
+}
 
 void Desktop::wantLesson(std::string_view id, int step) {
   for (const auto& file : lessons::files) {
@@ -294,9 +303,13 @@ void Desktop::wantLessonTexts() {
 
 void Desktop::wantGlossary() {
   const std::string_view language = options_.lang.empty() ? systemLanguage() : options_.lang;
-  const std::string own = "glossary." + std::string(language.substr(0, language.find_first_of("_-.@"))) + ".json";
+  const std::string own =
+      "glossary." + std::string(language.substr(0, language.find_first_of("_-.@"))) + ".json";
   const bool isEnglish = own == "glossary.en.json";
-  if (const auto ok = app_.setGlossary(lessonFile("glossary.en.json"), isEnglish ? std::string_view() : lessonFile(own)); !ok) app_.failLesson(ok.error().message());
+  if (const auto ok =
+          app_.setGlossary(lessonFile("glossary.en.json"), isEnglish ? std::string_view() : lessonFile(own));
+      !ok)
+    app_.failLesson(ok.error().message());
 }
 
 bool Desktop::remember(std::string_view text) {
@@ -309,7 +322,8 @@ bool Desktop::remember(std::string_view text) {
 
 std::string Desktop::remembered() const {
   const std::filesystem::path path = options_.isOneShot() ? std::filesystem::path() : progressFile();
-  const auto text = path.empty() ? base::Result<std::string>(std::string()) : readFile(path, document::kMaxLessonBytes);
+  const auto text =
+      path.empty() ? base::Result<std::string>(std::string()) : readFile(path, document::kMaxLessonBytes);
   return text ? *text : "";
 }
 
@@ -358,7 +372,8 @@ std::string Desktop::settle() {
   const float scale = o.scale > 0 ? o.scale : 1;
   const float width = static_cast<float>(o.width > 0 ? o.width : place_.width);
   const float height = static_cast<float>(o.height > 0 ? o.height : place_.height);
-  stage_.resize(static_cast<int>(std::round(width * scale)), static_cast<int>(std::round(height * scale)), scale);
+  stage_.resize(static_cast<int>(std::round(width * scale)), static_cast<int>(std::round(height * scale)),
+                scale);
   app_.wake();
   for (int i = 0; i < kMostFrames; ++i) {
     stage_.build(app_, kFrame);
@@ -371,13 +386,16 @@ int Desktop::printPlaces() {
   if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);
   if (options_.items) return print(app_.items() + "\n");
   const Located& at = *options_.locate;
-  if (const auto wrong = app_.locate(at.name, at.head, at.row, at.col); !wrong) return fail(wrong.error().message());
-  if (const std::string wrong = settle(); !wrong.empty()) return fail(wrong);  // locate() may have focused another head
+  if (const auto wrong = app_.locate(at.name, at.head, at.row, at.col); !wrong)
+    return fail(wrong.error().message());
+  if (const std::string wrong = settle(); !wrong.empty())
+    return fail(wrong);  // locate() may have focused another head
   const auto rect = app_.locate(at.name, at.head, at.row, at.col);
   if (!rect) return fail(rect.error().message());
   char line[128];
-  std::snprintf(line, sizeof line, "%g %g %g %g\n", static_cast<double>(rect->x), static_cast<double>(rect->y),
-                static_cast<double>(rect->width), static_cast<double>(rect->height));
+  std::snprintf(line, sizeof line, "%g %g %g %g\n", static_cast<double>(rect->x),
+                static_cast<double>(rect->y), static_cast<double>(rect->width),
+                static_cast<double>(rect->height));
   return print(line);
 }
 
@@ -408,13 +426,14 @@ float Desktop::scale() const {
   return std::clamp(x, 0.5f, 4.0f);
 }
 
-/// Logical pixels per unit of GLFW's window sizes and pointer positions: framebuffer pixels on X11 and Windows, points on macOS and
-/// Wayland.
+/// Logical pixels per unit of GLFW's window sizes and pointer positions: framebuffer pixels on X11 and
+/// Windows, points on macOS and Wayland.
 float Desktop::windowUnits() const {
   int units = 0, pixels = 0, ignored = 0;
   glfwGetWindowSize(window_.get(), &units, &ignored);
   glfwGetFramebufferSize(window_.get(), &pixels, &ignored);
-  return units > 0 && pixels > 0 ? static_cast<float>(pixels) / static_cast<float>(units) / scale() : 1 / scale();
+  return units > 0 && pixels > 0 ? static_cast<float>(pixels) / static_cast<float>(units) / scale()
+                                 : 1 / scale();
 }
 
 /// Restores the window's size and position from the last run, as far as they fit the present screen.
@@ -425,15 +444,17 @@ void Desktop::place() {
   }
   const bool sized = options_.width > 0;
   if (sized) place_.width = options_.width, place_.height = options_.height;
-  float width = static_cast<float>(place_.width) / windowUnits(), height = static_cast<float>(place_.height) / windowUnits();
+  float width = static_cast<float>(place_.width) / windowUnits(),
+        height = static_cast<float>(place_.height) / windowUnits();
   if (GLFWmonitor* monitor = glfwGetPrimaryMonitor(); monitor != nullptr && !sized) {
     int x = 0, y = 0, most = 0, mostHeight = 0;
     glfwGetMonitorWorkarea(monitor, &x, &y, &most, &mostHeight);
     if (most > 0 && mostHeight > 0)
-      width = std::min(width, static_cast<float>(most)), height = std::min(height, static_cast<float>(mostHeight));
+      width = std::min(width, static_cast<float>(most)),
+      height = std::min(height, static_cast<float>(mostHeight));
   }
-  glfwSetWindowSizeLimits(window_.get(), static_cast<int>(320 / windowUnits()), static_cast<int>(320 / windowUnits()),
-                          GLFW_DONT_CARE, GLFW_DONT_CARE);
+  glfwSetWindowSizeLimits(window_.get(), static_cast<int>(320 / windowUnits()),
+                          static_cast<int>(320 / windowUnits()), GLFW_DONT_CARE, GLFW_DONT_CARE);
   glfwSetWindowSize(window_.get(), static_cast<int>(std::round(width)), static_cast<int>(std::round(height)));
   if (place_.hasPosition) moveTo(place_.x, place_.y);
   if (place_.maximized && !sized) glfwMaximizeWindow(window_.get());
@@ -448,7 +469,8 @@ void Desktop::moveTo(int x, int y) {
   for (int i = 0; i < count; ++i) {
     int left = 0, top = 0, w = 0, h = 0;
     glfwGetMonitorWorkarea(monitors[i], &left, &top, &w, &h);
-    const bool across = x + width >= left + kGrip && x <= left + w - kGrip, down = y >= top && y <= top + h - kGrip;
+    const bool across = x + width >= left + kGrip && x <= left + w - kGrip,
+               down = y >= top && y <= top + h - kGrip;
     if (across && down) return glfwSetWindowPos(window_.get(), x, y);
   }
 }
@@ -478,7 +500,8 @@ void Desktop::rememberPlace() {
 
 int Desktop::showWindow() {
   const auto* const renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
-  isSlow_ = renderer != nullptr && (std::strstr(renderer, "llvmpipe") != nullptr || std::strstr(renderer, "softpipe") != nullptr);
+  isSlow_ = renderer != nullptr &&
+            (std::strstr(renderer, "llvmpipe") != nullptr || std::strstr(renderer, "softpipe") != nullptr);
   parts_.begin();
   place();
   listen();
@@ -503,9 +526,11 @@ int Desktop::showWindow() {
   return 0;
 }
 
-/// Restores the session of the last window, unless the user asked for something else; for a file, its unsaved edits.
+/// Restores the session of the last window, unless the user asked for something else; for a file, its unsaved
+/// edits.
 void Desktop::comeBack() {
-  const bool isFresh = !options_.preset.empty() || !options_.lesson.empty() || (!options_.state.empty() && file_.empty());
+  const bool isFresh =
+      !options_.preset.empty() || !options_.lesson.empty() || (!options_.state.empty() && file_.empty());
   const auto found = kept_.open(!isFresh, file_);
   if (!kept_.path().empty()) app_.setKeptIn(kept_.path().string());
   keptRevision_ = app_.document().revision();
@@ -514,18 +539,24 @@ void Desktop::comeBack() {
     std::error_code none;  // an unreadable session is set aside for a program that can read it
     const std::filesystem::path aside = freeName(kept_.path().string() + ".unreadable");
     std::filesystem::rename(kept_.path(), aside, none);
-    return app_.notify("The last session could not be opened; it is kept as " + aside.string() + ". " + ok.error().message(), true);
+    return app_.notify(
+        "The last session could not be opened; it is kept as " + aside.string() + ". " + ok.error().message(),
+        true);
   }
   if (!options_.theme.empty()) (void)app_.set("theme", "\"" + options_.theme + "\"");
   keptRevision_ = app_.document().revision();
   std::error_code none;
   const bool isThere = !found->file.empty() && std::filesystem::exists(found->file, none);
   savedRevision_ = found->isSaved && isThere ? keptRevision_ : 0;
-  app_.notify(file_.empty() ? "Your last session is back, with its undo history." : "The edits of " + file_.filename().string() + " that were not saved last time are back; Ctrl+S saves them.", false);
+  app_.notify(file_.empty() ? "Your last session is back, with its undo history."
+                            : "The edits of " + file_.filename().string() +
+                                  " that were not saved last time are back; Ctrl+S saves them.",
+              false);
   file_ = found->file;
 }
 
-/// Stores edits in a pause after them, but all within a second: storing a large board costs as much as an edit.
+/// Stores edits in a pause after them, but all within a second: storing a large board costs as much as an
+/// edit.
 void Desktop::keep() {
   constexpr double kAfter = 0.4, kLatest = 0.8;  // seconds after the last edit, and after the first
   const std::uint64_t revision = app_.document().revision();
@@ -539,12 +570,15 @@ void Desktop::keep() {
     kept_.keep(app_.document(), file_, isSaved());
     keptRevision_ = revision, keepAt_ = 0;
   }
-  if (const std::string trouble = kept_.trouble(); !trouble.empty()) app_.notify("This session is not kept. " + trouble, true);
+  if (const std::string trouble = kept_.trouble(); !trouble.empty())
+    app_.notify("This session is not kept. " + trouble, true);
 }
 
 void Desktop::wait() {
   constexpr double kLittle = 0.02;
-  double most = kept_.isWriting() ? kLittle : keepAt_ > 0 ? std::max(keepAt_ - glfwGetTime(), 1e-3) : HUGE_VAL;
+  double most = kept_.isWriting() ? kLittle
+                : keepAt_ > 0     ? std::max(keepAt_ - glfwGetTime(), 1e-3)
+                                  : HUGE_VAL;
   if (const int due = app_.wakesIn(); due > 0) {
     const double rest = lastFrame_ + due / 1000.0 - glfwGetTime();
     if (rest <= 0) return app_.wake();
@@ -575,7 +609,8 @@ void Desktop::endSession() {
   if (discards_) return kept_.forget();
   if (app_.document().revision() != keptRevision_) kept_.keep(app_.document(), file_, isSaved());
   kept_.finish();
-  if (const std::string trouble = kept_.trouble(); !trouble.empty()) fail("The session could not be kept. " + trouble);
+  if (const std::string trouble = kept_.trouble(); !trouble.empty())
+    fail("The session could not be kept. " + trouble);
 }
 
 void Desktop::drawFrame() {
@@ -587,14 +622,18 @@ void Desktop::drawFrame() {
   ImGui_ImplGlfw_NewFrame();  // for the mouse cursor; size and time are set by the stage
   const double began = glfwGetTime();
   const bool fits = !isSlow_ || (picture_ && picture_->isOfSize(width, height));
-  const bool isDrawn = isSlow_ ? drawChanged(width, height) : stage_.draw(app_, secondsSinceLastFrame(), isShown_);
+  const bool isDrawn =
+      isSlow_ ? drawChanged(width, height) : stage_.draw(app_, secondsSinceLastFrame(), isShown_);
   app_.noteFrameTime(static_cast<float>((glfwGetTime() - began) * 1000));
   showTitle();
   constexpr double kFrame = 1.0 / 120;
-  if (!isDrawn) return glfwWaitEventsTimeout(kFrame);  // the frame looks the same: with software rendering, drawing it would be the largest cost
+  if (!isDrawn)
+    return glfwWaitEventsTimeout(
+        kFrame);  // the frame looks the same: with software rendering, drawing it would be the largest cost
   if (drawn_.empty()) glfwSwapBuffers(window_.get());
   else parts_.show(drawn_, height);
-  // Software rendering learns a new size when the buffers are exchanged, so what this frame showed may have been cut off.
+  // Software rendering learns a new size when the buffers are exchanged, so what this frame showed may have
+  // been cut off.
   isShown_ = fits;
   if (!fits) app_.wake();
 }
@@ -613,7 +652,8 @@ bool Desktop::drawChanged(int width, int height) {
   picture_->resume();
   ImDrawData* const data = stage_.prepare(app_, secondsSinceLastFrame(), fits && isShown_);
   if (data == nullptr) return false;
-  const std::vector<DamageTracker::Box> boxes = damage_.reduce(*data, stage_.heatmaps(), !fits || stage_.isAnew() || background_ != app_.palette().background);
+  const std::vector<DamageTracker::Box> boxes = damage_.reduce(
+      *data, stage_.heatmaps(), !fits || stage_.isAnew() || background_ != app_.palette().background);
   background_ = app_.palette().background;
   const ImVec4 color = ImGui::ColorConvertU32ToFloat4(background_);
   glViewport(0, 0, width, height);
@@ -631,18 +671,21 @@ bool Desktop::drawChanged(int width, int height) {
   return true;
 }
 
-/// Never 0, which Dear ImGui does not accept. Includes time spent waiting, or two clicks a minute apart would be a double click.
+/// Never 0, which Dear ImGui does not accept. Includes time spent waiting, or two clicks a minute apart would
+/// be a double click.
 float Desktop::secondsSinceLastFrame() {
   const double now = glfwGetTime(), passed = now - lastFrame_;
   lastFrame_ = now;
   return std::max(static_cast<float>(passed), 1e-4f);
 }
 
-/// Builds frames without drawing them, until all input so far has had its effect. Otherwise Ctrl and S pressed and released within one
-/// frame would reach the panels as S alone, and digits would not reach a field that is about to open.
+/// Builds frames without drawing them, until all input so far has had its effect. Otherwise Ctrl and S
+/// pressed and released within one frame would reach the panels as S alone, and digits would not reach a
+/// field that is about to open.
 void Desktop::takeInput() {
   constexpr int kMostFrames = 16;
-  for (int i = 0; i < kMostFrames && (stage_.inputIsWaiting() || textBox_.isWaiting()); ++i) stage_.build(app_, secondsSinceLastFrame());
+  for (int i = 0; i < kMostFrames && (stage_.inputIsWaiting() || textBox_.isWaiting()); ++i)
+    stage_.build(app_, secondsSinceLastFrame());
 }
 
 /// The current directory; the home directory if that no longer exists.
@@ -656,9 +699,7 @@ std::filesystem::path folderToSaveIn() {
 /// "• numbers.json — Attention Playground", with the dot if there are unsaved changes.
 void Desktop::showTitle() {
   std::string title = "Attention Playground";
-  if (!file_.empty()) {
-    title = (isSaved() ? "" : "• ") + file_.filename().string() + " — " + title;
-  }
+  if (!file_.empty()) { title = (isSaved() ? "" : "• ") + file_.filename().string() + " — " + title; }
   if (title == title_) return;
   title_ = title;
   glfwSetWindowTitle(window_.get(), title.c_str());
@@ -666,25 +707,34 @@ void Desktop::showTitle() {
 
 base::Result<std::string> Desktop::saveFile(std::string_view name, std::string_view text, bool asks) {
   const bool isState = !text.empty();
-  if (asks && chooser_.show(Chooser::Purpose::save, (file_.empty() ? folderToSaveIn() / name : file_).string(), glfwPostEmptyEvent)) return std::string();
+  if (asks && chooser_.show(Chooser::Purpose::save,
+                            (file_.empty() ? folderToSaveIn() / name : file_).string(), glfwPostEmptyEvent))
+    return std::string();
   if (!isState) return saveTo(freeName(folderToSaveIn() / name), text);
   // A state replaces the file that was opened or saved before; anything else never replaces a file.
   return saveTo(file_.empty() || asks ? freeName(folderToSaveIn() / name) : file_, text);
 }
 
-bool Desktop::pickFile() { return chooser_.show(Chooser::Purpose::open, (folderToSaveIn() / "").string(), glfwPostEmptyEvent); }
+bool Desktop::pickFile() {
+  return chooser_.show(Chooser::Purpose::open, (folderToSaveIn() / "").string(), glfwPostEmptyEvent);
+}
 
-/// Saves in the format of the extension: a state, or all tensors; for a table the tensor named like the file, or the weights.
+/// Saves in the format of the extension: a state, or all tensors; for a table the tensor named like the file,
+/// or the weights.
 base::Result<std::string> Desktop::saveTo(const std::filesystem::path& path, std::string_view text) {
   const auto format = files::formatOf(path.string());
   if (format && *format != files::Format::json) {
     const auto tensors = app_.tensors();
     if (!tensors) return tensors.error();
-    const bool isOne = *format == files::Format::npy || *format == files::Format::csv || *format == files::Format::tsv;
+    const bool isOne =
+        *format == files::Format::npy || *format == files::Format::csv || *format == files::Format::tsv;
     const std::string stem = path.stem().string();
     const std::string only = !isOne ? "" : app_.tensor(stem) ? stem : "weights";
     std::string content;
-    if (auto ok = files::convert(*tensors, path.string(), only, [&content](std::string_view piece) { return content.append(piece), true; }); !ok) return ok;
+    if (auto ok = files::convert(*tensors, path.string(), only,
+                                 [&content](std::string_view piece) { return content.append(piece), true; });
+        !ok)
+      return ok;
     if (auto ok = writeFile(path, content); !ok) return ok;
     return "Saved to " + path.string() + ".";
   }
@@ -699,13 +749,16 @@ void Desktop::toggleFullscreen() {
   GLFWwindow* window = window_.get();
   if (glfwGetWindowMonitor(window) != nullptr) {
     const float units = windowUnits();
-    glfwSetWindowMonitor(window, nullptr, place_.x, place_.y, static_cast<int>(std::round(static_cast<float>(place_.width) / units)),
-                         static_cast<int>(std::round(static_cast<float>(place_.height) / units)), GLFW_DONT_CARE);
+    glfwSetWindowMonitor(window, nullptr, place_.x, place_.y,
+                         static_cast<int>(std::round(static_cast<float>(place_.width) / units)),
+                         static_cast<int>(std::round(static_cast<float>(place_.height) / units)),
+                         GLFW_DONT_CARE);
     return;
   }
   GLFWmonitor* monitor = glfwGetPrimaryMonitor();
   const GLFWvidmode* mode = monitor == nullptr ? nullptr : glfwGetVideoMode(monitor);
-  if (mode != nullptr) glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+  if (mode != nullptr)
+    glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
 }
 
 // ---------------------------------------------------------------- input
@@ -746,7 +799,8 @@ void Desktop::listen() {
   });
   glfwSetKeyCallback(w, [](GLFWwindow* window, int key, int code, int action, int mods) {
     handle(window, [=](Desktop& self) {
-      // Dear ImGui leaves the release of a key to the frame after its press. So that frame is drawn, which a key's effect waits for.
+      // Dear ImGui leaves the release of a key to the frame after its press. So that frame is drawn, which a
+      // key's effect waits for.
       if (action != GLFW_RELEASE || isModifier(key)) self.takeInput();
       ImGui_ImplGlfw_KeyCallback(window, key, code, action, mods);
       if (action == GLFW_PRESS) self.pressed(key, mods);
@@ -763,9 +817,13 @@ void Desktop::listen() {
       if (count > 0) self.dropped(paths[0]);
     });
   });
-  glfwSetWindowRefreshCallback(w, [](GLFWwindow* window) { handle(window, [](Desktop& self) { self.isShown_ = false; }); });
-  glfwSetWindowContentScaleCallback(w, [](GLFWwindow* window, float, float) { handle(window, [](Desktop&) {}); });
-  const auto moved = [](GLFWwindow* window, int, int) { handle(window, [](Desktop& self) { self.isShown_ = false, self.notePlace(); }); };
+  glfwSetWindowRefreshCallback(
+      w, [](GLFWwindow* window) { handle(window, [](Desktop& self) { self.isShown_ = false; }); });
+  glfwSetWindowContentScaleCallback(
+      w, [](GLFWwindow* window, float, float) { handle(window, [](Desktop&) {}); });
+  const auto moved = [](GLFWwindow* window, int, int) {
+    handle(window, [](Desktop& self) { self.isShown_ = false, self.notePlace(); });
+  };
   glfwSetWindowSizeCallback(w, moved);
   glfwSetWindowPosCallback(w, moved);
 }
@@ -791,7 +849,8 @@ void Desktop::pressed(int key, int mods) {
   constexpr int kCommand = GLFW_MOD_CONTROL;
 #endif
   if ((mods & kCommand) == 0 || ImGui::GetIO().WantTextInput) return;
-  const char* name = glfwGetKeyName(key, 0);  // the letter of the key in the user's layout, rather than its position
+  const char* name =
+      glfwGetKeyName(key, 0);  // the letter of the key in the user's layout, rather than its position
   const char letter = name != nullptr && name[0] != 0 && name[1] == 0 ? name[0] : static_cast<char>(0);
   if (letter == 'c' || letter == 'x') {
     const std::string cells = app_.copyCells();
@@ -809,7 +868,8 @@ void Desktop::paste(std::string_view cells) {
 }
 
 /// Handles the result of opening a file; `text` is the content if it is a state or a lesson in JSON.
-base::Result<void> Desktop::take(base::Result<files::Opened> opened, const std::string& name, std::string_view text, bool isFirst) {
+base::Result<void> Desktop::take(base::Result<files::Opened> opened, const std::string& name,
+                                 std::string_view text, bool isFirst) {
   using Kind = files::Opened::Kind;
   if (!opened) {
     if (!isFirst) app_.notify(name + ": " + opened.error().message(), true);
@@ -818,7 +878,9 @@ base::Result<void> Desktop::take(base::Result<files::Opened> opened, const std::
   switch (opened->kind) {
     case Kind::state: return app_.openState(std::move(opened->state), name, opened->heading, isFirst);
     case Kind::form: return app_.ask(std::move(opened->form)), base::Result<void>();
-    case Kind::text: return isFirst ? app_.setState(text, false) : app_.openText(opened->text.empty() ? text : opened->text, name);
+    case Kind::text:
+      return isFirst ? app_.setState(text, false)
+                     : app_.openText(opened->text.empty() ? text : opened->text, name);
     case Kind::cells: break;
   }
   return app_.pasteCells(opened->text);
@@ -835,7 +897,10 @@ base::Result<void> Desktop::open(const std::filesystem::path& path, bool isFirst
   auto opened = opener_.open(mapped_.bytes(), name);
   const bool isText = opened && opened->kind == files::Opened::Kind::text;
   auto ok = take(std::move(opened), name, mapped_.bytes(), isFirst);
-  if (!ok) return isFirst ? base::Result<void>(base::Error{ok.error().kind, "", path.string() + ": " + ok.error().message()}) : ok;
+  if (!ok)
+    return isFirst ? base::Result<void>(
+                         base::Error{ok.error().kind, "", path.string() + ": " + ok.error().message()})
+                   : ok;
   std::error_code none;
   file_.clear();  // only a state is saved to the file that it came from
   if (isFirst && isText) file_ = std::filesystem::absolute(path, none);
@@ -865,9 +930,7 @@ void Desktop::takeChosenFile() {
   app_.notify(saved ? *saved : saved.error().message(), !saved);
 }
 
-void Desktop::dropped(const char* path) {
-  (void)open(path, false);
-}
+void Desktop::dropped(const char* path) { (void)open(path, false); }
 
 }  // namespace
 }  // namespace shell

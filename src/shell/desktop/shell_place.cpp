@@ -10,7 +10,8 @@ namespace {
 std::filesystem::path folder(const char* variable, const char* below) {
   const char* value = std::getenv(variable);
   const std::filesystem::path path = value == nullptr ? "" : value;
-  return path.is_absolute() ? path / below : std::filesystem::path();  // the XDG specification says to ignore relative ones
+  return path.is_absolute() ? path / below
+                            : std::filesystem::path();  // the XDG specification says to ignore relative ones
 }
 
 std::filesystem::path settingsFolder() {
@@ -32,7 +33,8 @@ std::filesystem::path stateFolder() {
 #if defined(__APPLE__)
   const std::filesystem::path base = folder("HOME", "Library/Application Support");
 #else
-  const std::filesystem::path chosen = folder("XDG_STATE_HOME", ""), base = chosen.empty() ? folder("HOME", ".local/state") : chosen;
+  const std::filesystem::path chosen = folder("XDG_STATE_HOME", ""),
+                              base = chosen.empty() ? folder("HOME", ".local/state") : chosen;
 #endif
   return base.empty() ? base : base / "attention-playground";
 }
@@ -49,16 +51,16 @@ std::filesystem::path progressFile() {
 
 std::string windowPlaceText(const WindowPlace& place) {
   char text[160];
-  std::snprintf(text, sizeof text, kFormat, place.width, place.height, place.hasPosition ? 1 : 0, place.x, place.y,
-                place.maximized ? 1 : 0);
+  std::snprintf(text, sizeof text, kFormat, place.width, place.height, place.hasPosition ? 1 : 0, place.x,
+                place.y, place.maximized ? 1 : 0);
   return text;
 }
 
 std::optional<WindowPlace> parseWindowPlace(std::string_view text) {
   WindowPlace place;
   int hasPosition = 0, maximized = 0;
-  const int read = std::sscanf(std::string(text.substr(0, 200)).c_str(), kFormat, &place.width, &place.height, &hasPosition,
-                               &place.x, &place.y, &maximized);
+  const int read = std::sscanf(std::string(text.substr(0, 200)).c_str(), kFormat, &place.width, &place.height,
+                               &hasPosition, &place.x, &place.y, &maximized);
   place.hasPosition = hasPosition != 0;
   place.maximized = maximized != 0;
   const auto between = [](int n, int least, int most) { return n >= least && n <= most; };

@@ -17,16 +17,20 @@ constexpr float kPadding = 6;
 
 /// The byte offset of the caret position nearest to x, measured from the left end of the line.
 int byteAt(const std::vector<PangoText::Place>& carets, float x) {
-  const auto near = std::min_element(carets.begin(), carets.end(), [x](const auto& a, const auto& b) { return std::fabs(a.x - x) < std::fabs(b.x - x); });
+  const auto near = std::min_element(carets.begin(), carets.end(), [x](const auto& a, const auto& b) {
+    return std::fabs(a.x - x) < std::fabs(b.x - x);
+  });
   return near == carets.end() ? 0 : static_cast<int>(near->byte);
 }
 
 float placeOf(const std::vector<PangoText::Place>& carets, int byte) {
-  const auto at = std::find_if(carets.begin(), carets.end(), [byte](const auto& c) { return static_cast<int>(c.byte) >= byte; });
+  const auto at = std::find_if(carets.begin(), carets.end(),
+                               [byte](const auto& c) { return static_cast<int>(c.byte) >= byte; });
   return at == carets.end() ? 0 : at->x;
 }
 
-/// ImGui::SetKeyboardFocusHere() does not always work after a press on another window, or while a key is pressed.
+/// ImGui::SetKeyboardFocusHere() does not always work after a press on another window, or while a key is
+/// pressed.
 void askForKeys(ImGuiID field) {
   ImGuiContext& g = *ImGui::GetCurrentContext();
   ImGui::FocusWindow(g.CurrentWindow);
@@ -45,8 +49,8 @@ void TextBox::begin(const app::TextField& field) {
   hasKeys_ = false, toEnd_ = !field.selectAll;
 }
 
-/// Handles characters typed before the field has the keyboard. Dear ImGui ignores them up to and including the frame in which it gets the
-/// focus.
+/// Handles characters typed before the field has the keyboard. Dear ImGui ignores them up to and including
+/// the frame in which it gets the focus.
 void TextBox::takeEarly() {
   ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
   for (const ImWchar ch : typed) {
@@ -58,12 +62,16 @@ void TextBox::takeEarly() {
   typed.resize(0);
 }
 
-/// Moves the caret out of a grapheme cluster in the direction of its movement, and to the position of the pointer.
+/// Moves the caret out of a grapheme cluster in the direction of its movement, and to the position of the
+/// pointer.
 void TextBox::keepBetweenCharacters(ImGuiInputTextCallbackData& data) {
   const auto whole = [&](int byte, bool forward) {
-    auto after = std::find_if(carets_.begin(), carets_.end(), [byte](const auto& c) { return static_cast<int>(c.byte) >= byte; });
-    if (after == carets_.end() || data.BufTextLen != static_cast<int>(std::strlen(buffer_.data()))) return byte;
-    if (static_cast<int>(after->byte) == byte || forward || after == carets_.begin()) return static_cast<int>(after->byte);
+    auto after = std::find_if(carets_.begin(), carets_.end(),
+                              [byte](const auto& c) { return static_cast<int>(c.byte) >= byte; });
+    if (after == carets_.end() || data.BufTextLen != static_cast<int>(std::strlen(buffer_.data())))
+      return byte;
+    if (static_cast<int>(after->byte) == byte || forward || after == carets_.begin())
+      return static_cast<int>(after->byte);
     return static_cast<int>(std::prev(after)->byte);
   };
   const bool isSelection = data.HasSelection(), forward = data.CursorPos > caret_;
@@ -72,15 +80,18 @@ void TextBox::keepBetweenCharacters(ImGuiInputTextCallbackData& data) {
   data.SelectionStart = isSelection ? whole(data.SelectionStart, forward) : data.CursorPos;
   if (ImGui::IsItemHovered() || ImGui::IsMouseDragging(ImGuiMouseButton_Left, 0)) {
     const int there = byteAt(carets_, ImGui::GetIO().MousePos.x - left_);
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) data.SelectionStart = data.SelectionEnd = data.CursorPos = there;
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+      data.SelectionStart = data.SelectionEnd = data.CursorPos = there;
     else if (ImGui::IsMouseDown(ImGuiMouseButton_Left)) data.SelectionEnd = data.CursorPos = there;
   }
   caret_ = data.CursorPos, selectionStart_ = data.SelectionStart, selectionEnd_ = data.SelectionEnd;
 }
 
 int TextBox::moveCaret(ImGuiInputTextCallbackData& data) {
-  // Dear ImGui selects everything when a field gets the focus, so the next digit would replace the previous ones.
-  if (std::exchange(toEnd_, false)) data.CursorPos = data.SelectionStart = data.SelectionEnd = data.BufTextLen;
+  // Dear ImGui selects everything when a field gets the focus, so the next digit would replace the previous
+  // ones.
+  if (std::exchange(toEnd_, false))
+    data.CursorPos = data.SelectionStart = data.SelectionEnd = data.BufTextLen;
   if (isShaped_) keepBetweenCharacters(data);
   return 0;
 }
@@ -97,7 +108,9 @@ void TextBox::drawShaped(ImFont* font) {
   const float middle = r.y + r.height / 2, top = middle - 9, bottom = middle + 9;
   list->PushClipRect({r.x + 1, r.y}, {r.x + r.width - 1, r.y + r.height}, true);
   const float from = placeOf(carets_, selectionStart_), to = placeOf(carets_, selectionEnd_);
-  if (from != to) list->AddRectFilled({left_ + std::min(from, to), top}, {left_ + std::max(from, to), bottom}, views::withAlpha(palette.query, 0.35f));
+  if (from != to)
+    list->AddRectFilled({left_ + std::min(from, to), top}, {left_ + std::max(from, to), bottom},
+                        views::withAlpha(palette.query, 0.35f));
   views::textMiddle(list, font, left_, middle, palette.text, buffer_.data());
   list->AddLine({left_ + caret + 0.5f, top}, {left_ + caret + 0.5f, bottom}, palette.text);
   list->PopClipRect();
@@ -118,9 +131,12 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts, PangoText
   ImGui::PushStyleColor(ImGuiCol_Text, isShaped_ ? 0 : palette.text);
   ImGui::PushStyleColor(ImGuiCol_TextSelectedBg, isShaped_ ? 0 : views::withAlpha(palette.query, 0.35f));
   ImGui::PushStyleColor(ImGuiCol_Border, field_->wrong.empty() ? palette.query : palette.error);
-  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, field_->searches > 0 ? 0.0f : field_->wrong.empty() ? 1.0f : 2.0f);
-  ImGui::Begin("##text", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                                      ImGuiWindowFlags_NoNavInputs);
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, field_->searches > 0    ? 0.0f
+                                                     : field_->wrong.empty() ? 1.0f
+                                                                             : 2.0f);
+  ImGui::Begin("##text", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoNavInputs);
   ImGui::PushFont(font);
   ImGui::SetNextItemWidth(r.width);
   ImGui::PushID(count_);
@@ -134,9 +150,13 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts, PangoText
   };
   if (isShaped_) look();
   const std::string hint(field_->searches > 0 ? views::inWords(field_->name) : std::string_view());
-  const bool entered = ImGui::InputTextWithHint("##field", hint.c_str(), buffer_.data(), buffer_.size(),
-                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways,
-                                        [](ImGuiInputTextCallbackData* data) { return static_cast<TextBox*>(data->UserData)->moveCaret(*data); }, this);
+  const bool entered = ImGui::InputTextWithHint(
+      "##field", hint.c_str(), buffer_.data(), buffer_.size(),
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways,
+      [](ImGuiInputTextCallbackData* data) {
+        return static_cast<TextBox*>(data->UserData)->moveCaret(*data);
+      },
+      this);
   const bool left = ImGui::IsItemDeactivated() && hasKeys_;
   hasKeys_ = hasKeys_ || ImGui::IsItemActive();
   ImGui::PopID();
@@ -145,7 +165,8 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts, PangoText
   ImGui::End();
   ImGui::PopStyleColor(4);
   ImGui::PopStyleVar(4);
-  const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false), tab = hasKeys_ && ImGui::IsKeyPressed(ImGuiKey_Tab, false);
+  const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false),
+             tab = hasKeys_ && ImGui::IsKeyPressed(ImGuiKey_Tab, false);
   if (!cancelled && !entered && !left && !tab) {
     if (field_->searches <= 0 || passedOn_ == buffer_.data()) return {};
     return Typed{app::TextEnd::typing, passedOn_ = buffer_.data()};

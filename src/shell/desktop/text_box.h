@@ -1,5 +1,5 @@
-// A text field in front of the board, drawn with Dear ImGui, for platforms without native ones. The web page has them, and does not contain
-// these 5 KB.
+// A text field in front of the board, drawn with Dear ImGui, for platforms without native ones. The web page
+// has them, and does not contain these 5 KB.
 #pragma once
 
 #include <array>
@@ -24,10 +24,11 @@ class TextBox {
 
   void begin(const app::TextField& field);
   void drop() { field_.reset(); }
-  /// Is it still waiting for the keyboard? Dear ImGui takes a frame or two to give it the focus, during which keys would be lost.
+  /// Is it still waiting for the keyboard? Dear ImGui takes a frame or two to give it the focus, during which
+  /// keys would be lost.
   bool isWaiting() const { return field_ && !hasKeys_; }
-  /// Draws the field, if there is one, into the frame being built. Enter, Tab and a click elsewhere commit, Escape cancels; both remove the
-  /// field. Text that the fonts cannot show is shaped by `pango`.
+  /// Draws the field, if there is one, into the frame being built. Enter, Tab and a click elsewhere commit,
+  /// Escape cancels; both remove the field. Text that the fonts cannot show is shaped by `pango`.
   std::optional<Typed> draw(const views::Fonts& fonts, PangoText& pango);
 
  private:
@@ -38,10 +39,11 @@ class TextBox {
 
   std::optional<app::TextField> field_;
   std::array<char, 4096> buffer_{};
-  std::string passedOn_;   ///< of a search: what was typed so far
-  int count_ = 0;          ///< number of fields so far; each has a new id, or Dear ImGui would continue with the old text
+  std::string passedOn_;  ///< of a search: what was typed so far
+  /// Number of fields so far; each has a new id, or Dear ImGui would continue with the old text.
+  int count_ = 0;
   bool hasKeys_ = false;
-  bool toEnd_ = false;     ///< the caret must be moved to the end
+  bool toEnd_ = false;  ///< the caret must be moved to the end
 
   // For text that must be shaped, which Dear ImGui can edit but not draw.
   bool isShaped_ = false;

@@ -7,14 +7,15 @@
 
 namespace shell {
 
-/// GLX_MESA_copy_sub_buffer, which software rendering has on X11. Exchanging the buffers would copy all pixels of the window, for which the
-/// whole back buffer would have to be filled first.
+/// GLX_MESA_copy_sub_buffer, which software rendering has on X11. Exchanging the buffers would copy all
+/// pixels of the window, for which the whole back buffer would have to be filled first.
 class WindowParts {
  public:
   /// Looks for the extension in the current OpenGL context.
   void begin();
   bool canShow() const { return copy_ != nullptr; }
-  /// Copies these boxes of the back buffer of the current context to its window, which is `height` pixels high.
+  /// Copies these boxes of the back buffer of the current context to its window, which is `height` pixels
+  /// high.
   void show(std::span<const DamageTracker::Box> boxes, int height) const;
 
  private:

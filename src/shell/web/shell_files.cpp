@@ -1,6 +1,7 @@
-// Reads and writes files for the page: web/reader.js calls this in a separate instance of the module, which does not draw. Functions that
-// only files need are a third part of the module (split.mjs), fetched when the first file is used. There is no glue code: strings and bytes
-// are passed as addresses, and results are left in reply().
+// Reads and writes files for the page: web/reader.js calls this in a separate instance of the module, which
+// does not draw. Functions that only files need are a third part of the module (split.mjs), fetched when the
+// first file is used. There is no glue code: strings and bytes are passed as addresses, and results are left
+// in reply().
 #include <emscripten/emscripten.h>
 
 #include <cstdlib>
@@ -35,7 +36,8 @@ int refuse(const base::Error& error) {
   return 0;
 }
 
-/// Returns 0 for an error, 1 for a state for the playground, 2 for a form, 3 for JSON for the playground, 4 for cells.
+/// Returns 0 for an error, 1 for a state for the playground, 2 for a form, 3 for JSON for the playground, 4
+/// for cells.
 int answer(base::Result<files::Opened> opened) {
   using Kind = files::Opened::Kind;
   Reader& r = reader();
@@ -51,20 +53,27 @@ int answer(base::Result<files::Opened> opened) {
   return 4;
 }
 
-/// `wanted` is "what style scale head with colors", separated by spaces; each may be empty. The lines after it are a table of views::Words.
+/// `wanted` is "what style scale head with colors", separated by spaces; each may be empty. The lines after
+/// it are a table of views::Words.
 base::Result<std::string> drawn(std::string_view tensors, std::string_view wanted) {
   const std::size_t line = std::min(wanted.find('\n'), wanted.size());
   views::Words own(wanted.substr(std::min(line + 1, wanted.size())));
   wanted = wanted.substr(0, line);
   files::FigureWords words;
-  for (std::string_view* word : {&words.what, &words.style, &words.scale, &words.head, &words.with, &words.colors}) {
+  for (std::string_view* word :
+       {&words.what, &words.style, &words.scale, &words.head, &words.with, &words.colors}) {
     const std::size_t end = std::min(wanted.find(' '), wanted.size());
     *word = wanted.substr(0, end);
     wanted.remove_prefix(std::min(end + 1, wanted.size()));
   }
   auto options = files::figureOptions(words);
-  if (options) options->translated = [&own](std::string_view english) { std::string digits; return std::string(own.number(own.of(english), digits)); };
-  const auto found = options ? files::unpackedTensors(tensors) : base::Result<files::StateTensors>(options.error());
+  if (options)
+    options->translated = [&own](std::string_view english) {
+      std::string digits;
+      return std::string(own.number(own.of(english), digits));
+    };
+  const auto found =
+      options ? files::unpackedTensors(tensors) : base::Result<files::StateTensors>(options.error());
   return found ? files::figureSvg(*found, *options) : base::Result<std::string>(found.error());
 }
 
@@ -106,7 +115,8 @@ int paste(char* text, std::size_t size) {
 
 int choose(const char* choices) { return answer(reader().opener.choose(choices)); }
 
-/// Writes the tensors of the board in another format, or as a figure; `only` is the tensor for a table, or describes the figure.
+/// Writes the tensors of the board in another format, or as a figure; `only` is the tensor for a table, or
+/// describes the figure.
 int write(char* bytes, std::size_t size, const char* name, const char* only) {
   reader().bytes = bytes;
   std::string& reply = reader().reply;
@@ -117,7 +127,8 @@ int write(char* bytes, std::size_t size, const char* name, const char* only) {
     release();
     return isDone;
   }
-  const auto done = files::convert({bytes, size}, name, only, [&reply](std::string_view piece) { return reply.append(piece), true; });
+  const auto done = files::convert({bytes, size}, name, only,
+                                   [&reply](std::string_view piece) { return reply.append(piece), true; });
   if (!done) refuse(done.error());
   release();
   return done ? 1 : 0;
@@ -126,7 +137,9 @@ int write(char* bytes, std::size_t size, const char* name, const char* only) {
 /// The layer of a state as a program; 0 with an error if that is not possible.
 int code(const char* state, const char* language) {
   const auto wanted = files::languageNamed(language);
-  if (!wanted) return refuse({base::Error::Kind::range, "language", std::string(language) + " is not one; use numpy, torch, jax or latex."});
+  if (!wanted)
+    return refuse({base::Error::Kind::range, "language",
+                   std::string(language) + " is not one; use numpy, torch, jax or latex."});
   const auto read = document::fromText(state, document::State{});
   return told(read ? files::toCode(*read, *wanted) : base::Result<std::string>(read.error()));
 }
@@ -156,10 +169,11 @@ const struct {
   decltype(&forget) forget;
   decltype(&std::malloc) malloc;
   decltype(&std::free) free;
-} calls{begin, room, open, paste, choose, write, code, reply, replySize, heading, forget, std::malloc, std::free};
+} calls{begin, room,      open,    paste,  choose,      write,    code,
+        reply, replySize, heading, forget, std::malloc, std::free};
 
 }  // namespace
 
-/// The address of the table of calls: exporting each call would make them part of the first frame's module. Functions used only by them are
-/// moved out (functions.mjs).
+/// The address of the table of calls: exporting each call would make them part of the first frame's module.
+/// Functions used only by them are moved out (functions.mjs).
 extern "C" EMSCRIPTEN_KEEPALIVE const void* playground_files() { return &calls; }

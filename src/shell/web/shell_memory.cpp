@@ -22,8 +22,8 @@ std::size_t mostPages = 32768;
 
 void shell::useAllMemory() { mostPages = 65535; }
 
-/// Replaces Emscripten's implementation in JavaScript, which an instance that only reads files does not have. Grows by a fifth if possible,
-/// so that it is seldom called; otherwise by what is needed.
+/// Replaces Emscripten's implementation in JavaScript, which an instance that only reads files does not have.
+/// Grows by a fifth if possible, so that it is seldom called; otherwise by what is needed.
 int emscripten_resize_heap(std::size_t wanted) {
   const std::size_t pages = __builtin_wasm_memory_size(0), needed = (wanted - 1) / kPage + 1;
   if (needed > mostPages) return 0;

@@ -1,8 +1,9 @@
-// The browser shell: converts the events from web/canvas.js to input for Dear ImGui, and calls from page scripts to calls of the App. A
-// module instance is one playground, so `self` below is its only object.
+// The browser shell: converts the events from web/canvas.js to input for Dear ImGui, and calls from page
+// scripts to calls of the App. A module instance is one playground, so `self` below is its only object.
 //
-// Functions named playground_… are called from JavaScript. Those that can fail return 1, or 0 for an error, and leave their result, or the
-// error as JSON, in playground_reply(). Strings are UTF-8, and freed by the caller.
+// Functions named playground_… are called from JavaScript. Those that can fail return 1, or 0 for an error,
+// and leave their result, or the error as JSON, in playground_reply(). Strings are UTF-8, and freed by the
+// caller.
 #include <emscripten/em_js.h>
 #include <emscripten/emscripten.h>
 #include <imgui.h>
@@ -97,8 +98,9 @@ class Browser final : public app::Host {
  public:
   void requestFrame() override { host_request_frame(); }
   void beginText(const app::TextField& f) override {
-    host_begin_text(f.rect.x * f.zoom, f.rect.y * f.zoom, f.rect.width * f.zoom, f.rect.height * f.zoom, f.zoom, f.text.c_str(), f.name.c_str(),
-                    f.numeric, f.centered, f.selectAll, f.dark, f.isCell, f.wrong.c_str(), f.searches);
+    host_begin_text(f.rect.x * f.zoom, f.rect.y * f.zoom, f.rect.width * f.zoom, f.rect.height * f.zoom,
+                    f.zoom, f.text.c_str(), f.name.c_str(), f.numeric, f.centered, f.selectAll, f.dark,
+                    f.isCell, f.wrong.c_str(), f.searches);
   }
   void dropText() override { host_drop_text(); }
   bool pickFile() override {
@@ -111,7 +113,9 @@ class Browser final : public app::Host {
   }
   void choose(std::string_view choices) override { host_choose(std::string(choices).c_str()); }
   void toggleFullscreen() override { host_later("toggleFullscreen"); }
-  void copyToClipboard(std::string_view text) override { host_copy(text.data(), static_cast<int>(text.size())); }
+  void copyToClipboard(std::string_view text) override {
+    host_copy(text.data(), static_cast<int>(text.size()));
+  }
   bool canShare() const override { return true; }
   void share() override { host_later("share"); }
   void showNotices() override { host_later("showNotices"); }
@@ -119,11 +123,15 @@ class Browser final : public app::Host {
   bool prints() const override { return host_prefers_dark() < 0; }
   bool isTouch() const override { return touch; }
   bool prefersStillness() const override { return host_prefers_stillness() != 0; }
-  void wantLesson(std::string_view id, int step) override { host_want_lesson(id.data(), static_cast<int>(id.size()), step); }
+  void wantLesson(std::string_view id, int step) override {
+    host_want_lesson(id.data(), static_cast<int>(id.size()), step);
+  }
   void wantLessons() override { host_want_lessons(); }
   void wantLessonTexts() override { host_want_lesson_texts(); }
   void wantGlossary() override { host_want_glossary(); }
-  bool remember(std::string_view text) override { return host_remember(text.data(), static_cast<int>(text.size())) != 0; }
+  bool remember(std::string_view text) override {
+    return host_remember(text.data(), static_cast<int>(text.size())) != 0;
+  }
   std::string remembered() const override {
     char* text = host_remembered();
     std::string out = text == nullptr ? "" : text;
@@ -131,13 +139,15 @@ class Browser final : public app::Host {
     return out;
   }
   float measure(std::string_view text, draw::Face face) override {
-    return static_cast<float>(host_measure(text.data(), static_cast<int>(text.size()), static_cast<double>(face.size), face.weight));
+    return static_cast<float>(host_measure(text.data(), static_cast<int>(text.size()),
+                                           static_cast<double>(face.size), face.weight));
   }
   draw::LinePicture rasterise(std::string_view text, draw::Face face, std::uint32_t color) override {
     draw::LinePicture picture;
     int box[4] = {};
-    auto* pixels = static_cast<std::uint32_t*>(
-        host_rasterise(text.data(), static_cast<int>(text.size()), static_cast<double>(face.size), face.weight, static_cast<int>(color), box));
+    auto* pixels = static_cast<std::uint32_t*>(host_rasterise(text.data(), static_cast<int>(text.size()),
+                                                              static_cast<double>(face.size), face.weight,
+                                                              static_cast<int>(color), box));
     if (pixels == nullptr) return picture;
     picture.left = box[0], picture.top = box[1], picture.width = box[2], picture.height = box[3];
     picture.pixels.assign(pixels, pixels + static_cast<std::ptrdiff_t>(box[2]) * box[3]);
@@ -177,8 +187,8 @@ float secondsSinceLastFrame() {
 
 bool inputIsWaiting() { return self->stage.io().Ctx->InputEventsQueue.Size > 0; }
 
-/// Builds frames without drawing them until all input so far has had its effect, so that event handlers (a phone opens its keyboard only
-/// inside one) and scripts that query immediately afterwards see the result.
+/// Builds frames without drawing them until all input so far has had its effect, so that event handlers (a
+/// phone opens its keyboard only inside one) and scripts that query immediately afterwards see the result.
 void settle() {
   constexpr int kMostFrames = 16;  // a sequence of down, up, down, up takes a frame each
   for (int i = 0; !self->contextIsLost && i < kMostFrames && inputIsWaiting(); ++i) {
@@ -215,7 +225,8 @@ const char* kindName(base::Error::Kind kind) {
 }
 
 std::string errorJson(const base::Error& error) {
-  return "{\"kind\":\"" + std::string(kindName(error.kind)) + "\",\"field\":" + document::jsonQuoted(error.field) +
+  return "{\"kind\":\"" + std::string(kindName(error.kind)) +
+         "\",\"field\":" + document::jsonQuoted(error.field) +
          ",\"message\":" + document::jsonQuoted(error.message()) + "}";
 }
 
@@ -239,8 +250,9 @@ int answer(const base::Result<std::string>& result) {
 int answer(const base::Result<const attention::Tensor*>& found) {
   if (!found) return answer(base::Result<void>(found.error()));
   const attention::Tensor& t = **found;
-  return answer("[" + std::to_string(reinterpret_cast<std::uintptr_t>(t.data())) + "," + std::to_string(t.heads()) +
-                "," + std::to_string(t.rows()) + "," + std::to_string(t.cols()) + "]");
+  return answer("[" + std::to_string(reinterpret_cast<std::uintptr_t>(t.data())) + "," +
+                std::to_string(t.heads()) + "," + std::to_string(t.rows()) + "," + std::to_string(t.cols()) +
+                "]");
 }
 
 std::string rectJson(const app::Rect& r) {
@@ -257,14 +269,30 @@ struct NamedKey {
 
 /// Values of KeyboardEvent.key other than single letters and digits.
 constexpr NamedKey kKeys[] = {
-    {"ArrowLeft", ImGuiKey_LeftArrow}, {"ArrowRight", ImGuiKey_RightArrow}, {"ArrowUp", ImGuiKey_UpArrow},
-    {"ArrowDown", ImGuiKey_DownArrow}, {"PageUp", ImGuiKey_PageUp},         {"PageDown", ImGuiKey_PageDown},
-    {"Home", ImGuiKey_Home},           {"End", ImGuiKey_End},               {"Insert", ImGuiKey_Insert},
-    {"Delete", ImGuiKey_Delete},       {"Backspace", ImGuiKey_Backspace},   {"Enter", ImGuiKey_Enter},
-    {"Escape", ImGuiKey_Escape},       {" ", ImGuiKey_Space},               {"F2", ImGuiKey_F2},
-    {"-", ImGuiKey_Minus},             {"+", ImGuiKey_KeypadAdd},           {".", ImGuiKey_Period},
-    {",", ImGuiKey_Comma},             {"?", ImGuiKey_Slash},               {"/", ImGuiKey_Slash},
-    {"[", ImGuiKey_LeftBracket},       {"]", ImGuiKey_RightBracket},        {"=", ImGuiKey_Equal},
+    {"ArrowLeft", ImGuiKey_LeftArrow},
+    {"ArrowRight", ImGuiKey_RightArrow},
+    {"ArrowUp", ImGuiKey_UpArrow},
+    {"ArrowDown", ImGuiKey_DownArrow},
+    {"PageUp", ImGuiKey_PageUp},
+    {"PageDown", ImGuiKey_PageDown},
+    {"Home", ImGuiKey_Home},
+    {"End", ImGuiKey_End},
+    {"Insert", ImGuiKey_Insert},
+    {"Delete", ImGuiKey_Delete},
+    {"Backspace", ImGuiKey_Backspace},
+    {"Enter", ImGuiKey_Enter},
+    {"Escape", ImGuiKey_Escape},
+    {" ", ImGuiKey_Space},
+    {"F2", ImGuiKey_F2},
+    {"-", ImGuiKey_Minus},
+    {"+", ImGuiKey_KeypadAdd},
+    {".", ImGuiKey_Period},
+    {",", ImGuiKey_Comma},
+    {"?", ImGuiKey_Slash},
+    {"/", ImGuiKey_Slash},
+    {"[", ImGuiKey_LeftBracket},
+    {"]", ImGuiKey_RightBracket},
+    {"=", ImGuiKey_Equal},
 };
 
 ImGuiKey keyNamed(std::string_view name) {
@@ -299,9 +327,10 @@ extern "C" {
 
 // ---------------------------------------------------------------- graphics
 
-// Dear ImGui's renderer queries the OpenGL state before it draws, to restore it afterwards. In a browser each query waits until the
-// graphics process has drawn everything before it (with a software GPU, most of the time of a frame). Nothing else draws on this canvas, so
-// in place of glGetIntegerv() this function returns the state of a new context.
+// Dear ImGui's renderer queries the OpenGL state before it draws, to restore it afterwards. In a browser each
+// query waits until the graphics process has drawn everything before it (with a software GPU, most of the
+// time of a frame). Nothing else draws on this canvas, so in place of glGetIntegerv() this function returns
+// the state of a new context.
 void shell_gl_get(GLenum name, GLint* value) {
   switch (name) {
     case GL_MAJOR_VERSION: *value = 3; return;
@@ -318,8 +347,8 @@ void shell_gl_get(GLenum name, GLint* value) {
 
 GLboolean shell_gl_is_program(GLuint) { return GL_TRUE; }
 
-// The linker replaces sscanf() by this. The renderer parses "#version 300 es" with it, and nothing else on the page uses it; the library's
-// sscanf() would add 5 KB to the first frame's module.
+// The linker replaces sscanf() by this. The renderer parses "#version 300 es" with it, and nothing else on
+// the page uses it; the library's sscanf() would add 5 KB to the first frame's module.
 int __wrap_sscanf(const char* text, const char* format, ...) {
   va_list to;
   va_start(to, format);
@@ -330,8 +359,8 @@ int __wrap_sscanf(const char* text, const char* format, ...) {
 
 // ---------------------------------------------------------------- life
 
-/// Creates the playground in the current WebGL2 context, with the usual board or (1) that of a first visit. Returns 0 if that fails, with the
-/// driver's message as the reply.
+/// Creates the playground in the current WebGL2 context, with the usual board or (1) that of a first visit.
+/// Returns 0 if that fails, with the driver's message as the reply.
 EMSCRIPTEN_KEEPALIVE int playground_start(int isFirst) {
   self = new Playground(isFirst != 0);
   self->lastFrame = emscripten_get_now();
@@ -361,8 +390,9 @@ EMSCRIPTEN_KEEPALIVE void playground_resize(int framebufferWidth, int framebuffe
   self->app.wake();
 }
 
-/// Draws one frame. Returns the sum of 1: another frame is needed; 2: it was drawn, because it differs from the last one; 4: training is in
-/// progress; and 8 times the milliseconds after which a call of wake is due, 0 for never.
+/// Draws one frame. Returns the sum of 1: another frame is needed; 2: it was drawn, because it differs from
+/// the last one; 4: training is in progress; and 8 times the milliseconds after which a call of wake is due,
+/// 0 for never.
 EMSCRIPTEN_KEEPALIVE int playground_frame() {
   const double began = emscripten_get_now();
   const bool isDrawn = self->stage.draw(self->app, secondsSinceLastFrame(), true);
@@ -371,7 +401,8 @@ EMSCRIPTEN_KEEPALIVE int playground_frame() {
     self->cursor = cursor;
     host_cursor(cursor);
   }
-  return (self->app.wantsFrame() ? 1 : 0) + (isDrawn ? 2 : 0) + (self->app.wantsFrame() && self->app.trains() ? 4 : 0) + 8 * self->app.wakesIn();
+  return (self->app.wantsFrame() ? 1 : 0) + (isDrawn ? 2 : 0) +
+         (self->app.wantsFrame() && self->app.trains() ? 4 : 0) + 8 * self->app.wakesIn();
 }
 
 EMSCRIPTEN_KEEPALIVE int playground_train_on() { return self->app.trainOn(); }
@@ -381,9 +412,11 @@ EMSCRIPTEN_KEEPALIVE int playground_is_dark() { return self->app.isDark(); }
 
 // ---------------------------------------------------------------- input
 
-/// `what` is 0 for moved, 1 for pressed, 2 for released, 3 for left or cancelled. Modifiers: 1 Shift, 2 Ctrl or Cmd, 4 Alt. `clicks` is the
-/// browser's count of successive presses, since users can set the speed of a double-click. `age`: milliseconds since the event.
-EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isTouch, int modifiers, int clicks, double age) {
+/// `what` is 0 for moved, 1 for pressed, 2 for released, 3 for left or cancelled. Modifiers: 1 Shift, 2 Ctrl
+/// or Cmd, 4 Alt. `clicks` is the browser's count of successive presses, since users can set the speed of a
+/// double-click. `age`: milliseconds since the event.
+EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isTouch, int modifiers,
+                                             int clicks, double age) {
   if (isTouch && what <= 1) self->app.finger(what == 1, x, y, age / 1000);
   if (isTouch && what != 3) std::tie(x, y) = self->app.aimed(x, y);
   ImGuiIO& io = self->stage.io();
@@ -406,10 +439,14 @@ EMSCRIPTEN_KEEPALIVE void playground_pointer(int what, float x, float y, int isT
 EMSCRIPTEN_KEEPALIVE int playground_holds(double age) { return self->app.fingerHolds(age / 1000); }
 
 /// Two fingers; see App::pinch().
-EMSCRIPTEN_KEEPALIVE int playground_pinch(float x, float y, float by, float dx, float dy) { return self->app.pinch(x, y, by, dx, dy); }
+EMSCRIPTEN_KEEPALIVE int playground_pinch(float x, float y, float by, float dx, float dy) {
+  return self->app.pinch(x, y, by, dx, dy);
+}
 
 /// Would the wheel or a finger scroll something here by this much?
-EMSCRIPTEN_KEEPALIVE int playground_scrolls(float x, float y, float dy) { return self->app.scrollsAt(x, y, dy); }
+EMSCRIPTEN_KEEPALIVE int playground_scrolls(float x, float y, float dy) {
+  return self->app.scrollsAt(x, y, dy);
+}
 
 /// In CSS pixels, positive towards the end. Returns 0 if it is not used, so that the page may scroll.
 EMSCRIPTEN_KEEPALIVE int playground_wheel(float x, float y, float dy) {
@@ -464,7 +501,8 @@ EMSCRIPTEN_KEEPALIVE void playground_end_text(int how, const char* text) {
   inputCame();
 }
 
-/// Sets the reply to the selected cells. Returns 0 if none are selected, so that the page may copy something else.
+/// Sets the reply to the selected cells. Returns 0 if none are selected, so that the page may copy something
+/// else.
 EMSCRIPTEN_KEEPALIVE int playground_copy() {
   settle();
   self->reply = self->app.copyCells();
@@ -488,8 +526,8 @@ EMSCRIPTEN_KEEPALIVE int playground_paste(const char* text) {
 
 // ---------------------------------------------------------------- for assistive technology
 
-/// Presses the control of that name or, if `step` is −1 or 1, applies an arrow key to it; "" does nothing. The reply is then the content of
-/// the screen, as described in app/mirror.h.
+/// Presses the control of that name or, if `step` is −1 or 1, applies an arrow key to it; "" does nothing.
+/// The reply is then the content of the screen, as described in app/mirror.h.
 EMSCRIPTEN_KEEPALIVE int playground_mirror(const char* name, int step) {
   settle();
   views::Mirror mirror;
@@ -505,9 +543,12 @@ EMSCRIPTEN_KEEPALIVE int playground_mirror(const char* name, int step) {
 }
 
 /// Sets the colours of forced-colors mode, 0xRRGGBB, or ends it.
-EMSCRIPTEN_KEEPALIVE void playground_colors(int areForced, int canvas, int text, int highlight, int highlightText) {
+EMSCRIPTEN_KEEPALIVE void playground_colors(int areForced, int canvas, int text, int highlight,
+                                            int highlightText) {
   const auto color = [](int value) { return static_cast<unsigned>(value); };
-  if (areForced != 0) self->app.setColors(views::SystemColors{color(canvas), color(text), color(highlight), color(highlightText)});
+  if (areForced != 0)
+    self->app.setColors(
+        views::SystemColors{color(canvas), color(text), color(highlight), color(highlightText)});
   else self->app.setColors({});
   requestFrameIfWanted();
 }
@@ -533,7 +574,8 @@ EMSCRIPTEN_KEEPALIVE int playground_word(const char* english) {
   return answer(std::string(words ? words->number(words->of(english), own) : english));
 }
 
-/// The height, in CSS pixels, that shows the whole board at that width; 0 if not requested by the page, or if another view is open.
+/// The height, in CSS pixels, that shows the whole board at that width; 0 if not requested by the page, or if
+/// another view is open.
 EMSCRIPTEN_KEEPALIVE float playground_fit(float width) { return self->app.heightFor(width); }
 
 /// The keyboard focus is on the control of that name; "": on none.
@@ -556,15 +598,18 @@ EMSCRIPTEN_KEEPALIVE int playground_open(const char* text, const char* name) {
   return answer(self->app.openText(text, name));
 }
 
-/// Opens what web/reader.js read: a state or a form, in memory that is freed here; `heading` as in App::openState().
+/// Opens what web/reader.js read: a state or a form, in memory that is freed here; `heading` as in
+/// App::openState().
 EMSCRIPTEN_KEEPALIVE int playground_take(char* bytes, int size, const char* name, int heading) {
   settle();
-  const auto done = self->app.take({bytes, static_cast<std::size_t>(size)}, name, static_cast<std::size_t>(heading));
+  const auto done =
+      self->app.take({bytes, static_cast<std::size_t>(size)}, name, static_cast<std::size_t>(heading));
   std::free(bytes);
   return answer(done);
 }
 
-/// Sets the reply to the tensors of the layer, and returns their number of bytes; 0 with an error as the reply.
+/// Sets the reply to the tensors of the layer, and returns their number of bytes; 0 with an error as the
+/// reply.
 EMSCRIPTEN_KEEPALIVE int playground_tensors() {
   settle();
   auto bytes = self->app.tensors();
@@ -580,7 +625,8 @@ EMSCRIPTEN_KEEPALIVE int playground_kept(double most) {
   return static_cast<int>(self->reply.size());
 }
 
-/// Restores such bytes, in memory that is freed here; size 0 restores nothing. From now on the page saves its board.
+/// Restores such bytes, in memory that is freed here; size 0 restores nothing. From now on the page saves its
+/// board.
 EMSCRIPTEN_KEEPALIVE int playground_restore(char* bytes, int size) {
   self->app.setKeptIn("the storage of this browser, for this tab");
   if (size == 0) return 1;
@@ -591,12 +637,14 @@ EMSCRIPTEN_KEEPALIVE int playground_restore(char* bytes, int size) {
 }
 
 /// Sets the reply to the board as SVG; the arguments are those of files::FigureWords.
-EMSCRIPTEN_KEEPALIVE int playground_figure(const char* what, const char* style, const char* scale, const char* head, const char* with, const char* colors) {
+EMSCRIPTEN_KEEPALIVE int playground_figure(const char* what, const char* style, const char* scale,
+                                           const char* head, const char* with, const char* colors) {
   settle();
   const auto options = files::figureOptions({what, style, scale, head, with, colors});
   if (!options) return answer(base::Result<void>(options.error()));
   const ImGuiIO& io = self->stage.io();
-  const auto drawing = app::boardFigure(self->app.state(), *options, {*io.Fonts, self->stage.fonts(), 1 / io.FontGlobalScale, self->host});
+  const auto drawing = app::boardFigure(self->app.state(), *options,
+                                        {*io.Fonts, self->stage.fonts(), 1 / io.FontGlobalScale, self->host});
   if (!drawing) return answer(base::Result<void>(drawing.error()));
   return answer(files::toSvg(*drawing, static_cast<double>(options->scale)));
 }
@@ -624,14 +672,19 @@ EMSCRIPTEN_KEEPALIVE void playground_begin_coach() {
   requestFrameIfWanted();
 }
 
-EMSCRIPTEN_KEEPALIVE int playground_open_lesson(const char* text, const char* name, const char* id, int step, int keepsBoard) {
+EMSCRIPTEN_KEEPALIVE int playground_open_lesson(const char* text, const char* name, const char* id, int step,
+                                                int keepsBoard) {
   settle();
   return answer(self->app.openLesson(text, name, id, step, keepsBoard != 0));
 }
 
-EMSCRIPTEN_KEEPALIVE int playground_glossary(const char* english, const char* own) { return answer(self->app.setGlossary(english, own)); }
+EMSCRIPTEN_KEEPALIVE int playground_glossary(const char* english, const char* own) {
+  return answer(self->app.setGlossary(english, own));
+}
 EMSCRIPTEN_KEEPALIVE int playground_lessons(const char* text) { return answer(self->app.setLessons(text)); }
-EMSCRIPTEN_KEEPALIVE int playground_lesson_texts(const char* text) { return answer(self->app.addLessonTexts(text)); }
+EMSCRIPTEN_KEEPALIVE int playground_lesson_texts(const char* text) {
+  return answer(self->app.addLessonTexts(text));
+}
 
 EMSCRIPTEN_KEEPALIVE void playground_fail_lesson(const char* sentence) {
   self->app.failLesson(sentence);
@@ -716,8 +769,8 @@ EMSCRIPTEN_KEEPALIVE void playground_reset_training() {
   requestFrameIfWanted();
 }
 
-EMSCRIPTEN_KEEPALIVE int playground_set_tensor(const char* name, const float* data, int count, const int* shape,
-                                               int dimensions) {
+EMSCRIPTEN_KEEPALIVE int playground_set_tensor(const char* name, const float* data, int count,
+                                               const int* shape, int dimensions) {
   settle();
   return answer(self->app.setTensor(name, {data, static_cast<std::size_t>(count)},
                                     {shape, static_cast<std::size_t>(dimensions)}));
@@ -746,7 +799,9 @@ EMSCRIPTEN_KEEPALIVE int playground_judge(const char* checks, const char* start)
 }
 
 EMSCRIPTEN_KEEPALIVE double playground_frames() { return static_cast<double>(self->app.frames()); }
-EMSCRIPTEN_KEEPALIVE double playground_uploads() { return static_cast<double>(self->stage.heatmaps().uploadedCells()); }
+EMSCRIPTEN_KEEPALIVE double playground_uploads() {
+  return static_cast<double>(self->stage.heatmaps().uploadedCells());
+}
 EMSCRIPTEN_KEEPALIVE int playground_vertices() { return self->stage.vertices(); }
 EMSCRIPTEN_KEEPALIVE float playground_frame_ms() { return self->app.frameMs(); }
 EMSCRIPTEN_KEEPALIVE int playground_kernel() {

@@ -13,7 +13,8 @@ inline constexpr const char* kLabelPrefix = "label:";
 /// Those of column headings of Q and K by this prefix, the tensor and the column: "column:q:0".
 inline constexpr const char* kColumnPrefix = "column:";
 
-/// Those of the bars of a row of weights by this prefix, the query and the key: "bar:3:2", beside the matrices "bar:3:2:brief".
+/// Those of the bars of a row of weights by this prefix, the query and the key: "bar:3:2", beside the
+/// matrices "bar:3:2:brief".
 inline constexpr const char* kBarPrefix = "bar:";
 
 /// The widget rectangle of the words of a title that open a term of the glossary: "title:q:words".
@@ -28,7 +29,8 @@ std::optional<draw::Color> cellColor(Context& context, CellRef cell);
 [[gnu::noinline]] draw::Color stepColor(Context& context, TensorId id, float value);
 /// Handles the pointer on the board.
 void boardPointer(Context& context);
-/// Opens a text field over an editable cell, or explains why it cannot be edited. `first` is what was typed to open it.
+/// Opens a text field over an editable cell, or explains why it cannot be edited. `first` is what was typed
+/// to open it.
 void typeCell(Context& context, CellRef cell, std::string_view first);
 /// Selects a cell and scrolls to it.
 void goTo(Context& context, CellRef cell);

@@ -21,12 +21,12 @@ namespace {
 using attention::Region;
 using attention::Tensor;
 
-constexpr float kNumberCell = 26;  // smaller cells have no numbers
+constexpr float kNumberCell = 26;         // smaller cells have no numbers
 constexpr std::size_t kManyRegions = 64;  // more outlines than this in a matrix are merged into one
 constexpr int kContourSteps = 128;
 constexpr float kMasking = 1e3f;  ///< values added to mask a key are larger
-constexpr float kFar = 1e4f;  ///< numbers from here on may be abbreviated to their order of magnitude
-constexpr float kShort = 4;  // characters of an abbreviated number
+constexpr float kFar = 1e4f;      ///< numbers from here on may be abbreviated to their order of magnitude
+constexpr float kShort = 4;       // characters of an abbreviated number
 constexpr float kSmallestDigits = 0.8f;  // scale of the small font: 9 px can just be read
 
 /// "−1e30"
@@ -39,10 +39,14 @@ constexpr float kSmallestDigits = 0.8f;  // scale of the small font: 9 px can ju
   return value < 0 ? "−" + out : out;
 }
 
-/// What stands in a cell whose number is only a bound (attention::cutOffFrom): "≥1e38", "≤−1e38", or the sign alone in a small cell.
+/// What stands in a cell whose number is only a bound (attention::cutOffFrom): "≥1e38", "≤−1e38", or the sign
+/// alone in a small cell.
 [[gnu::noinline]] std::string shortBound(float value, float room) {
   const std::string sign = value < 0 ? "≤" : "≥";
-  return room < 36 ? sign : sign + shortFar(std::copysign(std::pow(10.0f, std::floor(std::log10(std::fabs(value)))), value));
+  return room < 36
+             ? sign
+             : sign +
+                   shortFar(std::copysign(std::pow(10.0f, std::floor(std::log10(std::fabs(value)))), value));
 }
 
 class BoardView {
@@ -74,7 +78,9 @@ class BoardView {
     const float value = tensor->at(mean ? 0 : cell.head, cell.row, cell.col);
     if (!std::isfinite(value)) return {};
     const draw::Heatmap look = style(*m, {});
-    const float peak = look.scale == draw::Scale::row ? c_.summaries.rowPeaks(c_.weightsId(), *tensor, mean ? 0 : cell.head)[cell.row] : 0;
+    const float peak = look.scale == draw::Scale::row
+                           ? c_.summaries.rowPeaks(c_.weightsId(), *tensor, mean ? 0 : cell.head)[cell.row]
+                           : 0;
     return draw::at(look.map, draw::fraction(look, value, peak));
   }
 
@@ -83,7 +89,9 @@ class BoardView {
     if (!m) return toColor(c_.palette.panel);
     const draw::Heatmap look = style(*m, {});
     const auto& [head, row, key, column] = stepperOf(c_)->at;
-    const float peak = look.scale == draw::Scale::row ? c_.summaries.rowPeaks(TensorId::weights, c_.trace.weights, head)[row] : 0;
+    const float peak = look.scale == draw::Scale::row
+                           ? c_.summaries.rowPeaks(TensorId::weights, c_.trace.weights, head)[row]
+                           : 0;
     return draw::at(look.map, draw::fraction(look, value, peak));
   }
 
@@ -102,7 +110,8 @@ class BoardView {
     } else {
       h.high = bound(m.tensor), h.low = -h.high, h.map = c_.palette.signedMap;
     }
-    h.masked = toColor(c_.palette.dark ? withAlpha(c_.palette.faint, 0.45f) : withAlpha(c_.palette.faint, 0.5f));
+    h.masked =
+        toColor(c_.palette.dark ? withAlpha(c_.palette.faint, 0.45f) : withAlpha(c_.palette.faint, 0.5f));
     h.masked_fill = toColor(c_.palette.panel);
     return h;
   }
@@ -115,7 +124,8 @@ class BoardView {
       case TensorId::k_rotated:
       case TensorId::k: return niceBound(std::max(reach(TensorId::q), reach(TensorId::k)));
       case TensorId::v:
-      case TensorId::head_output: return niceBound(std::max(reach(TensorId::v), reach(TensorId::head_output)));
+      case TensorId::head_output:
+        return niceBound(std::max(reach(TensorId::v), reach(TensorId::head_output)));
       case TensorId::scores: {  // as shown: including a bias that does not mask
         const float biased = c_.state.biasKind == document::Bias::none ? 0.0f : reach(TensorId::biased);
         return niceBound(std::max(reach(TensorId::scores), biased < kMasking ? biased : 0.0f));
@@ -142,12 +152,15 @@ class BoardView {
     std::string out(words);
     if (!isClipped(m)) return out;
     c_.widgetRects["clipped:" + std::string(attention::name(m.tensor))] = onScreen(c_.layout, c_.view, m.box);
-    return base::joined({out, base::late<" · colours end at ">(), ends_.isSigned ? "±" : "", base::shortest(ends_.at)});
+    return base::joined(
+        {out, base::late<" · colours end at ">(), ends_.isSigned ? "±" : "", base::shortest(ends_.at)});
   }
 
   void matrix(const MatrixPlace& m) {
     const bool mean = isMean(m.tensor);
-    const TensorId id = !mean ? shownTensor(m.tensor) : m.tensor == TensorId::weights ? attention::kMeanWeights : attention::kMeanOutput;
+    const TensorId id = !mean                           ? shownTensor(m.tensor)
+                        : m.tensor == TensorId::weights ? attention::kMeanWeights
+                                                        : attention::kMeanOutput;
     const Tensor* tensor = mean ? &c_.mean(m.tensor) : c_.tensor(id);
     if (!tensor || tensor->empty()) return;
     const Box box = onScreen(c_.layout, c_.view, m.box);
@@ -160,18 +173,22 @@ class BoardView {
     const draw::Heatmap look = style(m, box);
     const attention::Range range = c_.summaries.range(id, *tensor);
     ends_ = {m.tensor, range.size() > look.high ? look.high : 0.0f, look.low < 0};
-    const ImU32 border = c_.editable(m.tensor) && !isQuiet(c_, m.tensor) ? hue(c_.palette, m.tensor) : c_.palette.border;
+    const ImU32 border =
+        c_.editable(m.tensor) && !isQuiet(c_, m.tensor) ? hue(c_.palette, m.tensor) : c_.palette.border;
     const float pad = m.cell >= 20 ? 2.0f : 1.0f;
-    list_->AddRectFilled({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, c_.palette.panel, 4);
+    list_->AddRectFilled({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad},
+                         c_.palette.panel, 4);
     const attention::Stamps& stamps = c_.summaries.stamps(id, s.head);
-    draw::Values values{tensor->row(s.head, s.firstRow) + s.firstCol, rows, cols, tensor->cols(), stamps.latest,
-                       writtenOf(stamps, s.firstRow, s.firstCol)};
+    draw::Values values{
+        tensor->row(s.head, s.firstRow) + s.firstCol, rows, cols, tensor->cols(), stamps.latest,
+        writtenOf(stamps, s.firstRow, s.firstCol)};
     if (m.tensor == TensorId::weights) values.rowPeaks = c_.summaries.rowPeaks(id, *tensor, s.head);
     const auto slot = static_cast<std::uint32_t>(m.tensor);
     c_.heatmaps.draw(list_, slot, values, look);
     list_->AddRect({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, border, 5, 0,
                    c_.editable(m.tensor) ? 1.5f : 1.0f);
-    if (isQuiet(c_, m.tensor)) list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c_.palette.panel, 0.5f));
+    if (isQuiet(c_, m.tensor))
+      list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c_.palette.panel, 0.5f));
     if (m.cell >= kNumberCell) numbers(m, box, look, *tensor, id, s, values.rowPeaks);
     else hatchMasked(m, box, s);
     drawTriangles(c_, m, box, look, values.rowPeaks);
@@ -191,32 +208,41 @@ class BoardView {
     return midY + height > board.y && midY - height < board.bottom();
   }
 
-  bool isMean(TensorId id) const { return (id == TensorId::weights || id == TensorId::head_output) && c_.showsMean(); }
+  bool isMean(TensorId id) const {
+    return (id == TensorId::weights || id == TensorId::head_output) && c_.showsMean();
+  }
 
   struct Digits {
     ImFont* font;
     float scale;
   };
 
-  void numbers(const MatrixPlace& m, const Box& box, const draw::Heatmap& look, const Tensor& tensor, TensorId id, const Slice& s,
-               const float* peaks) {
-    // Prefers a smaller font to fewer decimals, and keeps at least one decimal: 3.5 must not be shown as 4. Leaves space between
-    // neighbours, whose digits would otherwise read as one number.
+  void numbers(const MatrixPlace& m, const Box& box, const draw::Heatmap& look, const Tensor& tensor,
+               TensorId id, const Slice& s, const float* peaks) {
+    // Prefers a smaller font to fewer decimals, and keeps at least one decimal: 3.5 must not be shown as 4.
+    // Leaves space between neighbours, whose digits would otherwise read as one number.
     const float room = m.cell - 3;
     const int fewest = std::min(c_.state.decimals, 1);
     int decimals = c_.state.decimals;
     const float limit = attention::cutOffFrom(c_.spec, c_.inputs, id);
     float length = longest(tensor, id, s, m, decimals);
-    const auto fits = [&](ImFont* font, float characters) { return characters * textWidth(font, "0") <= room; };
-    while (decimals > fewest && !fits(c_.fonts.monoTiny, length)) length = longest(tensor, id, s, m, --decimals);
+    const auto fits = [&](ImFont* font, float characters) {
+      return characters * textWidth(font, "0") <= room;
+    };
+    while (decimals > fewest && !fits(c_.fonts.monoTiny, length))
+      length = longest(tensor, id, s, m, --decimals);
     Digits digits{c_.fonts.mono, 1};
     // Includes room for a sign in any case, so that cells of one size have the same font.
     const float usual = std::max(length, 3.0f + static_cast<float>(decimals));
     if (!fits(digits.font, usual)) digits.font = c_.fonts.monoSmall;
     if (!fits(digits.font, length)) digits.font = c_.fonts.monoTiny;
-    constexpr float kMagnified = 64, kLargest = 2;  // from that cell on two fingers have magnified it, and its number grows with it
-    digits.scale = std::min(std::clamp(m.cell / kMagnified, 1.0f, kLargest), room / (length * textWidth(digits.font, "0")));
-    if (digits.scale < kSmallestDigits && isFar(tensor, id, s, m)) {  // "−1e9" still fits where "−1000000000.0" does not
+    constexpr float kMagnified = 64,
+                    kLargest =
+                        2;  // from that cell on two fingers have magnified it, and its number grows with it
+    digits.scale = std::min(std::clamp(m.cell / kMagnified, 1.0f, kLargest),
+                            room / (length * textWidth(digits.font, "0")));
+    if (digits.scale < kSmallestDigits &&
+        isFar(tensor, id, s, m)) {  // "−1e9" still fits where "−1000000000.0" does not
       length = kShort;
       digits = {c_.fonts.monoTiny, std::min(1.0f, room / (length * textWidth(c_.fonts.monoTiny, "0")))};
     }
@@ -224,12 +250,14 @@ class BoardView {
 
     const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
     const bool quiet = isQuiet(c_, m.tensor);
-    const int loud = m.tensor == TensorId::v ? c_.focus().col : c_.focus().row;  // of a quiet matrix only this row has numbers
+    const int loud = m.tensor == TensorId::v ? c_.focus().col
+                                             : c_.focus().row;  // of a quiet matrix only this row has numbers
     for (int down = 0; down < m.rows; ++down) {
       const float y = box.y + static_cast<float>(down) * m.cell;
       if (y < top || y > bottom) continue;
       for (int across = 0; across < m.cols; ++across) {
-        const int row = s.firstRow + (m.transposed ? across : down), col = s.firstCol + (m.transposed ? down : across);
+        const int row = s.firstRow + (m.transposed ? across : down),
+                  col = s.firstCol + (m.transposed ? down : across);
         const float value = tensor.at(s.head, row, col);
         const float x = box.x + (static_cast<float>(across) + 0.5f) * m.cell;
         if (typedInto(m.tensor, row, col) || (quiet && row != loud)) continue;
@@ -257,9 +285,11 @@ class BoardView {
   // Is the cell masked in every head that is shown?
   bool isMasked(int query, int key) const {
     const Tensor& masked = c_.trace.masked;
-    const int first = c_.showsMean() ? 0 : c_.state.focusHead, last = c_.showsMean() ? masked.heads() - 1 : first;
+    const int first = c_.showsMean() ? 0 : c_.state.focusHead,
+              last = c_.showsMean() ? masked.heads() - 1 : first;
     for (int h = first; h <= last; ++h) {
-      if (!std::isinf(masked.at(h, query, key))) return c_.state.maskAfterSoftmax && c_.weight(query, key) == 0.0f;
+      if (!std::isinf(masked.at(h, query, key)))
+        return c_.state.maskAfterSoftmax && c_.weight(query, key) == 0.0f;
     }
     return true;
   }
@@ -271,8 +301,10 @@ class BoardView {
       const float y = box.y + static_cast<float>(down) * m.cell;
       if (y < c_.layout.board.y - m.cell || y > c_.layout.board.bottom()) continue;
       for (int across = 0; across < m.cols; ++across) {
-        const int row = s.firstRow + (m.transposed ? across : down), col = s.firstCol + (m.transposed ? down : across);
-        if (c_.weight(row, col) == 0.0f && isMasked(row, col)) hatchSmall({box.x + static_cast<float>(across) * m.cell, y, m.cell, m.cell});
+        const int row = s.firstRow + (m.transposed ? across : down),
+                  col = s.firstCol + (m.transposed ? down : across);
+        if (c_.weight(row, col) == 0.0f && isMasked(row, col))
+          hatchSmall({box.x + static_cast<float>(across) * m.cell, y, m.cell, m.cell});
       }
     }
   }
@@ -300,24 +332,33 @@ class BoardView {
   // Are numbers so far from 0 that they may be abbreviated?
   bool isFar(const Tensor& tensor, TensorId id, const Slice& s, const MatrixPlace& m) const {
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
-    return c_.summaries.range(id, tensor, s.head, {s.firstRow, s.firstRow + rows}, {s.firstCol, s.firstCol + cols}).size() >= kFar;
+    return c_.summaries
+               .range(id, tensor, s.head, {s.firstRow, s.firstRow + rows}, {s.firstCol, s.firstCol + cols})
+               .size() >= kFar;
   }
 
   // The number of characters of the widest number shown, with its sign.
   float longest(const Tensor& tensor, TensorId id, const Slice& s, const MatrixPlace& m, int decimals) const {
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
-    const attention::Range range =
-        c_.summaries.range(id, tensor, s.head, {s.firstRow, s.firstRow + rows}, {s.firstCol, s.firstCol + cols});
-    const float half = 0.5f * std::pow(10.0f, -static_cast<float>(decimals));  // 9.996 is shown as 10.00, and −0.001 as 0.00
-    const auto digits = [&](float size) { return size + half < 10 ? 1.0f : size >= 1e7f ? 4 : std::floor(std::log10(size + half)) + 1; };
+    const attention::Range range = c_.summaries.range(id, tensor, s.head, {s.firstRow, s.firstRow + rows},
+                                                      {s.firstCol, s.firstCol + cols});
+    const float half =
+        0.5f * std::pow(10.0f, -static_cast<float>(decimals));  // 9.996 is shown as 10.00, and −0.001 as 0.00
+    const auto digits = [&](float size) {
+      return size + half < 10 ? 1.0f : size >= 1e7f ? 4 : std::floor(std::log10(size + half)) + 1;
+    };
     // A number far beyond the others is abbreviated.
-    if (const float most = c_.summaries.reach(id, tensor); range.size() > most && range.size() >= kFar) return digits(most) + (range.low < 0 ? 1.0f : 0.0f) + (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
-    return std::max(digits(range.high), -range.low >= half ? digits(-range.low) + 1 : 1.0f) + (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
+    if (const float most = c_.summaries.reach(id, tensor); range.size() > most && range.size() >= kFar)
+      return digits(most) + (range.low < 0 ? 1.0f : 0.0f) +
+             (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
+    return std::max(digits(range.high), -range.low >= half ? digits(-range.low) + 1 : 1.0f) +
+           (decimals > 0 ? static_cast<float>(decimals) + 1 : 0);
   }
 
   bool typedInto(TensorId id, int row, int col) const {
     const auto& t = c_.view.text;
-    return t && t->kind == TextTarget::Kind::cell && t->cell.tensor == id && t->cell.row == row && t->cell.col == col;
+    return t && t->kind == TextTarget::Kind::cell && t->cell.tensor == id && t->cell.row == row &&
+           t->cell.col == col;
   }
 
   // Right of the weights, or below them. A sum that should be 1 but is not is highlighted.
@@ -326,11 +367,15 @@ class BoardView {
       if (i == c_.view.unreached) continue;
       const double sum = rowSum(c_, i);
       const bool wrong = sumsToOne(c_.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3;
-      textCentered(list_, c_.fonts.monoSmall, box.x + (static_cast<float>(i) + 0.5f) * m.cell, box.bottom() + 11, wrong ? c_.palette.error : c_.palette.muted, formatNumber(sum, sum < 9.995 ? 2 : 1));
+      textCentered(list_, c_.fonts.monoSmall, box.x + (static_cast<float>(i) + 0.5f) * m.cell,
+                   box.bottom() + 11, wrong ? c_.palette.error : c_.palette.muted,
+                   formatNumber(sum, sum < 9.995 ? 2 : 1));
     }
-    if (m.transposed) return textMiddle(list_, c_.fonts.small, box.right() + 8, box.bottom() + 11, c_.palette.muted, "Σ");
+    if (m.transposed)
+      return textMiddle(list_, c_.fonts.small, box.right() + 8, box.bottom() + 11, c_.palette.muted, "Σ");
     for (int i = 0; i < m.rows; ++i) {
-      if (!isInView(box.y + (static_cast<float>(i) + 0.5f) * m.cell, m.cell) || i == c_.view.unreached) continue;
+      if (!isInView(box.y + (static_cast<float>(i) + 0.5f) * m.cell, m.cell) || i == c_.view.unreached)
+        continue;
       const double sum = rowSum(c_, i);
       const bool wrong = sumsToOne(c_.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3;
       textMiddle(list_, c_.fonts.monoSmall, box.right() + 6, box.y + (static_cast<float>(i) + 0.5f) * m.cell,
@@ -339,7 +384,8 @@ class BoardView {
     if (!m.slanted) textMiddle(list_, c_.fonts.small, box.right() + 14, box.y - 11, c_.palette.muted, "Σ");
   }
 
-  // For a decoder that has generated `step` tokens: dims what it has not seen yet, and frames the key of this step.
+  // For a decoder that has generated `step` tokens: dims what it has not seen yet, and frames the key of this
+  // step.
   void decoding(const MatrixPlace& m, const Box& box) {
     const int here = c_.state.step - 1;
     const attention::CacheStep step = attention::cacheStep(c_.spec, here);
@@ -347,9 +393,11 @@ class BoardView {
     const auto cover = [&](int top, int left, int rows, int cols) {
       if (rows <= 0 || cols <= 0) return;
       if (m.transposed) std::swap(top, left), std::swap(rows, cols);
-      const ImVec2 a{box.x + static_cast<float>(left) * m.cell - 2, box.y + static_cast<float>(top) * m.cell - 2};
+      const ImVec2 a{box.x + static_cast<float>(left) * m.cell - 2,
+                     box.y + static_cast<float>(top) * m.cell - 2};
       const float sums = m.sums ? m.transposed ? 18.0f : 36.0f : 0.0f;  // which are beside the rows
-      const ImVec2 b{a.x + static_cast<float>(cols) * m.cell + 4 + (m.transposed ? 0 : sums), a.y + static_cast<float>(rows) * m.cell + 4 + (m.transposed ? sums : 0)};
+      const ImVec2 b{a.x + static_cast<float>(cols) * m.cell + 4 + (m.transposed ? 0 : sums),
+                     a.y + static_cast<float>(rows) * m.cell + 4 + (m.transposed ? sums : 0)};
       list_->AddRectFilled(a, b, veil, 4);
     };
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
@@ -357,13 +405,16 @@ class BoardView {
       const int kept = step.reused.begin < step.reused.end ? step.reused.begin : step.added.begin;
       const int added = step.added.end - step.added.begin;
       cover(0, 0, kept, cols);
-      for (int key = 0; key < kept && m.cell >= 4; ++key) {  // struck through, unlike keys still to come: it was visible before
+      for (int key = 0; key < kept && m.cell >= 4;
+           ++key) {  // struck through, unlike keys still to come: it was visible before
         const float at = (static_cast<float>(key) + 0.5f) * m.cell;
-        if (m.transposed) list_->AddLine({box.x + at, box.y}, {box.x + at, box.bottom()}, c_.palette.muted, 1.5f);
+        if (m.transposed)
+          list_->AddLine({box.x + at, box.y}, {box.x + at, box.bottom()}, c_.palette.muted, 1.5f);
         else list_->AddLine({box.x, box.y + at}, {box.right(), box.y + at}, c_.palette.muted, 1.5f);
       }
       cover(step.added.end, 0, rows - step.added.end, cols);
-      outline(m, box, {m.tensor, sliceOf(c_.state, m.tensor).head, step.added.begin, 0, added, cols}, hue(c_.palette, m.tensor), 2.5f);
+      outline(m, box, {m.tensor, sliceOf(c_.state, m.tensor).head, step.added.begin, 0, added, cols},
+              hue(c_.palette, m.tensor), 2.5f);
     } else if (m.tensor == TensorId::q || m.tensor == TensorId::scores || m.tensor == TensorId::weights ||
                m.tensor == TensorId::head_output || m.tensor == TensorId::output) {
       cover(0, 0, here, cols);
@@ -374,30 +425,39 @@ class BoardView {
   // --- text around a matrix
 
   void titles(const MatrixPlace& m, const Box& box) {
-    const bool isBelow = m.title.empty() && m.tensor == TensorId::weights && c_.layout.arrow.empty();  // where labels of the keys are above
+    const bool isBelow = m.title.empty() && m.tensor == TensorId::weights &&
+                         c_.layout.arrow.empty();  // where labels of the keys are above
     if (isBelow && !m.caption.empty()) {
       captionY_ = box.bottom() + (m.sums ? 33.0f : 17.0f);
       title(m, box, captionY_, true);
       captionEnd_ = c_.widgetRects["title:weights"].right();
       return;
     }
-    if (!m.title.empty() && title(m, box, box.y - (m.labelsAbove ? m.labelRoom + 10 : 14 + namesAbove(m)), false)) return;
+    if (!m.title.empty() &&
+        title(m, box, box.y - (m.labelsAbove ? m.labelRoom + 10 : 14 + namesAbove(m)), false))
+      return;
     if (m.caption.empty() || isQuiet(c_, TensorId::scores)) return;
     if (m.tensor == TensorId::q && c_.decodes()) caption(m, box, cacheWords(c_));
-    else if (m.tensor == TensorId::q && isOfBias()) hint(m, box, base::late<"zeros: the bias makes the weights">());
+    else if (m.tensor == TensorId::q && isOfBias())
+      hint(m, box, base::late<"zeros: the bias makes the weights">());
     else if (m.tensor == TensorId::scores) caption(m, box, clipped(m, scoreFormula(c_.state)));
     else if (m.tensor == TensorId::weights) caption(m, box, weightFormula(c_.state));
     else if (m.tensor == TensorId::head_output) caption(m, box, clipped(m, outputFormula(c_.state)));
-    else if (m.tensor == TensorId::q && c_.layout.find(TensorId::scores) && m.caption.find('=') == std::string_view::npos) hint(m, box, m.caption);
+    else if (m.tensor == TensorId::q && c_.layout.find(TensorId::scores) &&
+             m.caption.find('=') == std::string_view::npos)
+      hint(m, box, m.caption);
     else caption(m, box, m.caption);
   }
 
-  // The name of a matrix, then what it is in plain words if there is room for them, else as a tooltip. Returns whether it has said the caption.
-  // `canMove`: what is left of it is free.
+  // The name of a matrix, then what it is in plain words if there is room for them, else as a tooltip.
+  // Returns whether it has said the caption. `canMove`: what is left of it is free.
   bool title(const MatrixPlace& m, const Box& box, float y, bool canMove) {
     const bool isCaptioned = m.tensor == TensorId::scores || m.tensor == TensorId::head_output;
-    const std::string name = m.tensor == TensorId::weights ? weightTitle(c_.state) : isCaptioned ? std::string(m.title) : clipped(m, m.title);
-    const std::string_view own = attention::tensorRow(m.tensor).caption, words = own.empty() ? m.caption : own;
+    const std::string name = m.tensor == TensorId::weights ? weightTitle(c_.state)
+                             : isCaptioned                 ? std::string(m.title)
+                                                           : clipped(m, m.title);
+    const std::string_view own = attention::tensorRow(m.tensor).caption,
+                           words = own.empty() ? m.caption : own;
     constexpr float kDot = 12;  // between name and words
     const float wide = textWidth(c_.fonts.strong, name), all = wide + kDot + textWidth(c_.fonts.small, words);
     const float end = titleEnd(m, box.x, y);
@@ -406,13 +466,15 @@ class BoardView {
     textMiddle(list_, c_.fonts.strong, x, y, hue(c_.palette, m.tensor), name);
     const Box place{x, y - 8, hasWords ? all : wide, 16};
     c_.widgetRects["title:" + std::string(attention::name(m.tensor))] = place;
-    if (!termOf(m.tensor).empty()) opensTerm(m.tensor, hasWords ? Box{x + wide + kDot, y - 8, all - wide - kDot, 16} : place);
+    if (!termOf(m.tensor).empty())
+      opensTerm(m.tensor, hasWords ? Box{x + wide + kDot, y - 8, all - wide - kDot, 16} : place);
     if (!hasWords) {
       if (!words.empty() && Widgets(c_).asks(place)) Widgets(c_).tip(place, words);
       return false;
     }
     list_->AddCircleFilled({x + wide + kDot / 2, y + 1}, 1.2f, c_.palette.faint);
-    textMiddle(list_, c_.fonts.small, x + wide + kDot, y, isQuiet(c_, m.tensor) ? c_.palette.muted : c_.palette.text, words);
+    textMiddle(list_, c_.fonts.small, x + wide + kDot, y,
+               isQuiet(c_, m.tensor) ? c_.palette.muted : c_.palette.text, words);
     return own.empty() || attention::tensorRow(m.tensor).place == attention::BoardPlace::below;
   }
 
@@ -420,10 +482,13 @@ class BoardView {
   [[gnu::noinline]] void opensTerm(TensorId id, const Box& words) {
     const std::string name = titleName(id);
     c_.widgetRects[name] = words;
-    if (c_.fonts.mirror && c_.fonts.mirror->control(name, words, Mirror::Role::button, 0, true, about(name).words)) openTerm(c_, termOf(id), words);
+    if (c_.fonts.mirror &&
+        c_.fonts.mirror->control(name, words, Mirror::Role::button, 0, true, about(name).words))
+      openTerm(c_, termOf(id), words);
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool isOpen = c_.view.glossary && c_.view.glossary->open == termOf(id);
-    if (isOpen || (!c_.touch && ImGui::IsWindowHovered() && words.contains(mouse.x, mouse.y))) dots(list_, words.x, words.right(), words.bottom(), c_.palette.text);
+    if (isOpen || (!c_.touch && ImGui::IsWindowHovered() && words.contains(mouse.x, mouse.y)))
+      dots(list_, words.x, words.right(), words.bottom(), c_.palette.text);
   }
 
   // Where a title that begins at x has to end: before what stands beside it.
@@ -431,19 +496,27 @@ class BoardView {
     float end = c_.layout.board.right() - 8;
     const auto before = [&](const Box& content, float top, float bottom) {
       const Box other = onScreen(c_.layout, c_.view, content);
-      if (!content.empty() && other.x > x && y + 7 > other.y - top && y - 7 < other.bottom() + bottom) end = std::min(end, other.x - 8);
+      if (!content.empty() && other.x > x && y + 7 > other.y - top && y - 7 < other.bottom() + bottom)
+        end = std::min(end, other.x - 8);
     };
     for (const MatrixPlace& other : c_.layout.matrices) {
-      if (other.tensor != m.tensor) before(other.box, other.title.empty() ? 2 : 22 + (other.labelsAbove ? other.labelRoom : namesAbove(other)), other.labelsBelow ? other.labelRoom : 2);
+      if (other.tensor != m.tensor)
+        before(other.box,
+               other.title.empty() ? 2 : 22 + (other.labelsAbove ? other.labelRoom : namesAbove(other)),
+               other.labelsBelow ? other.labelRoom : 2);
     }
     before(c_.layout.heads, 0, 0), before(c_.layout.inspector, 0, 0);
     return end;
   }
 
   // Q and K are zero and the scores come from the bias, as for a file that has weights alone.
-  bool isOfBias() const { return c_.state.mode == document::Mode::qkv && c_.state.biasKind != document::Bias::none && largest(TensorId::q) == 0 && largest(TensorId::k) == 0; }
+  bool isOfBias() const {
+    return c_.state.mode == document::Mode::qkv && c_.state.biasKind != document::Bias::none &&
+           largest(TensorId::q) == 0 && largest(TensorId::k) == 0;
+  }
 
-  // The room taken by column names above Q and the matrices it is computed from, or above Kᵀ where tokens are columns.
+  // The room taken by column names above Q and the matrices it is computed from, or above Kᵀ where tokens are
+  // columns.
   float namesAbove(const MatrixPlace& m) const {
     const bool has = !m.transposed && !c_.state.columnNames.empty() && namedColumn(c_.state, m.tensor, 0);
     return has ? 17.0f : 0.0f;
@@ -453,10 +526,12 @@ class BoardView {
   void columnNames(const MatrixPlace& m, const Box& box) {
     if (c_.state.columnNames.empty() || !namedColumn(c_.state, m.tensor, 0)) return;
     const int count = m.transposed ? m.rows : m.cols;
-    float most = std::min(84.0f, box.x - 10 - c_.layout.board.x);  // up to the title of the matrix to the left
+    float most =
+        std::min(84.0f, box.x - 10 - c_.layout.board.x);  // up to the title of the matrix to the left
     for (const MatrixPlace& other : c_.layout.matrices) {
       if (other.box.right() > m.box.x) continue;
-      const bool isBeside = other.box.y < m.box.bottom() && other.box.bottom() > m.box.y, isPair = other.tensor == TensorId::q || other.tensor == TensorId::k;
+      const bool isBeside = other.box.y < m.box.bottom() && other.box.bottom() > m.box.y,
+                 isPair = other.tensor == TensorId::q || other.tensor == TensorId::k;
       if (isBeside) most = std::min(most, m.box.x - 14 - other.box.right());
       else if (isPair) most = std::min(most, m.box.x - 10 - (other.box.midX() + 12));
     }
@@ -471,7 +546,8 @@ class BoardView {
       const float width = textWidth(font, words), wide = m.transposed ? std::max(width + 8, 24.0f) : m.cell;
       const float x = m.transposed ? box.x - 10 - width : box.x + at - width / 2;
       textMiddle(list_, font, x, y, c_.palette.text, words);
-      const Box place = m.transposed ? Box{box.x - 6 - wide, y - 9, wide, 18} : Box{box.x + at - wide / 2, y - 9, wide, 18};
+      const Box place =
+          m.transposed ? Box{box.x - 6 - wide, y - 9, wide, 18} : Box{box.x + at - wide / 2, y - 9, wide, 18};
       if (name.empty()) continue;
       c_.widgetRects[base::joined({kColumnPrefix, attention::name(m.tensor), ":", i})] = place;
       if (words != name && Widgets(c_).asks(place)) Widgets(c_).tip(place, name);
@@ -484,7 +560,8 @@ class BoardView {
     const float y = box.bottom() + 17, left = c_.layout.board.x + 8;
     const auto width = [&](std::string_view words) { return textWidth(c_.fonts.small, words); };
     const bool sameLine = std::fabs(scores.bottom() - box.bottom()) < 1;
-    const float end = sameLine ? scores.midX() - width(scoreFormula(c_.state)) / 2 - 12 : c_.layout.board.right() - 8;
+    const float end =
+        sameLine ? scores.midX() - width(scoreFormula(c_.state)) / 2 - 12 : c_.layout.board.right() - 8;
     for (const std::string_view words : {first, std::string_view("drag or double-click")}) {
       const float half = width(words) / 2, x = std::min(box.midX(), end - half);
       if (x - half < left) continue;
@@ -496,38 +573,53 @@ class BoardView {
 
   // Captions on one line must not overlap: one that would is moved, or omitted.
   void caption(const MatrixPlace& m, const Box& box, std::string_view words) {
-    const float y = box.bottom() + (m.sums && m.transposed ? 33.0f : 17.0f), half = textWidth(c_.fonts.small, words) / 2;
+    const float y = box.bottom() + (m.sums && m.transposed ? 33.0f : 17.0f),
+                half = textWidth(c_.fonts.small, words) / 2;
     if (y != captionY_) captionY_ = y, captionEnd_ = c_.layout.board.x;
     float x = std::max(box.midX(), captionEnd_ + 12 + half);
-    const bool isFormula = m.tensor == TensorId::scores || m.tensor == TensorId::weights || m.tensor == TensorId::head_output;
+    const bool isFormula =
+        m.tensor == TensorId::scores || m.tensor == TensorId::weights || m.tensor == TensorId::head_output;
     if (isFormula) x = std::min(x, std::max(c_.layout.board.right() - 8 - half, captionEnd_ + 12 + half));
     if ((x > box.midX() + 24 && !isFormula) || x + half > c_.layout.board.right()) return;
     centered("caption:", m, c_.fonts.small, words, x, y, c_.palette.muted);
     captionEnd_ = x + half;
   }
 
-  void centered(const char* kind, const MatrixPlace& m, ImFont* font, std::string_view words, float x, float midY, ImU32 color) {
+  void centered(const char* kind, const MatrixPlace& m, ImFont* font, std::string_view words, float x,
+                float midY, ImU32 color) {
     const float width = textWidth(font, words), half = width / 2;
-    x = std::clamp(x, c_.layout.board.x + half + 8, std::max(c_.layout.board.right() - half - 8, c_.layout.board.x + half + 8));
+    x = std::clamp(x, c_.layout.board.x + half + 8,
+                   std::max(c_.layout.board.right() - half - 8, c_.layout.board.x + half + 8));
     textMiddle(list_, font, x - half, midY, color, words);
     c_.widgetRects[kind + std::string(attention::name(m.tensor))] = {x - half, midY - 8, width, 16};
   }
 
-  const std::vector<std::string>& labelsOf(bool ofKeys) const { return ofKeys ? document::keyLabels(c_.state) : c_.state.labels; }
+  const std::vector<std::string>& labelsOf(bool ofKeys) const {
+    return ofKeys ? document::keyLabels(c_.state) : c_.state.labels;
+  }
 
   void labels(const MatrixPlace& m, const Box& box) {
     const AsIs asIs;
     const CellRef focus = c_.focus();
     const bool pair = attention::isOfPairs(focus.tensor);
-    const auto key = [&](int t) { return (pair && focus.col == t) || (attention::rowsOf(focus.tensor) == attention::Rows::keys && focus.row == t); };
+    const auto key = [&](int t) {
+      return (pair && focus.col == t) ||
+             (attention::rowsOf(focus.tensor) == attention::Rows::keys && focus.row == t);
+    };
     const auto query = [&](int t) {
       return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t;
     };
     // What the rows and columns stand for, as drawn.
-    const attention::Rows own = attention::rowsOf(m.tensor), others = attention::isOfPairs(m.tensor) ? attention::Rows::keys : attention::Rows::other;
-    const attention::Rows rows = m.transposed ? others : own, across = m.transposed ? own : attention::Rows::keys;
+    const attention::Rows own = attention::rowsOf(m.tensor), others = attention::isOfPairs(m.tensor)
+                                                                          ? attention::Rows::keys
+                                                                          : attention::Rows::other;
+    const attention::Rows rows = m.transposed ? others : own,
+                          across = m.transposed ? own : attention::Rows::keys;
     const bool keyRows = rows == attention::Rows::keys, keysAcross = across == attention::Rows::keys;
-    const std::string above = m.tensor == TensorId::k ? "keys" : keysAcross ? "above" : "queries-above", below = keysAcross ? "below" : "queries-below";
+    const std::string above = m.tensor == TensorId::k ? "keys"
+                              : keysAcross            ? "above"
+                                                      : "queries-above",
+                      below = keysAcross ? "below" : "queries-below";
     const auto isFocus = [&](bool ofKeys, int t) { return ofKeys ? key(t) : query(t); };
     if (m.labelsLeft || m.labelsRight) {
       int focused = -1;
@@ -541,16 +633,21 @@ class BoardView {
           continue;
         }
         const bool strong = isFocus(keyRows, t);
-        if (m.labelsLeft) tokenLabel(keyRows, t, box.x - 12, y, 1, strong, 84, keyRows ? "keys" : "left", std::max(m.cell, 14.0f));
-        if (m.labelsRight) tokenLabel(keyRows, t, box.right() + 10, y, -1, strong, 84, "right", std::max(m.cell, 14.0f));
+        if (m.labelsLeft)
+          tokenLabel(keyRows, t, box.x - 12, y, 1, strong, 84, keyRows ? "keys" : "left",
+                     std::max(m.cell, 14.0f));
+        if (m.labelsRight)
+          tokenLabel(keyRows, t, box.right() + 10, y, -1, strong, 84, "right", std::max(m.cell, 14.0f));
       }
     }
     if (!m.labelsBelow && !m.labelsAbove) return;
     int focused = -1;
     for (int t = 0; t < m.cols && focused < 0; ++t) focused = isFocus(keysAcross, t) ? t : -1;
-    const float end = m.sums ? box.right() + 8 : c_.layout.board.right() - 10;  // a long name may extend to Σ or to the edge
+    const float end = m.sums ? box.right() + 8
+                             : c_.layout.board.right() - 10;  // a long name may extend to Σ or to the edge
     // The brief inspector is beside the matrices of a small embed.
-    const float rightEnd = c_.layout.inspectorIsBrief ? onScreen(c_.layout, c_.view, c_.layout.inspector).x : c_.layout.board.right();
+    const float rightEnd = c_.layout.inspectorIsBrief ? onScreen(c_.layout, c_.view, c_.layout.inspector).x
+                                                      : c_.layout.board.right();
     for (int t = 0; t < m.cols; ++t) {
       const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
       if (x < c_.layout.board.x || x > c_.layout.board.right()) continue;  // of a magnified board
@@ -560,15 +657,19 @@ class BoardView {
       }
       const bool strong = isFocus(keysAcross, t);
       if (m.slanted) {
-        if (placed(t, focused, m.cell, 20)) slantedLabel(keysAcross, t, x, m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4, strong, m.labelsAbove ? above : below, m.sums ? box.right() + 34 : rightEnd - 10);
+        if (placed(t, focused, m.cell, 20))
+          slantedLabel(keysAcross, t, x, m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4, strong,
+                       m.labelsAbove ? above : below, m.sums ? box.right() + 34 : rightEnd - 10);
         continue;
       }
-      if (m.labelsBelow) tokenLabel(keysAcross, t, x, box.bottom() + 11, 0, strong, 120, below.c_str(), 18, end);
+      if (m.labelsBelow)
+        tokenLabel(keysAcross, t, x, box.bottom() + 11, 0, strong, 120, below.c_str(), 18, end);
       if (m.labelsAbove) tokenLabel(keysAcross, t, x, box.y - 13, 0, strong, 120, above.c_str(), 18, end);
     }
   }
 
-  // Is the label of this token drawn? Labels are `pitch` apart and need `room`: every n-th is drawn, and that of the focused token.
+  // Is the label of this token drawn? Labels are `pitch` apart and need `room`: every n-th is drawn, and that
+  // of the focused token.
   static bool placed(int token, int focused, float pitch, float room) {
     if (token == focused) return true;
     if (focused >= 0 && std::fabs(static_cast<float>(token - focused)) * pitch < room) return false;
@@ -576,10 +677,12 @@ class BoardView {
   }
 
   // A label rising at 45° from the bottom of its column, in the strip between two matrices.
-  void slantedLabel(bool ofKeys, int token, float x, float foot, bool strong, const std::string& where, float end) {
+  void slantedLabel(bool ofKeys, int token, float x, float foot, bool strong, const std::string& where,
+                    float end) {
     constexpr float kTurn = 0.70710678f;
     ImFont* font = strong ? c_.fonts.smallStrong : c_.fonts.small;
-    const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)], std::min(84.0f, (end - x) / kTurn - 8));
+    const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)],
+                                    std::min(84.0f, (end - x) / kTurn - 8));
     const int first = list_->VtxBuffer.Size;
     const float reach = textWidth(font, words) * kTurn;
     const bool isPicture = words.starts_with("\xf0\x9f") && reach < 20;  // a single emoji stays upright
@@ -590,7 +693,8 @@ class BoardView {
       const float dx = p.x - pivot.x, dy = p.y - pivot.y;
       p = {pivot.x + (dx + dy) * kTurn, pivot.y + (dy - dx) * kTurn};
     }
-    c_.widgetRects[kLabelPrefix + where + ":" + std::to_string(token)] = {x - 4, foot - reach - 8, reach + 8, reach + 10};
+    c_.widgetRects[kLabelPrefix + where + ":" + std::to_string(token)] = {x - 4, foot - reach - 8, reach + 8,
+                                                                          reach + 10};
   }
 
   // A row of the table of positions, which also has rows for cached keys, so more than there are queries.
@@ -600,15 +704,19 @@ class BoardView {
   }
 
   // `side` 1: the text ends at x; −1: it starts at x; 0: it is centred, but does not extend beyond `end`.
-  void tokenLabel(bool ofKeys, int token, float x, float midY, int side, bool strong, float room, const char* where, float pitch, float end = 0) {
+  void tokenLabel(bool ofKeys, int token, float x, float midY, int side, bool strong, float room,
+                  const char* where, float pitch, float end = 0) {
     const bool small = side == 0 || pitch < 18;
-    ImFont* font = strong ? (pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong) : small ? c_.fonts.small : c_.fonts.text;
+    ImFont* font = strong  ? (pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong)
+                   : small ? c_.fonts.small
+                           : c_.fonts.text;
     const float high = std::min(pitch, 18.0f);
     const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)], room);
     const float width = textWidth(font, words);
     const float left = side > 0 ? x - width : side < 0 ? x : std::min(x - width / 2, end - width);
     textMiddle(list_, font, left, midY, c_.palette.text, words);
-    c_.widgetRects[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {left - 4, midY - high / 2, width + 8, high};
+    c_.widgetRects[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {
+        left - 4, midY - high / 2, width + 8, high};
   }
 
   void arrow() {
@@ -616,14 +724,17 @@ class BoardView {
     const Box a = onScreen(c_.layout, c_.view, c_.layout.arrow);
     const MatrixPlace* w = c_.layout.find(TensorId::weights);
     const CellRef focus = c_.focus();
-    const bool isOfRow = w && !w->transposed && (attention::isOfPairs(focus.tensor) || attention::rowsOf(focus.tensor) == attention::Rows::queries);
+    const bool isOfRow =
+        w && !w->transposed &&
+        (attention::isOfPairs(focus.tensor) || attention::rowsOf(focus.tensor) == attention::Rows::queries);
     const Box row = isOfRow ? onScreen(c_.layout, c_.view, w->cellBox(focus.row, 0)) : a;
     const float y = std::round(row.midY()), x0 = a.x + 16, x1 = a.right() - 16;
     textCentered(list_, c_.fonts.small, a.midX(), y - 13, c_.palette.muted, normalizerName(c_.state));
     drawArrow(x0, x1, y);
     const MatrixPlace* out = c_.layout.find(TensorId::head_output);
     if (!isOfRow || !out || !isQuiet(c_, TensorId::scores)) return;  // the sums of rows stand there later
-    const float from = onScreen(c_.layout, c_.view, w->box).right() + 10, to = onScreen(c_.layout, c_.view, out->box).x - 10;
+    const float from = onScreen(c_.layout, c_.view, w->box).right() + 10,
+                to = onScreen(c_.layout, c_.view, out->box).x - 10;
     textCentered(list_, c_.fonts.small, (from + to) / 2, y - 13, c_.palette.muted, "× V");
     drawArrow(from, to, y);
   }
@@ -636,7 +747,8 @@ class BoardView {
 
   // --- what is related to the focused cell
 
-  // Outlines the sources of a value and what it affects. The strong outlines are those of its own pair: its query, its key.
+  // Outlines the sources of a value and what it affects. The strong outlines are those of its own pair: its
+  // query, its key.
   void trail(CellRef focus) {
     strong_.clear(), weak_.clear();
     CellRef asked = focus;
@@ -646,21 +758,24 @@ class BoardView {
       return;
     }
     attention::Wanted wanted{0, c_.state.focusHead};
-    for (const MatrixPlace& m : c_.layout.matrices) wanted.tensors |= std::uint64_t{1} << static_cast<int>(shownTensor(m.tensor));
+    for (const MatrixPlace& m : c_.layout.matrices)
+      wanted.tensors |= std::uint64_t{1} << static_cast<int>(shownTensor(m.tensor));
     weak_ = attention::sources(c_.spec, c_.inputs, asked, wanted);
     const auto fed = attention::feeds(c_.spec, c_.inputs, asked, wanted);
     weak_.insert(weak_.end(), fed.begin(), fed.end());
     strong_.push_back({focus.tensor, focus.head, focus.row, focus.col, 1, 1});
     if (attention::isOfPairs(focus.tensor)) {
       strong_.push_back({TensorId::q, focus.head, focus.row, 0, 1, c_.state.headDim});
-      strong_.push_back({TensorId::k, sliceOf(c_.state, TensorId::k).head, focus.col, 0, 1, c_.state.headDim});
+      strong_.push_back(
+          {TensorId::k, sliceOf(c_.state, TensorId::k).head, focus.col, 0, 1, c_.state.headDim});
       strong_.push_back({TensorId::scores, focus.head, focus.row, focus.col, 1, 1});
       strong_.push_back({TensorId::weights, focus.head, focus.row, focus.col, 1, 1});
       weak_.push_back({TensorId::weights, focus.head, focus.row, 0, 1, c_.state.keyTokens});
       weak_.push_back({TensorId::v, sliceOf(c_.state, TensorId::v).head, focus.col, 0, 1, c_.state.valueDim});
     } else if (focus.tensor == TensorId::head_output) {
       strong_.push_back({TensorId::weights, focus.head, focus.row, 0, 1, c_.state.keyTokens});
-      strong_.push_back({TensorId::v, sliceOf(c_.state, TensorId::v).head, 0, focus.col, c_.state.keyTokens, 1});
+      strong_.push_back(
+          {TensorId::v, sliceOf(c_.state, TensorId::v).head, 0, focus.col, c_.state.keyTokens, 1});
     }
   }
 
@@ -668,7 +783,8 @@ class BoardView {
     const Box box = onScreen(c_.layout, c_.view, m.box);
     const ImU32 color = m.tensor == TensorId::scores ? c_.palette.text : hue(c_.palette, m.tensor);
     std::vector<Region> weak;
-    std::copy_if(weak_.begin(), weak_.end(), std::back_inserter(weak), [&](const Region& r) { return shows(m, r); });
+    std::copy_if(weak_.begin(), weak_.end(), std::back_inserter(weak),
+                 [&](const Region& r) { return shows(m, r); });
     if (weak.size() > kManyRegions) {
       contour(m, box, weak, withAlpha(color, 0.5f));
     } else {
@@ -683,14 +799,16 @@ class BoardView {
       outline(m, box, r, color, 2.5f, 0.14f);
     } else if (s.active && s.tensor == m.tensor && c_.view.drag.kind == Drag::Kind::value && m.cell >= 20) {
       const Box cell = cellOnScreen(m, s.row, s.col);
-      list_->AddRect({cell.x + 1.5f, cell.y + 1.5f}, {cell.right() - 1.5f, cell.bottom() - 1.5f}, c_.palette.panel, 4, 0, 2);
+      list_->AddRect({cell.x + 1.5f, cell.y + 1.5f}, {cell.right() - 1.5f, cell.bottom() - 1.5f},
+                     c_.palette.panel, 4, 0, 2);
       list_->AddRect({cell.x - 1, cell.y - 1}, {cell.right() + 1, cell.bottom() + 1}, color, 6, 0, 3);
     } else if (s.active && s.tensor == m.tensor) {
       outline(m, box, {s.tensor, 0, s.row, s.col, 1, 1}, color, m.cell >= 20 ? 2.5f : 1.5f);
     }
   }
 
-  // Draws one outline around regions below each other that are too many to distinguish, following them in steps of some rows.
+  // Draws one outline around regions below each other that are too many to distinguish, following them in
+  // steps of some rows.
   void contour(const MatrixPlace& m, const Box& box, const std::vector<Region>& regions, ImU32 color) {
     const Slice s = sliceOf(c_.state, m.tensor);
     const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
@@ -704,9 +822,11 @@ class BoardView {
       const int end = std::min(r.row - s.firstRow + r.rows, rows);
       for (int top = std::max(r.row - s.firstRow, 0); top < end; top = (top / step + 1) * step) {
         const int bottom = std::min(end, (top / step + 1) * step);
-        if (bands.empty() || top >= bands.back().top / step * step + step) bands.push_back({top, bottom, left, right});
+        if (bands.empty() || top >= bands.back().top / step * step + step)
+          bands.push_back({top, bottom, left, right});
         Band& band = bands.back();
-        band = {std::min(band.top, top), std::max(band.bottom, bottom), std::min(band.left, left), std::max(band.right, right)};
+        band = {std::min(band.top, top), std::max(band.bottom, bottom), std::min(band.left, left),
+                std::max(band.right, right)};
       }
     }
     const auto point = [&](int col, int row) {
@@ -723,27 +843,30 @@ class BoardView {
     return onScreen(c_.layout, c_.view, m.cellBox(row - s.firstRow, col - s.firstCol));
   }
 
-  // Shows the result of a drag, "1.60 → −0.80", below the matrix, or above it for a finger; next to the cell if the matrix extends beyond
-  // the board.
+  // Shows the result of a drag, "1.60 → −0.80", below the matrix, or above it for a finger; next to the cell
+  // if the matrix extends beyond the board.
   void bubble() {
     const Drag& drag = c_.view.drag;
     const Selection& s = c_.view.selection;
     const MatrixPlace* m = c_.layout.find(drag.cell.tensor);
     const Tensor* tensor = c_.tensor(drag.cell.tensor);
-    const auto index = static_cast<std::size_t>((drag.cell.row - s.top()) * s.cols() + drag.cell.col - s.left());
+    const auto index =
+        static_cast<std::size_t>((drag.cell.row - s.top()) * s.cols() + drag.cell.col - s.left());
     if (!m || !tensor || index >= drag.before.size()) return;
     const int decimals = std::max(c_.state.decimals, ImGui::GetIO().KeyShift ? 3 : 2);
     const std::string words =
         formatNumber(static_cast<double>(drag.before[index]), decimals) + " → " +
         formatNumber(static_cast<double>(tensor->at(drag.cell.head, drag.cell.row, drag.cell.col)), decimals);
-    const Box matrix = onScreen(c_.layout, c_.view, m->box), cell = cellOnScreen(*m, drag.cell.row, drag.cell.col);
+    const Box matrix = onScreen(c_.layout, c_.view, m->box),
+              cell = cellOnScreen(*m, drag.cell.row, drag.cell.col);
     const Box& board = c_.layout.board;
     constexpr float kHigh = 24, kAway = 9, kAll = kHigh + kAway;
     const float under = matrix.bottom() + kAll <= board.bottom() ? matrix.bottom() : cell.bottom();
     const float over = matrix.y - kAll >= board.y ? matrix.y : cell.y;
     const bool above = (c_.touch && over - kAll >= board.y) || under + kAll > board.bottom();
     const float width = textWidth(c_.fonts.mono, words) + 26, y = above ? over - kAll : under + kAway;
-    const float x = std::clamp(cell.midX() - width / 2, board.x + 4, std::max(board.x + 4, board.right() - width - 4));
+    const float x =
+        std::clamp(cell.midX() - width / 2, board.x + 4, std::max(board.x + 4, board.right() - width - 4));
     ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
     list->AddRectFilled({x, y}, {x + width, y + kHigh}, c_.palette.ink, 5);
     const float tip = above ? y + kHigh + 6 : y - 6, foot = above ? y + kHigh : y;
@@ -759,7 +882,8 @@ class BoardView {
     return r.head == sliceOf(c_.state, m.tensor).head;
   }
 
-  void outline(const MatrixPlace& m, const Box& box, const Region& r, ImU32 color, float thick, float fill = 0) {
+  void outline(const MatrixPlace& m, const Box& box, const Region& r, ImU32 color, float thick,
+               float fill = 0) {
     const Slice s = sliceOf(c_.state, m.tensor);
     int top = r.row - s.firstRow, left = r.col - s.firstCol, rows = r.rows, cols = r.cols;
     if (m.transposed) std::swap(top, left), std::swap(rows, cols);
@@ -767,8 +891,10 @@ class BoardView {
     top = std::max(top, 0), left = std::max(left, 0);
     if (top >= bottom || left >= right) return;
     const float grow = m.cell >= 20 ? 1.0f : 0.0f;
-    const ImVec2 a{box.x + static_cast<float>(left) * m.cell - grow, box.y + static_cast<float>(top) * m.cell - grow};
-    const ImVec2 b{box.x + static_cast<float>(right) * m.cell + grow, box.y + static_cast<float>(bottom) * m.cell + grow};
+    const ImVec2 a{box.x + static_cast<float>(left) * m.cell - grow,
+                   box.y + static_cast<float>(top) * m.cell - grow};
+    const ImVec2 b{box.x + static_cast<float>(right) * m.cell + grow,
+                   box.y + static_cast<float>(bottom) * m.cell + grow};
     if (fill > 0) list_->AddRectFilled(a, b, withAlpha(color, fill), 5);
     list_->AddRect(a, b, color, m.cell >= 20 ? 6.0f : 1.0f, 0, thick);
   }

@@ -18,22 +18,27 @@ namespace views {
 namespace {
 
 using attention::Tensor;
+using base::joined;
 using document::OptionId;
 using document::PaintCells;
 using document::SetCells;
-using base::joined;
 
 constexpr double kBurst = 0.5;  // the longest pause between letters of a word, in seconds
 
 class Keys {
  public:
   explicit Keys(Context& context)
-      : c_(context), io_(ImGui::GetIO()), s_(context.view.selection), panel_(context.view.options) {}
+      : c_(context),
+        io_(ImGui::GetIO()),
+        s_(context.view.selection),
+        panel_(context.view.options) {}
 
   bool handle() {
     const bool command = io_.KeyCtrl || io_.KeySuper;
     if (command && commands()) return true;
-    if (!command && !io_.KeyAlt && !panel_.on && !c_.view.help && !c_.view.drawer && !c_.view.painting && stepperOf(c_) && stepping()) return true;
+    if (!command && !io_.KeyAlt && !panel_.on && !c_.view.help && !c_.view.drawer && !c_.view.painting &&
+        stepperOf(c_) && stepping())
+      return true;
     if (pressed(ImGuiKey_Escape)) return escape();
     if (panel_.on ? panel_.readKeys() : arrows(command)) return true;
     if (command || io_.KeyAlt) return false;
@@ -48,16 +53,22 @@ class Keys {
     Command command;
     bool (Keys::*act)() = nullptr;
   };
-  /// A character without modifiers, what it does, and its key, to know before it is typed whether it is used here.
+  /// A character without modifiers, what it does, and its key, to know before it is typed whether it is used
+  /// here.
   struct Letter {
     ImWchar character;
     bool (Keys::*act)(int);
-    int by = 0;  ///< a direction, or a tensor
+    int by = 0;                    ///< a direction, or a tensor
     ImGuiKey key = ImGuiKey_None;  ///< for symbols; letters have the key of the letter
   };
   /// Is it a command only while the side panel does not have the keys?
-  static bool isOfBoard(const Letter& letter) { return letter.act == &Keys::zoom && letter.key != ImGuiKey_None; }
-  static bool isHere(const Letter& letter, const document::Settings& s) { return letter.act == &Keys::layer ? hasLayers(s) : letter.act != &Keys::model || document::hasManyHeads(s); }
+  static bool isOfBoard(const Letter& letter) {
+    return letter.act == &Keys::zoom && letter.key != ImGuiKey_None;
+  }
+  static bool isHere(const Letter& letter, const document::Settings& s) {
+    return letter.act == &Keys::layer ? hasLayers(s)
+                                      : letter.act != &Keys::model || document::hasManyHeads(s);
+  }
   static const Shortcut kShortcuts[5];
   static const Letter kLetters[41];
 
@@ -66,7 +77,13 @@ class Keys {
 
   bool commands() {
     for (const Shortcut& s : kShortcuts)
-      if (pressed(s.key)) return s.act ? (this->*s.act)() : (c_.requests.ask(!io_.KeyShift ? s.command : s.key == ImGuiKey_Z ? Command::redo : s.key == ImGuiKey_S ? Command::saveAs : s.command), true);
+      if (pressed(s.key))
+        return s.act ? (this->*s.act)()
+                     : (c_.requests.ask(!io_.KeyShift         ? s.command
+                                        : s.key == ImGuiKey_Z ? Command::redo
+                                        : s.key == ImGuiKey_S ? Command::saveAs
+                                                              : s.command),
+                        true);
     return false;
   }
 
@@ -86,7 +103,8 @@ class Keys {
       c_.requests.endGesture = true;  // a slider that closes with the drawer does not see the button released
       return true;
     }
-    if (c_.state.present) return option(OptionId::present, "present", false, "Presentation off. Press f to present again.");
+    if (c_.state.present)
+      return option(OptionId::present, "present", false, "Presentation off. Press f to present again.");
     if (!s_.active) return false;
     s_.active = false;
     c_.requests.moved = true;
@@ -113,7 +131,9 @@ class Keys {
     if (pressed(ImGuiKey_LeftArrow)) return stepBy(c_, -1), true;
     if (pressed(ImGuiKey_Home)) return stepBy(c_, -count), true;
     if (pressed(ImGuiKey_End)) return stepBy(c_, count), true;
-    if (pressed(ImGuiKey_Space)) return ImGui::IsKeyPressed(ImGuiKey_Space, false) ? playStepper(c_) : void(), true;  // ignores repeats while it is held
+    if (pressed(ImGuiKey_Space))
+      return ImGui::IsKeyPressed(ImGuiKey_Space, false) ? playStepper(c_) : void(),
+             true;  // ignores repeats while it is held
     if (pressed(ImGuiKey_Escape)) return toggleStepper(c_), true;
     return false;
   }
@@ -170,7 +190,8 @@ class Keys {
   bool clear() {
     if (!c_.editable(s_.tensor)) return c_.requests.said = whyFixed(c_, cell()), true;
     const auto count = static_cast<std::size_t>(s_.rows() * s_.cols());
-    c_.requests.edit(SetCells{s_.tensor, cell().head, s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<float>(count)});
+    c_.requests.edit(SetCells{s_.tensor, cell().head, s_.top(), s_.left(), s_.rows(), s_.cols(),
+                              std::vector<float>(count)});
     c_.view.rest = io_.MousePos;
     return true;
   }
@@ -184,16 +205,19 @@ class Keys {
       for (int i = 0; i < rows; ++i)
         for (int j = 0; j < keys; ++j) isHidden = isHidden && c_.state.painted.isBlocked(i, s_.left() + j);
       const auto cells = static_cast<std::size_t>(rows) * static_cast<std::size_t>(keys);
-      c_.requests.edit(PaintCells{0, s_.left(), rows, keys, std::vector<std::uint8_t>(cells, isHidden ? 0 : 1)});
+      c_.requests.edit(
+          PaintCells{0, s_.left(), rows, keys, std::vector<std::uint8_t>(cells, isHidden ? 0 : 1)});
       return true;
     }
     const std::uint8_t to = c_.state.painted.isBlocked(s_.row, s_.col) ? 0 : 1;
     const auto count = static_cast<std::size_t>(s_.rows() * s_.cols());
-    c_.requests.edit(document::PaintCells{s_.top(), s_.left(), s_.rows(), s_.cols(), std::vector<std::uint8_t>(count, to)});
+    c_.requests.edit(document::PaintCells{s_.top(), s_.left(), s_.rows(), s_.cols(),
+                                          std::vector<std::uint8_t>(count, to)});
     return true;
   }
 
-  /// A single letter is a command. Several at once, or a letter soon after one that is not a command, are text.
+  /// A single letter is a command. Several at once, or a letter soon after one that is not a command, are
+  /// text.
   bool letters() {
     const auto& typed = io_.InputQueueCharacters;
     if (typed.empty()) return false;
@@ -206,7 +230,8 @@ class Keys {
   }
 
   bool letter(ImWchar ch) {
-    const auto found = std::find_if(std::begin(kLetters), std::end(kLetters), [&](const Letter& l) { return l.character == ch; });
+    const auto found = std::find_if(std::begin(kLetters), std::end(kLetters),
+                                    [&](const Letter& l) { return l.character == ch; });
     return found != std::end(kLetters) && (this->*found->act)(found->by);
   }
 
@@ -219,7 +244,9 @@ class Keys {
     return flip(OptionId::scale, isPlain, !isPlain, "Division by √d_k", "d");
   }
 
-  bool present(int) { return flip(OptionId::present, !c_.state.present, c_.state.present, "Presentation", "f"); }
+  bool present(int) {
+    return flip(OptionId::present, !c_.state.present, c_.state.present, "Presentation", "f");
+  }
 
   bool mode(int) {
     const bool isX = c_.state.mode == document::Mode::x;
@@ -238,10 +265,16 @@ class Keys {
     return true;
   }
   bool pin(int) { return togglePin(c_), true; }
-  bool before(int) { return c_.pin || say(base::late<"Nothing is pinned. Press P to pin the board as it is.">()); }
+  bool before(int) {
+    return c_.pin || say(base::late<"Nothing is pinned. Press P to pin the board as it is.">());
+  }
 
-  bool gradient(int) { return flip(OptionId::gradient, !c_.state.gradient, c_.state.gradient, "What would raise it", "u"); }
-  bool raise(int) { return nudgeAll(c_) || say("Press u first, to see what would raise the selected value."); }
+  bool gradient(int) {
+    return flip(OptionId::gradient, !c_.state.gradient, c_.state.gradient, "What would raise it", "u");
+  }
+  bool raise(int) {
+    return nudgeAll(c_) || say("Press u first, to see what would raise the selected value.");
+  }
 
   bool block(int) { return open(document::View::block, "This is the block around the layer. Press b"); }
   bool segments(int) { return open(document::View::segments, "This is attention over segments. Press g"); }
@@ -249,7 +282,6 @@ class Keys {
   bool reset(int) { return c_.requests.ask(Command::reset), say("Back at the start. Ctrl+Z undoes this."); }
 
   bool say(std::string words) { return c_.requests.say(std::move(words)), true; }
-
 
   bool option(document::OptionId id, std::string_view name, document::Value value, std::string words) {
     if (c_.locked(name)) return say(whyLocked(c_, name, name));
@@ -259,12 +291,14 @@ class Keys {
 
   bool flip(document::OptionId id, bool to, bool isOn, std::string_view what, std::string_view key) {
     return option(id, document::option(id).name, to,
-                  joined({what, isOn ? " off" : " on", ". Press ", key, " again to switch it ", isOn ? "on." : "off."}));
+                  joined({what, isOn ? " off" : " on", ". Press ", key, " again to switch it ",
+                          isOn ? "on." : "off."}));
   }
 
   bool painting(int) {
     c_.view.painting = !c_.view.painting;
-    return say(c_.view.painting ? "Painting: a click or drag on S or W hides cells. Press p again to stop." : "Painting ended.");
+    return say(c_.view.painting ? "Painting: a click or drag on S or W hides cells. Press p again to stop."
+                                : "Painting ended.");
   }
 
   bool open(document::View page, std::string_view words) {
@@ -276,23 +310,28 @@ class Keys {
   bool tokens(int step) {
     const int count = c_.state.tokens + step;
     return option(document::OptionId::tokens, "tokens", static_cast<double>(count),
-                  joined({count, count == 1 ? " token. Press " : " tokens. Press ", step > 0 ? "T" : "t", " to go back."}));
+                  joined({count, count == 1 ? " token. Press " : " tokens. Press ", step > 0 ? "T" : "t",
+                          " to go back."}));
   }
 
   bool heads(int step) {
     const HeadSteps steps(c_);
     const int count = step > 0 ? steps.more : steps.less;
-    if (count == 0) return say(step > 0 ? "There cannot be more heads in this layer." : "There cannot be fewer heads in this layer.");
+    if (count == 0)
+      return say(step > 0 ? "There cannot be more heads in this layer."
+                          : "There cannot be fewer heads in this layer.");
     if (steps.keepsColumns && !c_.locked("heads")) return steps.ask(c_, step), true;
     return option(document::OptionId::heads, "heads", static_cast<double>(count),
-                  joined({sharedWidth(count, c_.state.heads * c_.state.headDim / count), " Press ", step > 0 ? "H" : "h", " to go back."}));
+                  joined({sharedWidth(count, c_.state.heads * c_.state.headDim / count), " Press ",
+                          step > 0 ? "H" : "h", " to go back."}));
   }
 
   // In steps of a quarter; "−" and "0" come here only if they do not start a number.
   bool zoom(int step) {
     if (step == 0) return option(OptionId::zoom, "zoom", 0.0, "The board is as large as its window allows.");
     const double to = std::clamp(std::round(static_cast<double>(c_.zoom) * 4 + step) / 4, 1.0, 2.5);
-    return option(OptionId::zoom, "zoom", to, joined({"Zoom ", static_cast<int>(to * 100), " %. Press 0 to fit the window again."}));
+    return option(OptionId::zoom, "zoom", to,
+                  joined({"Zoom ", static_cast<int>(to * 100), " %. Press 0 to fit the window again."}));
   }
 
   bool focusHead(int step) {
@@ -306,16 +345,24 @@ class Keys {
     const int count = c_.state.batch;
     if (!hasLayers(c_.state)) return false;  // not a command then
     const int to = (c_.state.batchItem + step + count) % count;
-    return option(OptionId::layer, "layer", static_cast<double>(to), joined({base::late<"Layer ">(), to + 1, base::late<" of ">(), count, "."}));
+    return option(OptionId::layer, "layer", static_cast<double>(to),
+                  joined({base::late<"Layer ">(), to + 1, base::late<" of ">(), count, "."}));
   }
-  [[gnu::noinline]] bool model(int) { return document::hasManyHeads(c_.state) && open(document::View::model, base::late<"These are all heads. Press a">()); }
+  [[gnu::noinline]] bool model(int) {
+    return document::hasManyHeads(c_.state) &&
+           open(document::View::model, base::late<"These are all heads. Press a">());
+  }
 
   bool temperature(int step) {
     const double made = c_.state.temperature * (step > 0 ? 1.25 : 1 / 1.25);
-    const double power = std::pow(10.0, std::max(2.0, 1 - std::floor(std::log10(made))));  // two decimals, or two digits where it is smaller
-    const double to = std::clamp(std::round(made * power) / power, document::kMinTemperature, document::kMaxTemperature);
+    const double power = std::pow(
+        10.0,
+        std::max(2.0, 1 - std::floor(std::log10(made))));  // two decimals, or two digits where it is smaller
+    const double to =
+        std::clamp(std::round(made * power) / power, document::kMinTemperature, document::kMaxTemperature);
     return option(document::OptionId::temperature, "temperature", to,
-                  joined({"Temperature ", formatFactor(static_cast<float>(to), 2), ". Press ", step > 0 ? "[" : "]", " to go back."}));
+                  joined({"Temperature ", formatFactor(static_cast<float>(to), 2), ". Press ",
+                          step > 0 ? "[" : "]", " to go back."}));
   }
 
   // Moves the focus from the board to the side panel, and back.
@@ -324,12 +371,14 @@ class Keys {
     panel_.on = panel_.moved = !panel_.on;
     c_.view.drawer = panel_.on && c_.layout.sidePanelIsDrawer;
     if (panel_.on) c_.view.sideClosed = false;
-    return say(panel_.on ? "The arrow keys choose and change options. Press Esc to go back to the board." : "The keys act on the board.");
+    return say(panel_.on ? "The arrow keys choose and change options. Press Esc to go back to the board."
+                         : "The keys act on the board.");
   }
 
   bool select(int tensor) {
     const auto id = static_cast<TensorId>(tensor);
-    if (!c_.layout.find(id)) return say(joined({"This layer shows no ", attention::symbol(id, c_.spec.score), "."}));
+    if (!c_.layout.find(id))
+      return say(joined({"This layer shows no ", attention::symbol(id, c_.spec.score), "."}));
     panel_.on = false;
     const Slice s = sliceOf(c_.state, id);
     s_ = {true, id, s.firstRow, s.firstCol, s.firstRow, s.firstCol};
@@ -398,7 +447,8 @@ const Keys::Letter Keys::kLetters[] = {
 }  // namespace
 
 bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt) {
-  if (key == ImGuiKey_Escape && (c.view.tip.isOpen || (c.view.glossary && !c.view.glossary->open.empty()))) return true;
+  if (key == ImGuiKey_Escape && (c.view.tip.isOpen || (c.view.glossary && !c.view.glossary->open.empty())))
+    return true;
   if (!shift && !alt && paletteUsesKey(c, key, command)) return true;
   if (c.onPage()) return pageUsesKey(c, key, command, alt);
   const Selection& s = c.view.selection;
@@ -406,18 +456,24 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
   if (command) {
     const bool arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
     if (arrow || key == ImGuiKey_A) return s.active && !panel;
-    return std::any_of(std::begin(Keys::kShortcuts), std::end(Keys::kShortcuts),
-                       [&](const Keys::Shortcut& ours) { return ours.key == key && (ours.withShift || !shift); });
+    return std::any_of(
+        std::begin(Keys::kShortcuts), std::end(Keys::kShortcuts),
+        [&](const Keys::Shortcut& ours) { return ours.key == key && (ours.withShift || !shift); });
   }
   if (panel && FocusRing::uses(key)) return true;
   const bool typing = !panel && s.active;  // if the cell cannot be edited, the board explains why
-  if (stepperOf(c) && !panel && (key == ImGuiKey_LeftArrow || key == ImGuiKey_RightArrow || key == ImGuiKey_Home || key == ImGuiKey_End || key == ImGuiKey_Space || key == ImGuiKey_Escape)) return true;
+  if (stepperOf(c) && !panel &&
+      (key == ImGuiKey_LeftArrow || key == ImGuiKey_RightArrow || key == ImGuiKey_Home ||
+       key == ImGuiKey_End || key == ImGuiKey_Space || key == ImGuiKey_Escape))
+    return true;
   switch (key) {
     case ImGuiKey_LeftArrow:
     case ImGuiKey_RightArrow:
     case ImGuiKey_UpArrow:
     case ImGuiKey_DownArrow: return s.active;
-    case ImGuiKey_Escape: return s.active || c.state.present || panel || c.view.help || c.view.drawer || c.view.painting || c.view.coach || !c.view.notice.empty();
+    case ImGuiKey_Escape:
+      return s.active || c.state.present || panel || c.view.help || c.view.drawer || c.view.painting ||
+             c.view.coach || !c.view.notice.empty();
     case ImGuiKey_Enter:
     case ImGuiKey_KeypadEnter:
     case ImGuiKey_F2:

@@ -1,5 +1,5 @@
-// Where the numbers of a row are on their way from q·k to the output, at any time of a step: a pure function of places, numbers and time, so
-// that the same time gives the same picture, forwards and backwards.
+// Where the numbers of a row are on their way from q·k to the output, at any time of a step: a pure function
+// of places, numbers and time, so that the same time gives the same picture, forwards and backwards.
 #pragma once
 
 #include <vector>
@@ -17,13 +17,16 @@ struct Beat {
   Motion motion = Motion::none;
   float ms = 0;
 };
-/// The beats of one of the steps of a layer. Those of scaled dot products with softmax take 2,880 ms in all: 420 slide, 360 multiply,
-/// 420 add, 300 ÷ √d_k, 660 softmax, 720 pour. Scores that are no dot products have no motion of their own, only their words.
-std::vector<Beat> beatsOf(attention::RowStep step, const std::vector<attention::RowStep>& steps, const attention::Spec& spec);
+/// The beats of one of the steps of a layer. Those of scaled dot products with softmax take 2,880 ms in all:
+/// 420 slide, 360 multiply, 420 add, 300 ÷ √d_k, 660 softmax, 720 pour. Scores that are no dot products have
+/// no motion of their own, only their words.
+std::vector<Beat> beatsOf(attention::RowStep step, const std::vector<attention::RowStep>& steps,
+                          const attention::Spec& spec);
 /// The beat at a time of the step, 0 to 1 of the whole; `part` becomes the time within that beat, 0 to 1.
 Motion beatAt(const std::vector<Beat>& beats, float& part);
 
-/// The cells of a row and of its example pair, on the screen, and their numbers. What is not in view is empty.
+/// The cells of a row and of its example pair, on the screen, and their numbers. What is not in view is
+/// empty.
 struct Stage {
   std::vector<Box> query, key, score, weight, value, output;  ///< value: row-major, one row for each key
   std::vector<float> queries, keys, raw, scaled, exponentials, weights, values, outputs;
@@ -36,12 +39,13 @@ struct Piece {
   enum class Kind : std::uint8_t { cell, ghost, times, fraction, bar, stream, ring };
   Kind kind = Kind::cell;
   attention::TensorId of = attention::TensorId::q;  ///< whose colours it has
-  float x = 0, y = 0, width = 0, height = 0;        ///< its middle and size; a stream begins at x, y, and is `width` wide
-  float toX = 0, toY = 0;                           ///< the end of a stream
-  float turn = 0, tilt = 0;                         ///< of its shape, and of its digits, in radians
+  /// Its middle and size; a stream begins at x, y, and is `width` wide.
+  float x = 0, y = 0, width = 0, height = 0;
+  float toX = 0, toY = 0;    ///< the end of a stream
+  float turn = 0, tilt = 0;  ///< of its shape, and of its digits, in radians
   float opacity = 1;
-  float value = 0, over = 0;                        ///< its number; of a fraction also what is above the bar
-  float ink = 1;                                    ///< the opacity of its digits, times that of the piece
+  float value = 0, over = 0;  ///< its number; of a fraction also what is above the bar
+  float ink = 1;              ///< the opacity of its digits, times that of the piece
 };
 
 /// The pieces at a time of a motion, 0 to 1, in drawing order.

@@ -13,9 +13,9 @@ namespace {
 using attention::RowStep;
 using base::late;
 
-constexpr float kFade = 120;      // milliseconds in which a motion appears where motion is reduced
-constexpr float kDashes = 12;     // cells from this size on have dashes and signs
-constexpr float kReadable = 26;   // and from this size on numbers
+constexpr float kFade = 120;     // milliseconds in which a motion appears where motion is reduced
+constexpr float kDashes = 12;    // cells from this size on have dashes and signs
+constexpr float kReadable = 26;  // and from this size on numbers
 
 /// What the step does, in words.
 std::string wordsOf(const Context& c, RowStep step, Motion motion) {
@@ -23,7 +23,8 @@ std::string wordsOf(const Context& c, RowStep step, Motion motion) {
     case Motion::slide: return late<"the query slides onto its key">();
     case Motion::multiply: return late<"pairs multiply">();
     case Motion::add: return late<"products add up">();
-    case Motion::divide: return c.spec.scale == 0 ? late<"divide by √d_k">() : late<"multiply by the scale">();
+    case Motion::divide:
+      return c.spec.scale == 0 ? late<"divide by √d_k">() : late<"multiply by the scale">();
     case Motion::grow: return late<"exp makes every score positive">();
     case Motion::stand: return late<"their sum is Σ">();
     case Motion::share: return late<"softmax shares out 1">();
@@ -36,7 +37,9 @@ std::string wordsOf(const Context& c, RowStep step, Motion motion) {
     case RowStep::query_side: return late<"the query goes through its matrix">();
     case RowStep::key_side: return late<"the key goes through its matrix">();
     case RowStep::lengths: return late<"how long query and key are">();
-    case RowStep::raw: return c.spec.score == attention::Score::cosine ? late<"divide by both lengths">() : late<"both sides make a score">();
+    case RowStep::raw:
+      return c.spec.score == attention::Score::cosine ? late<"divide by both lengths">()
+                                                      : late<"both sides make a score">();
     case RowStep::capped: return late<"no score beyond the cap">();
     case RowStep::biased: return late<"the bias is added">();
     case RowStep::masked: return late<"what may not be seen is left out">();
@@ -82,9 +85,11 @@ class Moving {
     if (!m) return out;
     const Slice s = sliceOf(c_.state, id);
     for (int row = firstRow; row < firstRow + rows; ++row)
-      for (int col = 0; col < cols; ++col) out.push_back(onScreen(c_.layout, c_.view, m->cellBox(row - s.firstRow, col)));
+      for (int col = 0; col < cols; ++col)
+        out.push_back(onScreen(c_.layout, c_.view, m->cellBox(row - s.firstRow, col)));
     const Box& board = c_.layout.board;
-    const bool isInView = !out.empty() && out.front().bottom() > board.y && out.back().y < board.bottom() && out.front().right() > board.x && out.back().x < board.right();
+    const bool isInView = !out.empty() && out.front().bottom() > board.y && out.back().y < board.bottom() &&
+                          out.front().right() > board.x && out.back().x < board.right();
     return isInView ? out : std::vector<Box>{};
   }
   static std::vector<float> numbers(const attention::Tensor* t, int head, int firstRow, int rows) {
@@ -95,21 +100,29 @@ class Moving {
 
   Stage stage() const {
     const auto& [head, row, key, column] = w_.at;
-    const int keyHead = head / (c_.spec.heads / c_.spec.kvHeads), keys = c_.state.keyTokens, width = c_.spec.headDim, values = c_.spec.valueDim;
+    const int keyHead = head / (c_.spec.heads / c_.spec.kvHeads), keys = c_.state.keyTokens,
+              width = c_.spec.headDim, values = c_.spec.valueDim;
     const bool turned = attention::isRotary(c_.spec);
-    const TensorId q = turned ? TensorId::q_rotated : TensorId::q, k = turned ? TensorId::k_rotated : TensorId::k;
+    const TensorId q = turned ? TensorId::q_rotated : TensorId::q,
+                   k = turned ? TensorId::k_rotated : TensorId::k;
     const auto of = [&](TensorId id) { return c_.tensor(id); };
     Stage s;
     s.example = key;
-    s.query = cells(q, row, 1, width), s.key = cells(k, key, 1, width), s.score = cells(TensorId::scores, row, 1, keys), s.weight = cells(TensorId::weights, row, 1, keys);
+    s.query = cells(q, row, 1, width), s.key = cells(k, key, 1, width),
+    s.score = cells(TensorId::scores, row, 1, keys), s.weight = cells(TensorId::weights, row, 1, keys);
     s.value = cells(TensorId::v, 0, keys, values), s.output = cells(TensorId::head_output, row, 1, values);
-    s.queries = numbers(of(q), head, row, 1), s.keys = numbers(of(k), keyHead, key, 1), s.raw = numbers(of(TensorId::raw), head, row, 1);
+    s.queries = numbers(of(q), head, row, 1), s.keys = numbers(of(k), keyHead, key, 1),
+    s.raw = numbers(of(TensorId::raw), head, row, 1);
     s.scaled = numbers(of(w_.now() == RowStep::weights ? TensorId::masked : TensorId::scores), head, row, 1);
-    s.weights = numbers(of(TensorId::weights), head, row, 1), s.values = numbers(of(TensorId::v), keyHead, 0, keys), s.outputs = numbers(of(TensorId::head_output), head, row, 1);
+    s.weights = numbers(of(TensorId::weights), head, row, 1),
+    s.values = numbers(of(TensorId::v), keyHead, 0, keys),
+    s.outputs = numbers(of(TensorId::head_output), head, row, 1);
     if (!attention::isSoftmax(c_.spec)) return s;
-    s.exponentials = numbers(of(TensorId::exponentials), head, row, 1), s.sum = c_.trace.rowSum.at(head, row, 0);
+    s.exponentials = numbers(of(TensorId::exponentials), head, row, 1),
+    s.sum = c_.trace.rowSum.at(head, row, 0);
     if (attention::displayState(TensorId::weights, w_.now(), c_.spec, c_.inputs).isShare)
-      for (std::size_t j = 0; j < s.weights.size(); ++j) s.weights[j] = s.sum > 0 ? s.exponentials[j] / s.sum : 0;
+      for (std::size_t j = 0; j < s.weights.size(); ++j)
+        s.weights[j] = s.sum > 0 ? s.exponentials[j] / s.sum : 0;
     return s;
   }
 
@@ -120,7 +133,8 @@ class Moving {
       for (const Box& b : boxes) {
         if (all.empty()) all = b;
         const float right = std::max(all.right(), b.right()), bottom = std::max(all.bottom(), b.bottom());
-        all.x = std::min(all.x, b.x), all.y = std::min(all.y, b.y), all.width = right - all.x, all.height = bottom - all.y;
+        all.x = std::min(all.x, b.x), all.y = std::min(all.y, b.y), all.width = right - all.x,
+        all.height = bottom - all.y;
       }
       return all;
     };
@@ -141,9 +155,14 @@ class Moving {
     if (english.empty() || under.empty()) return;
     const std::string words(inWords(english));
     const Box& board = c_.layout.board;
-    const float width = textWidth(c_.fonts.small, words) + 16, x = std::clamp(under.midX() - width / 2, board.x + 4, std::max(board.x + 4, board.right() - width - 4));
-    const float below = std::max(under.bottom(), fraction_.bottom()) + 12, above = fraction_.empty() ? under.y : std::min(under.y, fraction_.y);
-    const float y = below + 22 < board.bottom() ? below : std::max(above - 34, board.y + 4);  // where there is no room below
+    const float width = textWidth(c_.fonts.small, words) + 16,
+                x = std::clamp(under.midX() - width / 2, board.x + 4,
+                               std::max(board.x + 4, board.right() - width - 4));
+    const float below = std::max(under.bottom(), fraction_.bottom()) + 12,
+                above = fraction_.empty() ? under.y : std::min(under.y, fraction_.y);
+    const float y = below + 22 < board.bottom()
+                        ? below
+                        : std::max(above - 34, board.y + 4);  // where there is no room below
     const Box box{x, y, width, 22};
     c_.widgetRects["stepper-caption"] = box;
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.panel, 6);
@@ -159,9 +178,13 @@ class Moving {
       case Piece::Kind::times: return times(p);
       case Piece::Kind::fraction: return fraction(p);
       case Piece::Kind::bar: return bar(p);
-      case Piece::Kind::stream: return list_->AddLine({p.x, p.y}, {p.toX, p.toY}, withAlpha(c_.palette.weight, 0.6f * p.opacity), p.width);
+      case Piece::Kind::stream:
+        return list_->AddLine({p.x, p.y}, {p.toX, p.toY}, withAlpha(c_.palette.weight, 0.6f * p.opacity),
+                              p.width);
       case Piece::Kind::ring:
-        return list_->AddRect({p.x - p.width / 2 - 1, p.y - p.height / 2 - 1}, {p.x + p.width / 2 + 1, p.y + p.height / 2 + 1}, hue(c_.palette, p.of), p.height >= 20 ? 6.0f : 1.0f, 0, 2);
+        return list_->AddRect({p.x - p.width / 2 - 1, p.y - p.height / 2 - 1},
+                              {p.x + p.width / 2 + 1, p.y + p.height / 2 + 1}, hue(c_.palette, p.of),
+                              p.height >= 20 ? 6.0f : 1.0f, 0, 2);
     }
   }
 
@@ -180,33 +203,45 @@ class Moving {
   }
 
   void cell(const Piece& p) const {
-    const float gap = p.width >= 20 ? 1.5f : p.width >= 8 ? 0.5f : 0, half = p.width / 2 - gap, tall = p.height / 2 - gap;
+    const float gap = p.width >= 20  ? 1.5f
+                      : p.width >= 8 ? 0.5f
+                                     : 0,
+                half = p.width / 2 - gap, tall = p.height / 2 - gap;
     const draw::Color fill = std::isinf(p.value) ? toColor(c_.palette.panel) : stepColor(c_, p.of, p.value);
     const float sine = std::sin(p.turn), cosine = std::cos(p.turn);
-    const auto corner = [&](float x, float y) { return ImVec2{p.x + cosine * x - sine * y, p.y + sine * x + cosine * y}; };
-    const ImVec2 corners[] = {corner(-half, -tall), corner(half, -tall), corner(half, tall), corner(-half, tall)};
+    const auto corner = [&](float x, float y) {
+      return ImVec2{p.x + cosine * x - sine * y, p.y + sine * x + cosine * y};
+    };
+    const ImVec2 corners[] = {corner(-half, -tall), corner(half, -tall), corner(half, tall),
+                              corner(-half, tall)};
     if (p.turn == 0) {
-      list_->AddRectFilled({p.x - p.width / 2, p.y - p.height / 2}, {p.x + p.width / 2, p.y + p.height / 2}, withAlpha(c_.palette.panel, p.opacity));
-      list_->AddRectFilled(corners[0], corners[2], withAlpha(toU32(fill), p.opacity), p.width >= 20 ? 3.0f : 0.0f);
+      list_->AddRectFilled({p.x - p.width / 2, p.y - p.height / 2}, {p.x + p.width / 2, p.y + p.height / 2},
+                           withAlpha(c_.palette.panel, p.opacity));
+      list_->AddRectFilled(corners[0], corners[2], withAlpha(toU32(fill), p.opacity),
+                           p.width >= 20 ? 3.0f : 0.0f);
     } else {
       list_->AddConvexPolyFilled(corners, 4, withAlpha(toU32(fill), p.opacity));
     }
-    if (p.width >= kDashes && (p.of == TensorId::q || p.of == TensorId::k)) list_->AddPolyline(corners, 4, withAlpha(hue(c_.palette, p.of), p.opacity), ImDrawFlags_Closed, 1.2f);
+    if (p.width >= kDashes && (p.of == TensorId::q || p.of == TensorId::k))
+      list_->AddPolyline(corners, 4, withAlpha(hue(c_.palette, p.of), p.opacity), ImDrawFlags_Closed, 1.2f);
     if (p.width >= kReadable) digits(p, double{p.value}, withAlpha(textOn(fill), p.opacity * p.ink));
   }
 
   void ghost(const Piece& p) const {
-    const float left = p.x - p.width / 2, top = p.y - p.height / 2, right = left + p.width, bottom = top + p.height;
+    const float left = p.x - p.width / 2, top = p.y - p.height / 2, right = left + p.width,
+                bottom = top + p.height;
     list_->AddRectFilled({left, top}, {right, bottom}, withAlpha(c_.palette.panel, p.opacity));
     if (p.width < kDashes) return;
     const ImU32 color = withAlpha(hue(c_.palette, p.of), 0.7f * p.opacity);
     for (float at = left + 2; at < right - 2; at += 6) {
       const float end = std::min(at + 3, right - 2);
-      list_->AddLine({at, top + 2}, {end, top + 2}, color), list_->AddLine({at, bottom - 2}, {end, bottom - 2}, color);
+      list_->AddLine({at, top + 2}, {end, top + 2}, color),
+          list_->AddLine({at, bottom - 2}, {end, bottom - 2}, color);
     }
     for (float at = top + 2; at < bottom - 2; at += 6) {
       const float end = std::min(at + 3, bottom - 2);
-      list_->AddLine({left + 2, at}, {left + 2, end}, color), list_->AddLine({right - 2, at}, {right - 2, end}, color);
+      list_->AddLine({left + 2, at}, {left + 2, end}, color),
+          list_->AddLine({right - 2, at}, {right - 2, end}, color);
     }
   }
 
@@ -218,13 +253,19 @@ class Moving {
 
   // Below its cell: the score over the root of the width, or times the scale.
   void fraction(const Piece& p) {
-    const std::string over = formatNumber(double{p.over}, c_.state.decimals), result = formatNumber(double{p.value}, c_.state.decimals);
+    const std::string over = formatNumber(double{p.over}, c_.state.decimals),
+                      result = formatNumber(double{p.value}, c_.state.decimals);
     const bool isRoot = c_.spec.scale == 0;
-    const std::string under = isRoot ? "√" + std::to_string(c_.spec.headDim) : "× " + formatFactor(c_.spec.scale, c_.state.decimals);
+    const std::string under = isRoot ? "√" + std::to_string(c_.spec.headDim)
+                                     : "× " + formatFactor(c_.spec.scale, c_.state.decimals);
     ImFont* font = c_.fonts.mono;
-    const float tier = std::max(textWidth(font, over), textWidth(font, under)) + 12, end = textWidth(font, "= " + result), width = tier + end + 26;
+    const float tier = std::max(textWidth(font, over), textWidth(font, under)) + 12,
+                end = textWidth(font, "= " + result), width = tier + end + 26;
     const Box& board = c_.layout.board;
-    const float x = std::clamp(p.x - width / 2, board.x + 4, std::max(board.x + 4, board.right() - width - 4)), below = p.y + p.height / 2 + 8, y = below + 48 < board.bottom() ? below : p.y - p.height / 2 - 56;
+    const float x = std::clamp(p.x - width / 2, board.x + 4,
+                               std::max(board.x + 4, board.right() - width - 4)),
+                below = p.y + p.height / 2 + 8,
+                y = below + 48 < board.bottom() ? below : p.y - p.height / 2 - 56;
     fraction_ = {x, y, width, 48};
     const ImU32 color = withAlpha(c_.palette.text, p.opacity);
     const AsIs asIs;
@@ -239,15 +280,20 @@ class Moving {
   void bar(const Piece& p) const {
     const float apart = p.width > 3 && p.height > 3 ? 0.5f : 0;  // between parts of one row
     const Box b{p.x - p.width / 2 + apart, p.y - p.height / 2, p.width - 2 * apart, p.height};
-    list_->AddRectFilled({b.x, b.y}, {b.right(), b.bottom()}, withAlpha(c_.palette.weight, p.opacity), std::min(2.0f, std::min(b.width, b.height) / 2));
+    list_->AddRectFilled({b.x, b.y}, {b.right(), b.bottom()}, withAlpha(c_.palette.weight, p.opacity),
+                         std::min(2.0f, std::min(b.width, b.height) / 2));
     const MatrixPlace& m = *c_.layout.find(TensorId::weights);
     const float pitch = m.cell;
     const auto [font, words] = fittedNumber(c_, double{p.value}, pitch);
     if (!font || pitch < kReadable) return;
     const float wide = textWidth(font, words);
-    if (wide + 4 <= b.width && b.height >= 16) return digitsCentered(list_, font, 1, p.x, p.y, withAlpha(textOn(toColor(c_.palette.weight)), p.opacity), words);
-    if (m.transposed || b.width < 0.6f * pitch || b.width > pitch) return;  // only a bar that stands has its number above it
-    list_->AddRectFilled({p.x - wide / 2 - 2, b.y - 16}, {p.x + wide / 2 + 2, b.y - 2}, withAlpha(c_.palette.panel, 0.85f * p.opacity), 3);
+    if (wide + 4 <= b.width && b.height >= 16)
+      return digitsCentered(list_, font, 1, p.x, p.y,
+                            withAlpha(textOn(toColor(c_.palette.weight)), p.opacity), words);
+    if (m.transposed || b.width < 0.6f * pitch || b.width > pitch)
+      return;  // only a bar that stands has its number above it
+    list_->AddRectFilled({p.x - wide / 2 - 2, b.y - 16}, {p.x + wide / 2 + 2, b.y - 2},
+                         withAlpha(c_.palette.panel, 0.85f * p.opacity), 3);
     digitsCentered(list_, font, 1, p.x, b.y - 9, withAlpha(c_.palette.text, p.opacity), words);
   }
 

@@ -21,8 +21,9 @@ using document::SetCells;
 using Does = Finger::Does;
 
 constexpr float kClickSlop = 3;
-constexpr double kRefusedTyping = 1;  // seconds during which further letters are ignored after a text that found no field
-constexpr float kWheel = 100;      // pixels per notch
+constexpr double kRefusedTyping =
+    1;  // seconds during which further letters are ignored after a text that found no field
+constexpr float kWheel = 100;  // pixels per notch
 
 // What is at the pointer: a cell of a matrix on the board.
 struct Hit {
@@ -32,18 +33,22 @@ struct Hit {
 };
 
 // A bar of the inspector stands for its weight.
-[[gnu::noinline]] std::optional<CellRef> barAt(const document::State& s, const WidgetRects& rects, float x, float y) {
-  for (auto at = rects.lower_bound(kBarPrefix); at != rects.end() && at->first.starts_with(kBarPrefix); ++at) {
+[[gnu::noinline]] std::optional<CellRef> barAt(const document::State& s, const WidgetRects& rects, float x,
+                                               float y) {
+  for (auto at = rects.lower_bound(kBarPrefix); at != rects.end() && at->first.starts_with(kBarPrefix);
+       ++at) {
     const std::string place = at->first.substr(std::string_view(kBarPrefix).size());
     if (!at->second.contains(x, y) || place[0] > '9') continue;  // a name in place of the query
-    const CellRef cell{TensorId::weights, s.focusHead, std::stoi(place), std::stoi(place.substr(place.find(':') + 1))};
+    const CellRef cell{TensorId::weights, s.focusHead, std::stoi(place),
+                       std::stoi(place.substr(place.find(':') + 1))};
     if (cell.row < s.tokens && cell.col < s.keyTokens) return cell;
   }
   return {};
 }
 
 Hit hitAt(const Context& c, float x, float y) {
-  if (const Arithmetic::Number* n = numberAt(c.view, x, y)) return {n->here ? c.layout.find(n->cell.tensor) : nullptr, n->cell, n};
+  if (const Arithmetic::Number* n = numberAt(c.view, x, y))
+    return {n->here ? c.layout.find(n->cell.tensor) : nullptr, n->cell, n};
   if (!c.layout.board.contains(x, y)) return {};
   for (const MatrixPlace& m : c.layout.matrices) {
     const Box box = onScreen(c.layout, c.view, m.box);
@@ -66,19 +71,25 @@ class Pointer {
   void handle() {
     const Box& b = c_.layout.board;
     ImGui::SetCursorScreenPos({b.x, b.y});
-    const bool held = ImGui::GetActiveID() == ImGui::GetID("##board");  // not if the host page has taken over the finger
+    const bool held =
+        ImGui::GetActiveID() == ImGui::GetID("##board");  // not if the host page has taken over the finger
     ImGui::InvisibleButton("##board", {std::max(b.width, 1.0f), std::max(b.height, 1.0f)});
-    const bool over = ImGui::IsItemHovered(), active = ImGui::IsItemActive(), letGo = ImGui::IsItemDeactivated();
+    const bool over = ImGui::IsItemHovered(), active = ImGui::IsItemActive(),
+               letGo = ImGui::IsItemDeactivated();
     const Hit hit = over || active || letGo ? hitAt(c_, io_.MousePos.x, io_.MousePos.y) : Hit{};
-    if (c_.view.rest && std::hypot(io_.MousePos.x - c_.view.rest->x, io_.MousePos.y - c_.view.rest->y) >= kClickSlop) c_.view.rest.reset();
+    if (c_.view.rest &&
+        std::hypot(io_.MousePos.x - c_.view.rest->x, io_.MousePos.y - c_.view.rest->y) >= kClickSlop)
+      c_.view.rest.reset();
     hover(over && !active && !c_.view.rest, hit);
     if (c_.touch) restFinger(active, hit);
     if (ImGui::IsItemActivated()) press(hit);
-    else if (active || (held && letGo && ImGui::IsMousePosValid())) move(hit);  // the last movement may come together with the release
+    else if (active || (held && letGo && ImGui::IsMousePosValid()))
+      move(hit);  // the last movement may come together with the release
     if (letGo) release();
     if (letGo && !hit.place && !hit.number && (!c_.touch || has(Does::waits))) clickTitle();
     else if (!active) drag_.kind = Drag::Kind::none;  // the page took over the finger
-    const bool isDouble = c_.touch ? letGo && has(Does::waits) && drag_.isDouble : over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+    const bool isDouble = c_.touch ? letGo && has(Does::waits) && drag_.isDouble
+                                   : over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     if (isDouble) doubleClick(hit);
     if (over && io_.MouseWheel != 0) c_.view.scroll -= io_.MouseWheel * kWheel, c_.view.fling = 0;
   }
@@ -90,22 +101,27 @@ class Pointer {
     if (!over || c_.touch) return;
     if (hit.number) {
       if (hit.place) c_.view.lit = hit.cell;
-      ImGui::SetMouseCursor(hit.place && c_.editable(hit.cell.tensor) ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_Hand);
+      ImGui::SetMouseCursor(hit.place && c_.editable(hit.cell.tensor) ? ImGuiMouseCursor_ResizeEW
+                                                                      : ImGuiMouseCursor_Hand);
       return;
     }
     if (!hit.place) {
       if (titleAt(io_.MousePos)) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-      else if (Box heading; !c_.locked("column_names") && headingAt(heading)) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+      else if (Box heading; !c_.locked("column_names") && headingAt(heading))
+        ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
       return hoverArcs();
     }
     c_.view.hover = hit.cell;
-    if (c_.view.painting && attention::isOfPairs(hit.cell.tensor)) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    else if (c_.editable(hit.cell.tensor) || canDragWeight(c_, c_.view.selection, hit.cell)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    if (c_.view.painting && attention::isOfPairs(hit.cell.tensor))
+      ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    else if (c_.editable(hit.cell.tensor) || canDragWeight(c_, c_.view.selection, hit.cell))
+      ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   }
 
   bool has(Does does) const { return c_.view.finger.does == does; }
 
-  // A finger that rests on a number takes hold of it. Beside the numbers it shows what a hovering pointer would show.
+  // A finger that rests on a number takes hold of it. Beside the numbers it shows what a hovering pointer
+  // would show.
   void restFinger(bool active, const Hit& hit) {
     std::optional<CellRef>& peek = c_.view.peek;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) peek.reset();
@@ -128,7 +144,9 @@ class Pointer {
     drag_.isWeight = canDragWeight(c_, c_.view.selection, drag_.cell);
   }
 
-  bool paints() const { return c_.view.painting && attention::isOfPairs(drag_.cell.tensor) && !c_.locked("mask"); }
+  bool paints() const {
+    return c_.view.painting && attention::isOfPairs(drag_.cell.tensor) && !c_.locked("mask");
+  }
 
   void beginPaint() {
     drag_.kind = Drag::Kind::paint;
@@ -137,7 +155,8 @@ class Pointer {
   }
 
   void selectPressed() {
-    c_.view.selection = {true, drag_.cell.tensor, drag_.cell.row, drag_.cell.col, drag_.cell.row, drag_.cell.col};
+    c_.view.selection = {true,           drag_.cell.tensor, drag_.cell.row,
+                         drag_.cell.col, drag_.cell.row,    drag_.cell.col};
     c_.requests.moved = true;
   }
 
@@ -173,7 +192,8 @@ class Pointer {
     const bool extend = io_.KeyShift && s.active && s.tensor == hit.cell.tensor;
     // Alt drags a selected range coarsely, so pressing inside the range must not change it.
     if (extend) s.row = hit.cell.row, s.col = hit.cell.col;
-    else if (!isSelected()) s = {true, hit.cell.tensor, hit.cell.row, hit.cell.col, hit.cell.row, hit.cell.col};
+    else if (!isSelected())
+      s = {true, hit.cell.tensor, hit.cell.row, hit.cell.col, hit.cell.row, hit.cell.col};
     c_.requests.moved = true;
     if (io_.KeyCtrl || io_.KeySuper) drag_.kind = Drag::Kind::select;
   }
@@ -184,10 +204,12 @@ class Pointer {
     return s.active && s.tensor == drag_.cell.tensor && s.contains(drag_.cell.row, drag_.cell.col);
   }
 
-  // May what was pressed be dragged now? By a finger only once it holds it; the selected number also if it moves sideways.
+  // May what was pressed be dragged now? By a finger only once it holds it; the selected number also if it
+  // moves sideways.
   bool mayDrag() const {
     if (!c_.touch || drag_.isHeld) return true;
-    return has(Does::drags) && isSelected() && !paints() && (drag_.isWeight || c_.editable(drag_.cell.tensor));
+    return has(Does::drags) && isSelected() && !paints() &&
+           (drag_.isWeight || c_.editable(drag_.cell.tensor));
   }
 
   void move(const Hit& hit) {
@@ -224,7 +246,8 @@ class Pointer {
         c_.view.scroll -= dy, c_.view.pan -= dx;
         return;
       case Drag::Kind::none:  // a finger that moves sideways
-        if (c_.touch && has(Does::drags)) c_.view.pan -= io_.MouseDelta.x, c_.view.scroll -= c_.layout.panLimit > 0 ? io_.MouseDelta.y : 0;
+        if (c_.touch && has(Does::drags))
+          c_.view.pan -= io_.MouseDelta.x, c_.view.scroll -= c_.layout.panLimit > 0 ? io_.MouseDelta.y : 0;
         return;
     }
   }
@@ -241,7 +264,8 @@ class Pointer {
     const Selection& s = c_.view.selection;
     const Tensor& t = *c_.tensor(s.tensor);
     for (int r = 0; r < s.rows(); ++r) {
-      for (int col = 0; col < s.cols(); ++col) drag_.before.push_back(t.at(drag_.cell.head, s.top() + r, s.left() + col));
+      for (int col = 0; col < s.cols(); ++col)
+        drag_.before.push_back(t.at(drag_.cell.head, s.top() + r, s.left() + col));
     }
   }
 
@@ -252,7 +276,9 @@ class Pointer {
     std::vector<float> values;
     for (const float before : drag_.before) values.push_back(moved(before, by));
     const Selection& s = c_.view.selection;
-    c_.requests.edit(SetCells{s.tensor, drag_.cell.head, s.top(), s.left(), s.rows(), s.cols(), std::move(values)}, drag_.gesture);
+    c_.requests.edit(
+        SetCells{s.tensor, drag_.cell.head, s.top(), s.left(), s.rows(), s.cols(), std::move(values)},
+        drag_.gesture);
   }
 
   void paint(CellRef cell) {
@@ -263,10 +289,13 @@ class Pointer {
   void release() {
     if (c_.view.arithmetic) clickNumber(*c_.view.arithmetic);
     const bool isTap = drag_.kind == Drag::Kind::pending && (c_.touch ? has(Does::waits) : !io_.KeyShift);
-    if (c_.touch && has(Does::waits) && !c_.layout.editing.empty() && drag_.kind == Drag::Kind::none) c_.view.selection.active = false, c_.requests.moved = true;
+    if (c_.touch && has(Does::waits) && !c_.layout.editing.empty() && drag_.kind == Drag::Kind::none)
+      c_.view.selection.active = false, c_.requests.moved = true;
     if (isTap && paints()) beginPaint();
     else if (isTap) selectPressed();  // also inside a range, of which it leaves the single cell
-    if (drag_.kind == Drag::Kind::value || drag_.kind == Drag::Kind::weight || drag_.kind == Drag::Kind::paint) c_.requests.endGesture = true;
+    if (drag_.kind == Drag::Kind::value || drag_.kind == Drag::Kind::weight ||
+        drag_.kind == Drag::Kind::paint)
+      c_.requests.endGesture = true;
     if (drag_.kind == Drag::Kind::weight) nameWeight(c_, drag_);
     if (drag_.kind == Drag::Kind::select && drag_.isFixed) c_.requests.said = whyFixed(c_, drag_.cell);
     if (drag_.kind != Drag::Kind::none && drag_.kind != Drag::Kind::scroll) c_.view.rest = io_.MousePos;
@@ -283,7 +312,9 @@ class Pointer {
     if (!a.pressed) return;
     const Arithmetic::Number n = *a.pressed;
     a.pressed.reset();
-    const bool isClick = c_.touch ? has(Does::waits) : std::hypot(io_.MousePos.x - a.pressedX, io_.MousePos.y - a.pressedY) < kClickSlop;
+    const bool isClick =
+        c_.touch ? has(Does::waits)
+                 : std::hypot(io_.MousePos.x - a.pressedX, io_.MousePos.y - a.pressedY) < kClickSlop;
     if (!isClick || drag_.kind == Drag::Kind::value) return;
     pressNumber(c_, n);
   }
@@ -317,25 +348,30 @@ class Pointer {
   // The matrix in whose title the point is on the words that open a term.
   [[gnu::noinline]] const MatrixPlace* titleAt(ImVec2 at) const {
     for (const MatrixPlace& m : c_.layout.matrices)
-      if (const auto rect = c_.lastWidgetRects.find(titleName(m.tensor)); rect != c_.lastWidgetRects.end() && rect->second.contains(at.x, at.y)) return &m;
+      if (const auto rect = c_.lastWidgetRects.find(titleName(m.tensor));
+          rect != c_.lastWidgetRects.end() && rect->second.contains(at.x, at.y))
+        return &m;
     return nullptr;
   }
 
   [[gnu::noinline]] void clickTitle() {
     const MatrixPlace* m = titleAt(io_.MousePos);
     const bool isDouble = io_.MouseClickedLastCount[0] > 1;  // which names the column below
-    if (m && !isDouble && m == titleAt(io_.MouseClickedPos[0])) openTerm(c_, termOf(m->tensor), c_.lastWidgetRects.find(titleName(m->tensor))->second);
+    if (m && !isDouble && m == titleAt(io_.MouseClickedPos[0]))
+      openTerm(c_, termOf(m->tensor), c_.lastWidgetRects.find(titleName(m->tensor))->second);
   }
 
-  // The column of Q or K, or of the matrices they are computed from, with a heading there: above it, or beside it if it is drawn as a row.
-  // It may be unnamed.
+  // The column of Q or K, or of the matrices they are computed from, with a heading there: above it, or
+  // beside it if it is drawn as a row. It may be unnamed.
   [[gnu::noinline]] std::optional<NamedColumn> headingAt(Box& heading) const {
     constexpr float kHigh = 20, kWide = 64;
-    for (const TensorId id : {TensorId::q, TensorId::k, TensorId::w_q, TensorId::w_k, TensorId::b_q, TensorId::b_k}) {
+    for (const TensorId id :
+         {TensorId::q, TensorId::k, TensorId::w_q, TensorId::w_k, TensorId::b_q, TensorId::b_k}) {
       const MatrixPlace* m = c_.layout.find(id);
       for (int i = 0; m && i < (m->transposed ? m->rows : m->cols); ++i) {
         const Box cell = onScreen(c_.layout, c_.view, m->cellBox(0, i));
-        heading = m->transposed ? Box{cell.x - 6 - kWide, cell.y, kWide, m->cell} : Box{cell.x, cell.y - 2 - kHigh, m->cell, kHigh};
+        heading = m->transposed ? Box{cell.x - 6 - kWide, cell.y, kWide, m->cell}
+                                : Box{cell.x, cell.y - 2 - kHigh, m->cell, kHigh};
         if (heading.contains(io_.MousePos.x, io_.MousePos.y)) return namedColumn(c_.state, id, i);
       }
     }
@@ -344,14 +380,18 @@ class Pointer {
 
   [[gnu::noinline]] void typeColumn(NamedColumn column, Box box) {
     if (c_.locked("column_names")) return;
-    if (c_.view.glossary) c_.view.glossary->open.clear();  // the first click may have opened the term of the title
+    if (c_.view.glossary)
+      c_.view.glossary->open.clear();  // the first click may have opened the term of the title
     TextTarget t;
     t.kind = TextTarget::Kind::column;
     t.cell = {TensorId::q, column.head, 0, column.col};
-    t.name = base::joined({c_.state.columnLayout ? base::late<"Name of row ">() : base::late<"Name of column ">(), column.col + 1});
+    t.name =
+        base::joined({c_.state.columnLayout ? base::late<"Name of row ">() : base::late<"Name of column ">(),
+                      column.col + 1});
     t.text = document::columnName(c_.state, column.head, column.col);
     const float width = std::max(box.width + 24, 84.0f);
-    t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13, width, 26};
+    t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13,
+             width, 26};
     t.centered = true;
     c_.requests.text = t;
   }
@@ -367,7 +407,8 @@ class Pointer {
     t.name = (t.ofKeys ? "Key token " : "Token ") + std::to_string(token + 1);
     t.text = (t.ofKeys ? c_.state.keyLabels : c_.state.labels)[static_cast<std::size_t>(token)];
     const float width = std::max(box.width + 16, 64.0f);
-    t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13, width, 26};
+    t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13,
+             width, 26};
     t.centered = true;
     c_.requests.text = t;
   }
@@ -396,7 +437,8 @@ void drawScrollbar(Context& c, float limit, float alpha) {
   const Box& b = c.layout.board;
   const float length = barLength(c), y = b.y + (b.height - length) * c.view.scroll / limit;
   const Box bar{b.right() - 8, y + 2, 5, length - 4};
-  ImGui::GetWindowDrawList()->AddRectFilled({bar.x, bar.y}, {bar.right(), bar.bottom()}, withAlpha(c.palette.faint, alpha), 2.5f);
+  ImGui::GetWindowDrawList()->AddRectFilled({bar.x, bar.y}, {bar.right(), bar.bottom()},
+                                            withAlpha(c.palette.faint, alpha), 2.5f);
 }
 
 void settleScroll(Context& c) {

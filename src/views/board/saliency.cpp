@@ -34,9 +34,12 @@ void triangle(ImDrawList* list, float right, float top, float side, bool up, ImU
 
 /// "Q[saw₄, 3]", with the head if it is not the one on the board.
 std::string nameOf(const Context& c, const CellRef& cell) {
-  const std::string title = attention::explain(c.spec, c.inputs, c.trace, cell, c.state.labels, document::keyLabels(c.state), 0).title;
+  const std::string title =
+      attention::explain(c.spec, c.inputs, c.trace, cell, c.state.labels, document::keyLabels(c.state), 0)
+          .title;
   std::string name = title.substr(0, title.find(" = "));
-  if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head) name += " of head " + std::to_string(cell.head + 1);
+  if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head)
+    name += " of head " + std::to_string(cell.head + 1);
   return name;
 }
 
@@ -67,7 +70,9 @@ struct Places {
     const float high = std::min(22.0f, pitch - 2);
     return {r.right() - nudge, r.midY() - high / 2, nudge, high};
   }
-  Box all() const { return {box.x, row(rows).y + 5, std::min(narrow ? 142.0f : 220.0f, box.width * 0.5f), 26}; }
+  Box all() const {
+    return {box.x, row(rows).y + 5, std::min(narrow ? 142.0f : 220.0f, box.width * 0.5f), 26};
+  }
 
   static constexpr float kFoot = 34;
   Box box;
@@ -79,8 +84,10 @@ struct Places {
 /// Draws a button like Widgets do, where its input has been handled separately.
 void face(Context& c, const Box& box, std::string_view words) {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const bool over = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()});
-  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, over ? c.palette.hover : c.palette.panel, 5);
+  const bool over =
+      ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()});
+  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, over ? c.palette.hover : c.palette.panel,
+                      5);
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c.palette.border, 5);
   textCentered(list, c.fonts.text, box.midX(), box.midY(), c.palette.text, words);
 }
@@ -93,8 +100,10 @@ void drawRow(Context& c, const Places& at, int i, const Nudge& nudge, const Sali
   const float side = sideOf(std::fabs(nudge.gradient) / saliency.largest), y = row.midY();
   triangle(list, row.x + 6 + side / 2, y - side * 0.43f, side, nudge.by > 0, p.text);
   // The cell is at the left, the step and its effect at the right, and the bar in the space between.
-  const std::string step = signedNumber(nudge.by, 2), does = letterOf(c, saliencyTarget(c).tensor) + signedNumber(nudge.change, decimalsOf(c));
-  const float doesWidth = textWidth(digits, "W ") + textWidth(digits, "+") + textWidth(digits, formatNumber(0, decimalsOf(c)));
+  const std::string step = signedNumber(nudge.by, 2),
+                    does = letterOf(c, saliencyTarget(c).tensor) + signedNumber(nudge.change, decimalsOf(c));
+  const float doesWidth =
+      textWidth(digits, "W ") + textWidth(digits, "+") + textWidth(digits, formatNumber(0, decimalsOf(c)));
   const float stepWidth = textWidth(digits, "+0.10"), arrow = at.narrow ? 18.0f : 28.0f;
   const float name = row.x + 20, room = button.x - 10 - name - stepWidth - arrow - doesWidth;
   const float nameWidth = std::min(room, at.narrow ? room : std::max(100.0f, room * 0.42f));
@@ -104,7 +113,8 @@ void drawRow(Context& c, const Places& at, int i, const Nudge& nudge, const Sali
   const std::string_view tensor = std::string_view(words).substr(0, symbol);
   textMiddle(list, c.fonts.strong, x, y, hue(p, nudge.cell.tensor), tensor);
   x += textWidth(c.fonts.strong, tensor);
-  if (symbol != std::string::npos) textMiddle(list, c.fonts.text, x, y, p.text, std::string_view(words).substr(symbol));
+  if (symbol != std::string::npos)
+    textMiddle(list, c.fonts.text, x, y, p.text, std::string_view(words).substr(symbol));
   x = name + nameWidth;
   textMiddle(list, digits, x, y, p.text, step);
   textCentered(list, c.fonts.text, x + stepWidth + arrow / 2, y, p.muted, "→");
@@ -114,7 +124,8 @@ void drawRow(Context& c, const Places& at, int i, const Nudge& nudge, const Sali
   const float longest = std::min(180.0f, button.x - 14 - x);
   if (longest > 24 && most > 0) {
     const float width = std::max(2.0f, longest * static_cast<float>(std::fabs(nudge.change) / most));
-    list->AddRectFilled({x, y - 4}, {x + width, y + 4}, withAlpha(p.weight, nudge.change < 0 ? 0.35f : 0.8f), 2);
+    list->AddRectFilled({x, y - 4}, {x + width, y + 4}, withAlpha(p.weight, nudge.change < 0 ? 0.35f : 0.8f),
+                        2);
   }
   face(c, button, "Nudge");
 }
@@ -125,13 +136,16 @@ void drawFoot(Context& c, const Places& at, const Saliency& saliency) {
   face(c, all, at.narrow ? "Nudge all by 0.10" : "Nudge all: one step of size 0.10");
   const int decimals = decimalsOf(c);
   ImFont* digits = at.narrow ? c.fonts.monoSmall : c.fonts.mono;
-  const std::string before = letterOf(c, saliencyTarget(c).tensor) + formatNumber(saliency.value, decimals) + " → ", after = formatNumber(saliency.together, decimals);
+  const std::string before = letterOf(c, saliencyTarget(c).tensor) + formatNumber(saliency.value, decimals) +
+                             " → ",
+                    after = formatNumber(saliency.together, decimals);
   const float x = all.right() + 14, end = x + textWidth(digits, before);
   textMiddle(list, digits, x, all.midY(), c.palette.text, before);
   textMiddle(list, digits, end, all.midY(), c.palette.weight, after);
   const std::string count = std::to_string(saliency.reached) + (saliency.reached == 1 ? " cell" : " cells");
   const float left = at.box.right() - textWidth(c.fonts.small, count);
-  if (left > end + textWidth(digits, after) + 8) textMiddle(list, c.fonts.small, left, all.midY(), c.palette.muted, count);
+  if (left > end + textWidth(digits, after) + 8)
+    textMiddle(list, c.fonts.small, left, all.midY(), c.palette.muted, count);
 }
 
 }  // namespace
@@ -139,13 +153,15 @@ void drawFoot(Context& c, const Places& at, const Saliency& saliency) {
 CellRef saliencyTarget(const Context& c) {
   CellRef cell = c.chosen();
   if (cell.tensor == TensorId::scores) cell.tensor = TensorId::masked;
-  if (c.showsMean() && (cell.tensor == TensorId::weights || cell.tensor == TensorId::head_output)) cell.head = attention::kMeanHead;
+  if (c.showsMean() && (cell.tensor == TensorId::weights || cell.tensor == TensorId::head_output))
+    cell.head = attention::kMeanHead;
   return cell;
 }
 
 const Saliency& saliencyOf(const Context& c) { return c.derived.saliency(saliencyTarget(c), changeable(c)); }
 
-void drawTriangles(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look, const float* peaks) {
+void drawTriangles(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look,
+                   const float* peaks) {
   if (!c.state.gradient || m.cell < kSmallest || !c.editable(m.tensor)) return;
   const Saliency& saliency = saliencyOf(c);
   const Tensor &g = saliency.gradients[m.tensor], &values = *c.tensor(m.tensor);
@@ -157,10 +173,12 @@ void drawTriangles(Context& c, const MatrixPlace& m, const Box& box, const draw:
     const float y = box.y + static_cast<float>(down) * m.cell;
     if (y < c.layout.board.y - m.cell || y > c.layout.board.bottom()) continue;
     for (int across = 0; across < m.cols; ++across) {
-      const int row = s.firstRow + (m.transposed ? across : down), col = s.firstCol + (m.transposed ? down : across);
+      const int row = s.firstRow + (m.transposed ? across : down),
+                col = s.firstCol + (m.transposed ? down : across);
       const double share = std::fabs(double{g.at(s.head, row, col)}) / saliency.largest;
       if (share < 1e-3) continue;
-      const ImU32 color = textOn(draw::at(look.map, draw::fraction(look, values.at(s.head, row, col), peaks ? peaks[row] : 0)));
+      const ImU32 color = textOn(
+          draw::at(look.map, draw::fraction(look, values.at(s.head, row, col), peaks ? peaks[row] : 0)));
       const float right = box.x + static_cast<float>(across + 1) * m.cell - inset;
       triangle(list, right, y + inset, sideOf(share) * scale, g.at(s.head, row, col) > 0, color);
     }
@@ -173,7 +191,8 @@ void raiseLegend(Context& c) {
   const Box keys = onScreen(c.layout, c.view, k->box), queries = onScreen(c.layout, c.view, q->box);
   const float left = c.layout.board.x + 32, top = onScreen(c.layout, c.view, {0, 0, 0, 0}).y + 16;
   const float width = keys.x - 24 - left, height = queries.y - 28 - top;
-  const bool isTaken = !c.layout.inspector.empty() && onScreen(c.layout, c.view, c.layout.inspector).y < queries.y;
+  const bool isTaken =
+      !c.layout.inspector.empty() && onScreen(c.layout, c.view, c.layout.inspector).y < queries.y;
   if (width < 150 || height < 116 || isTaken) return;
   const Saliency& saliency = saliencyOf(c);
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -181,7 +200,8 @@ void raiseLegend(Context& c) {
   CellRef target = c.chosen();
   float y = top + 8;
   textMiddle(list, c.fonts.strong, left, y, p.text, "What would raise");
-  textMiddle(list, c.fonts.strong, left, y + 19, p.text, elide(c.fonts.strong, nameOf(c, target) + "?", width));
+  textMiddle(list, c.fonts.strong, left, y + 19, p.text,
+             elide(c.fonts.strong, nameOf(c, target) + "?", width));
   c.widgetRects["raise-legend"] = {left, top, std::min(width, 200.0f), 116};
   if (saliency.reached == 0) return;
   y += 46;
@@ -195,7 +215,9 @@ void raiseLegend(Context& c) {
   float x = left;
   for (const double share : {0.25, 0.5, 1.0}) {
     const float side = sideOf(share);
-    const std::string words = formatNumber(share * saliency.largest, saliency.largest < 0.1 ? 4 : saliency.largest < 10 ? 2 : 0);
+    const std::string words = formatNumber(share * saliency.largest, saliency.largest < 0.1  ? 4
+                                                                     : saliency.largest < 10 ? 2
+                                                                                             : 0);
     triangle(list, x + side, y - side * 0.43f, side, true, p.text);
     textMiddle(list, c.fonts.monoSmall, x + side + 4, y, p.muted, words);
     x += side + 12 + textWidth(c.fonts.monoSmall, words);
@@ -205,16 +227,21 @@ void raiseLegend(Context& c) {
 void raiseList(Context& c, const Box& box, bool press) {
   const Saliency& saliency = saliencyOf(c);
   const auto given = attention::tensorRow(saliencyTarget(c).tensor).given;
-  const std::string why = changeable(c) == 0           ? "This page has locked every input."
-                          : given && c.inputs.*given ? "This is an input that the page has locked: select a score, a weight or an output."
-                                                       : attention::whyUnreached(c.spec, c.trace, saliencyTarget(c), saliency);
+  const std::string why =
+      changeable(c) == 0 ? "This page has locked every input."
+      : given && c.inputs.*given
+          ? "This is an input that the page has locked: select a score, a weight or an output."
+          : attention::whyUnreached(c.spec, c.trace, saliencyTarget(c), saliency);
   if (saliency.strongest.empty()) {
-    if (!press) paragraph(ImGui::GetWindowDrawList(), c.fonts.text, box.x, box.y + 2, box.width, c.palette.text, why);
+    if (!press)
+      paragraph(ImGui::GetWindowDrawList(), c.fonts.text, box.x, box.y + 2, box.width, c.palette.text, why);
     return;
   }
   Box rows = box;
   if (!why.empty()) {  // explains why some of the inputs have no effect
-    const float high = paragraph(press ? nullptr : ImGui::GetWindowDrawList(), c.fonts.small, box.x, box.y, box.width, c.palette.muted, why) + 4;
+    const float high = paragraph(press ? nullptr : ImGui::GetWindowDrawList(), c.fonts.small, box.x, box.y,
+                                 box.width, c.palette.muted, why) +
+                       4;
     rows.y += high, rows.height -= high;
   }
   const Places at(c, rows, static_cast<int>(saliency.strongest.size()));

@@ -19,14 +19,15 @@ using attention::Tensor;
 using base::late;
 using document::OptionId;
 
-constexpr float kFades = 120;   // milliseconds in which a step appears with reduced motion
+constexpr float kFades = 120;  // milliseconds in which a step appears with reduced motion
 constexpr float kSpeeds[] = {1, 2, 0.5f};
 // The opacity with which unrelated cells are dimmed.
 constexpr float kVeil = 0.66f;
 
 /// The last step whose result is shown on the board. What moves stands for its step until it has arrived.
 RowStep madeOf(const StepperView& w) {
-  const bool moves = std::any_of(w.beats.begin(), w.beats.end(), [](const Beat& b) { return b.motion != Motion::none; });
+  const bool moves =
+      std::any_of(w.beats.begin(), w.beats.end(), [](const Beat& b) { return b.motion != Motion::none; });
   if (w.part >= (moves ? 1.0f : 0.5f)) return w.now();
   return w.shown > 1 ? w.steps[static_cast<std::size_t>(w.shown - 2)] : RowStep::none;
 }
@@ -37,7 +38,9 @@ float lengthOf(const std::vector<Beat>& beats) {
   return ms;
 }
 
-std::vector<Beat> beatsAt(const Context& c, const StepperView& w, int step) { return beatsOf(w.steps[static_cast<std::size_t>(step)], w.steps, c.spec); }
+std::vector<Beat> beatsAt(const Context& c, const StepperView& w, int step) {
+  return beatsOf(w.steps[static_cast<std::size_t>(step)], w.steps, c.spec);
+}
 
 /// Goes to a time within the `shown`-th step.
 void goToTime(Context& c, StepperView& w, int shown, float part) {
@@ -46,7 +49,8 @@ void goToTime(Context& c, StepperView& w, int shown, float part) {
   if (shown != c.state.stepper) c.requests.set(OptionId::stepper, static_cast<double>(shown));
 }
 
-/// Follows the document where a reader, a script or a lesson has changed it. The next step comes by its motion, any other is there at once.
+/// Follows the document where a reader, a script or a lesson has changed it. The next step comes by its
+/// motion, any other is there at once.
 void follow(Context& c, StepperView& w) {
   const int to = std::clamp(c.state.stepper, 1, static_cast<int>(w.steps.size())), before = w.shown;
   if (c.state.stepper == w.told) return;
@@ -54,7 +58,8 @@ void follow(Context& c, StepperView& w) {
   if (to == before) return;
   w.runs = to == before + 1;
   w.shown = to, w.beats = beatsAt(c, w, to - 1);
-  w.part = w.runs ? c.view.still ? std::max(0.0f, 1 - kFades / std::max(lengthOf(w.beats), 1.0f)) : 0.0f : 1.0f;
+  w.part =
+      w.runs ? c.view.still ? std::max(0.0f, 1 - kFades / std::max(lengthOf(w.beats), 1.0f)) : 0.0f : 1.0f;
   if (before == 0 && to == 1 && c.view.guideOpen) w.plays = w.stays = true;  // a lesson shows the whole way
 }
 
@@ -81,8 +86,8 @@ attention::StepPlace placeOf(const Context& c) {
   at.head = c.state.focusHead;
   at.row = std::clamp(rows == attention::Rows::queries ? cell.row : c.rowsSoFar() - 1, 0, c.rowsSoFar() - 1);
   const float* w = c.trace.weights.row(at.head, at.row);
-  at.key = attention::isOfPairs(cell.tensor)       ? cell.col
-           : rows == attention::Rows::keys ? cell.row
+  at.key = attention::isOfPairs(cell.tensor) ? cell.col
+           : rows == attention::Rows::keys   ? cell.row
                                            : static_cast<int>(std::max_element(w, w + c.state.keyTokens) - w);
   at.key = std::clamp(at.key, 0, c.state.keyTokens - 1);
   if (cell.tensor == TensorId::head_output || cell.tensor == TensorId::output) at.column = cell.col;
@@ -98,7 +103,8 @@ bool button(Context& c, std::string_view name, Sign sign, const Box& box, bool e
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool over = enabled && ImGui::IsItemHovered();
   if (sign != Sign::close) {
-    list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, over ? c.palette.hover : c.palette.panel, 6);
+    list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, over ? c.palette.hover : c.palette.panel,
+                        6);
     list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c.palette.border, 6);
   }
   const ImU32 color = enabled ? c.palette.text : c.palette.faint;
@@ -135,19 +141,26 @@ std::string wordOf(const Context& c, RowStep step, Motion motion) {
   }
 }
 
-/// The time of all steps from left to right. Each has some room, so that it can be pressed, and the rest of the room is shared by time.
+/// The time of all steps from left to right. Each has some room, so that it can be pressed, and the rest of
+/// the room is shared by time.
 class Track {
  public:
-  Track(Context& c, StepperView& w, const Box& box) : c_(c), w_(w), box_(box), list_(ImGui::GetWindowDrawList()) {
+  Track(Context& c, StepperView& w, const Box& box)
+      : c_(c),
+        w_(w),
+        box_(box),
+        list_(ImGui::GetWindowDrawList()) {
     const float even = 0.45f * box.width / static_cast<float>(w.steps.size());
     float all = 0, x = box.x;
     for (int i = 0; i < count(); ++i) beats_.push_back(beatsAt(c, w, i)), all += lengthOf(beats_.back());
-    for (const auto& beats : beats_) at_.push_back(x), x += even + 0.55f * box.width * lengthOf(beats) / std::max(all, 1.0f);
+    for (const auto& beats : beats_)
+      at_.push_back(x), x += even + 0.55f * box.width * lengthOf(beats) / std::max(all, 1.0f);
     at_.push_back(box.right());
   }
 
   void draw() {
-    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::IsMouseReleased(ImGuiMouseButton_Left)) w_.drags = false;
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::IsMouseReleased(ImGuiMouseButton_Left))
+      w_.drags = false;
     for (int i = 0; i < count(); ++i) press(i);
     for (int i = 0; i < count(); ++i) segments(i);
     words();
@@ -214,7 +227,9 @@ class Track {
         const std::string text = wordOf(c_, w_.steps[static_cast<std::size_t>(i)], b.motion);
         const float width = textWidth(c_.fonts.small, text), at = now();
         const bool isNow = i + 1 == w_.shown && at > x - 0.5f && at <= to + 0.5f;
-        all.push_back({text, (x + to) / 2, std::clamp((x + to - width) / 2, box_.x - 24, box_.right() + 24 - width), width, isNow});
+        all.push_back({text, (x + to) / 2,
+                       std::clamp((x + to - width) / 2, box_.x - 24, box_.right() + 24 - width), width,
+                       isNow});
       });
     const Word* present = nullptr;
     for (const Word& one : all)
@@ -222,10 +237,14 @@ class Track {
     float end = 0;
     for (const Word& one : all) {
       const bool isPresent = &one == present;
-      const bool isFree = !present || one.left + one.width + 6 <= present->left || one.left >= present->left + present->width + 6;
+      const bool isFree = !present || one.left + one.width + 6 <= present->left ||
+                          one.left >= present->left + present->width + 6;
       if (!isPresent && (one.left < end || !isFree)) continue;
-      textMiddle(list_, c_.fonts.small, one.left, box_.y + 28, isPresent ? c_.palette.text : c_.palette.muted, one.text);
-      if (isPresent) textMiddle(list_, c_.fonts.small, one.left + 0.5f, box_.y + 28, c_.palette.text, one.text);  // there is no bold font of that size
+      textMiddle(list_, c_.fonts.small, one.left, box_.y + 28, isPresent ? c_.palette.text : c_.palette.muted,
+                 one.text);
+      if (isPresent)
+        textMiddle(list_, c_.fonts.small, one.left + 0.5f, box_.y + 28, c_.palette.text,
+                   one.text);  // there is no bold font of that size
       end = one.left + one.width + 6;
     }
   }
@@ -245,9 +264,13 @@ void speed(Context& c, const Box& box) {
     c.view.stepSpeed = at + 1 < std::end(kSpeeds) ? at[1] : kSpeeds[0];
   }
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, ImGui::IsItemHovered() ? c.palette.hover : c.palette.panel, 6);
+  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()},
+                      ImGui::IsItemHovered() ? c.palette.hover : c.palette.panel, 6);
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c.palette.border, 6);
-  textCentered(list, c.fonts.small, box.midX(), box.midY(), c.palette.text, c.view.stepSpeed == 1 ? "1×" : c.view.stepSpeed == 2 ? "2×" : "0.5×");
+  textCentered(list, c.fonts.small, box.midX(), box.midY(), c.palette.text,
+               c.view.stepSpeed == 1   ? "1×"
+               : c.view.stepSpeed == 2 ? "2×"
+                                       : "0.5×");
 }
 
 void bar(Context& c, StepperView& w) {
@@ -256,7 +279,8 @@ void bar(Context& c, StepperView& w) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Box& line = c.layout.stepLine;
   list->AddRectFilled({b.x, line.empty() ? b.y : line.y}, {b.right(), b.bottom()}, c.palette.panel);
-  list->AddLine({b.x, (line.empty() ? b.y : line.y) + 0.5f}, {b.right(), (line.empty() ? b.y : line.y) + 0.5f}, c.palette.border);
+  list->AddLine({b.x, (line.empty() ? b.y : line.y) + 0.5f},
+                {b.right(), (line.empty() ? b.y : line.y) + 0.5f}, c.palette.border);
   c.widgetRects["stepper-bar"] = b;
   const int count = static_cast<int>(w.steps.size());
   const bool narrow = b.width < 600;
@@ -283,7 +307,8 @@ void bar(Context& c, StepperView& w) {
 // ---- on the board
 
 bool isOf(const Context& c, const MatrixPlace& m, const Region& r) {
-  return (r.tensor == m.tensor || r.tensor == shownTensor(m.tensor)) && r.head == sliceOf(c.state, m.tensor).head;
+  return (r.tensor == m.tensor || r.tensor == shownTensor(m.tensor)) &&
+         r.head == sliceOf(c.state, m.tensor).head;
 }
 
 /// A block of cells in the columns and rows shown on the board.
@@ -310,7 +335,8 @@ void reveal(Context& c, const StepperView& w) {
       for (const MatrixPlace& m : c.layout.matrices) {
         const auto b = blockOf(c, m, r);
         if (!b) continue;
-        const float top = m.box.y + static_cast<float>(b->top) * m.cell - 44, bottom = m.box.y + static_cast<float>(b->bottom) * m.cell + 12;
+        const float top = m.box.y + static_cast<float>(b->top) * m.cell - 44,
+                    bottom = m.box.y + static_cast<float>(b->bottom) * m.cell + 12;
         const float height = c.layout.board.height;
         if (bottom > c.view.scroll + height) c.view.scroll = std::min(bottom - height, top);
         if (top < c.view.scroll) c.view.scroll = std::max(top, 0.0f);
@@ -327,14 +353,20 @@ void number(Context& c, float x, float y, float cell, double value, ImU32 color)
 
 void ring(const Box& box, const MatrixPlace& m, const Block& b, ImU32 color, float thick) {
   const float grow = m.cell >= 20 ? 1.0f : 0.0f;
-  ImGui::GetWindowDrawList()->AddRect({box.x + static_cast<float>(b.left) * m.cell - grow, box.y + static_cast<float>(b.top) * m.cell - grow},
-                                      {box.x + static_cast<float>(b.right) * m.cell + grow, box.y + static_cast<float>(b.bottom) * m.cell + grow}, color,
-                                      m.cell >= 20 ? 6.0f : 1.0f, 0, thick);
+  ImGui::GetWindowDrawList()->AddRect(
+      {box.x + static_cast<float>(b.left) * m.cell - grow, box.y + static_cast<float>(b.top) * m.cell - grow},
+      {box.x + static_cast<float>(b.right) * m.cell + grow,
+       box.y + static_cast<float>(b.bottom) * m.cell + grow},
+      color, m.cell >= 20 ? 6.0f : 1.0f, 0, thick);
 }
 
 }  // namespace
 
-const StepperView* stepperOf(const Context& c) { return c.state.stepper > 0 && !c.showsMean() && !c.onPage() && c.view.stepper && c.view.stepper->shown > 0 ? c.view.stepper.get() : nullptr; }
+const StepperView* stepperOf(const Context& c) {
+  return c.state.stepper > 0 && !c.showsMean() && !c.onPage() && c.view.stepper && c.view.stepper->shown > 0
+             ? c.view.stepper.get()
+             : nullptr;
+}
 
 std::pair<ImFont*, std::string> fittedNumber(const Context& c, double value, float cell) {
   int decimals = c.state.decimals;
@@ -373,7 +405,8 @@ void readStepper(Context& c) {
   if (w.frame != ImGui::GetFrameCount()) advance(c, w);  // a frame may be built more than once
   w.frame = ImGui::GetFrameCount();
   c.view.busy |= w.runs || w.plays;
-  const attention::DisplayState weights = attention::displayState(TensorId::weights, madeOf(w), c.spec, c.inputs);
+  const attention::DisplayState weights =
+      attention::displayState(TensorId::weights, madeOf(w), c.spec, c.inputs);
   if (!weights.isThere || weights.tensor != TensorId::weights) c.view.unreached = w.at.row;
   bar(c, w);
 }
@@ -408,32 +441,48 @@ void drawSteps(Context& c, const MatrixPlace& m, const Box& box, const draw::Hea
   if (s.isThere && s.tensor == usual && !s.isShare) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Slice slice = sliceOf(c.state, m.tensor);
-  const bool ofKeys = attention::rowsOf(m.tensor) == attention::Rows::keys;  // rotated keys do not exist yet at this step
+  const bool ofKeys =
+      attention::rowsOf(m.tensor) == attention::Rows::keys;  // rotated keys do not exist yet at this step
   const int first = ofKeys ? 0 : w.at.row - slice.firstRow, count = ofKeys ? m.rows : 1;
   const bool isColumn = m.transposed && !ofKeys;  // the row is drawn as a column
-  const float y = isColumn ? box.y : box.y + static_cast<float>(first) * m.cell, edge = m.cell >= 20 ? 0.5f : 0;
+  const float y = isColumn ? box.y : box.y + static_cast<float>(first) * m.cell,
+              edge = m.cell >= 20 ? 0.5f : 0;
   const float left = isColumn ? box.x + static_cast<float>(first) * m.cell : box.x;
-  if (isColumn) list->AddRectFilled({left - edge, box.y - 1}, {left + m.cell + edge, box.bottom() + 1}, c.palette.panel);
-  else list->AddRectFilled({box.x - 1, y - edge}, {box.right() + 1, y + static_cast<float>(count) * m.cell + edge}, c.palette.panel);
+  if (isColumn)
+    list->AddRectFilled({left - edge, box.y - 1}, {left + m.cell + edge, box.bottom() + 1}, c.palette.panel);
+  else
+    list->AddRectFilled({box.x - 1, y - edge},
+                        {box.right() + 1, y + static_cast<float>(count) * m.cell + edge}, c.palette.panel);
   const Tensor* tensor = s.isThere ? c.tensor(s.tensor) : nullptr;
   if (!tensor) return;
-  const bool isWay = s.tensor == TensorId::exponentials;  // exponentials, on the way to the weights, do not have the weights' colours
+  const bool isWay =
+      s.tensor ==
+      TensorId::exponentials;  // exponentials, on the way to the weights, do not have the weights' colours
   const double sum = s.isShare ? double{c.trace.rowSum.at(w.at.head, w.at.row, 0)} : 1.0;
   for (int j = 0; j < (isColumn ? m.rows : m.cols); ++j) {
-    const double value = double{(s.isShare ? c.trace.exponentials : *tensor).at(w.at.head, w.at.row, j)} / sum;
+    const double value =
+        double{(s.isShare ? c.trace.exponentials : *tensor).at(w.at.head, w.at.row, j)} / sum;
     const float along = static_cast<float>(j) * m.cell, gap = m.cell >= 20 ? 1.5f : 0.0f;
     const float x = isColumn ? left : left + along, top = isColumn ? y + along : y;
     const draw::Color fill = draw::at(look.map, draw::fraction(look, static_cast<float>(value), 0));
-    if (!isWay) list->AddRectFilled({x + gap, top + gap}, {x + m.cell - gap, top + m.cell - gap}, toU32(fill), look.radius);
-    else if (m.cell >= 12) list->AddRect({x + 2, top + 2}, {x + m.cell - 2, top + m.cell - 2}, c.palette.border, 3);
-    if (m.cell >= 26) number(c, x + m.cell / 2, top + m.cell / 2, m.cell, value, isWay ? c.palette.text : textOn(fill));
+    if (!isWay)
+      list->AddRectFilled({x + gap, top + gap}, {x + m.cell - gap, top + m.cell - gap}, toU32(fill),
+                          look.radius);
+    else if (m.cell >= 12)
+      list->AddRect({x + 2, top + 2}, {x + m.cell - 2, top + m.cell - 2}, c.palette.border, 3);
+    if (m.cell >= 26)
+      number(c, x + m.cell / 2, top + m.cell / 2, m.cell, value, isWay ? c.palette.text : textOn(fill));
   }
   if (!isWay) return;
-  if (m.cell >= 20 && !c.layout.arrow.empty()) textRight(list, c.fonts.small, box.x - 8, (isColumn ? box.bottom() : y + m.cell) - m.cell / 2, c.palette.weight, "exp");
+  if (m.cell >= 20 && !c.layout.arrow.empty())
+    textRight(list, c.fonts.small, box.x - 8, (isColumn ? box.bottom() : y + m.cell) - m.cell / 2,
+              c.palette.weight, "exp");
   if (m.sums && madeOf(w) == RowStep::sum && isColumn)
-    textCentered(list, c.fonts.monoSmall, left + m.cell / 2, box.bottom() + 11, c.palette.text, formatNumber(double{c.trace.rowSum.at(w.at.head, w.at.row, 0)}, 2));
+    textCentered(list, c.fonts.monoSmall, left + m.cell / 2, box.bottom() + 11, c.palette.text,
+                 formatNumber(double{c.trace.rowSum.at(w.at.head, w.at.row, 0)}, 2));
   else if (m.sums && madeOf(w) == RowStep::sum)
-    textMiddle(list, c.fonts.monoSmall, box.right() + 6, y + m.cell / 2, c.palette.text, formatNumber(double{c.trace.rowSum.at(w.at.head, w.at.row, 0)}, 2));
+    textMiddle(list, c.fonts.monoSmall, box.right() + 6, y + m.cell / 2, c.palette.text,
+               formatNumber(double{c.trace.rowSum.at(w.at.head, w.at.row, 0)}, 2));
 }
 
 void drawStepLight(Context& c, const MatrixPlace& m, const Box& box) {
@@ -457,17 +506,22 @@ void drawStepLight(Context& c, const MatrixPlace& m, const Box& box) {
     for (const Block& b : lit)
       if (b.top <= edges[e] && b.bottom >= edges[e + 1]) taken.push_back({b.left, b.right});
     base::sort(taken, std::less<>());
-    const float top = box.y + static_cast<float>(edges[e]) * m.cell - (edges[e] == 0 ? 2 : 0), bottom = box.y + static_cast<float>(edges[e + 1]) * m.cell + (edges[e + 1] == m.rows ? 2 : 0);
+    const float top = box.y + static_cast<float>(edges[e]) * m.cell - (edges[e] == 0 ? 2 : 0),
+                bottom = box.y + static_cast<float>(edges[e + 1]) * m.cell + (edges[e + 1] == m.rows ? 2 : 0);
     int at = 0;
     const auto cover = [&](int to) {
-      if (to > at) list->AddRectFilled({box.x + static_cast<float>(at) * m.cell - (at == 0 ? 2 : 0), top}, {box.x + static_cast<float>(to) * m.cell + (to == m.cols ? 2 : 0), bottom}, veil);
+      if (to > at)
+        list->AddRectFilled({box.x + static_cast<float>(at) * m.cell - (at == 0 ? 2 : 0), top},
+                            {box.x + static_cast<float>(to) * m.cell + (to == m.cols ? 2 : 0), bottom}, veil);
     };
     for (const auto& [left, right] : taken) cover(left), at = std::max(at, right);
     cover(m.cols);
-    if (sums > 0 && taken.empty()) list->AddRectFilled({box.right() + 3, top}, {box.right() + sums, bottom}, veil);
+    if (sums > 0 && taken.empty())
+      list->AddRectFilled({box.right() + 3, top}, {box.right() + sums, bottom}, veil);
   }
   for (int i = 0; m.sums && m.transposed && i < m.cols; ++i) {  // the sums of columns are below them
-    const bool isLit = std::any_of(lit.begin(), lit.end(), [&](const Block& b) { return b.left <= i && i < b.right; });
+    const bool isLit =
+        std::any_of(lit.begin(), lit.end(), [&](const Block& b) { return b.left <= i && i < b.right; });
     const float left = box.x + static_cast<float>(i) * m.cell;
     if (!isLit) list->AddRectFilled({left, box.bottom() + 3}, {left + m.cell, box.bottom() + 22}, veil);
   }
@@ -478,22 +532,30 @@ void drawStepLight(Context& c, const MatrixPlace& m, const Box& box) {
   if (lit.empty() || !attention::isOfPairs(m.tensor)) return;
   const Slice slice = sliceOf(c.state, m.tensor);
   const int row = w.at.row - slice.firstRow;
-  int key = w.now() == RowStep::threshold || w.now() == RowStep::sum || w.now() == RowStep::values ? -1 : w.at.key;
+  int key =
+      w.now() == RowStep::threshold || w.now() == RowStep::sum || w.now() == RowStep::values ? -1 : w.at.key;
   if (w.now() == RowStep::maximum) {
     const float* masked = c.trace.masked.row(w.at.head, w.at.row);
     key = static_cast<int>(std::max_element(masked, masked + c.state.keyTokens) - masked);
   }
-  if (key >= 0) ring(box, m, m.transposed ? Block{row, key, row + 1, key + 1} : Block{key, row, key + 1, row + 1}, color, thick);
+  if (key >= 0)
+    ring(box, m, m.transposed ? Block{row, key, row + 1, key + 1} : Block{key, row, key + 1, row + 1}, color,
+         thick);
 }
 
 attention::Explanation stepsExplanation(const Context& c, bool all) {
   const StepperView& w = *stepperOf(c);
   attention::Explanation e;
   for (int i = all ? 0 : w.shown - 1; i < w.shown; ++i) {
-    auto lines = attention::linesOf(w.steps[static_cast<std::size_t>(i)], c.spec, c.inputs, c.trace, w.at, c.state.labels, document::keyLabels(c.state), c.state.decimals, all ? 3 : 2);
-    e.terms.insert(e.terms.end(), std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
+    auto lines =
+        attention::linesOf(w.steps[static_cast<std::size_t>(i)], c.spec, c.inputs, c.trace, w.at,
+                           c.state.labels, document::keyLabels(c.state), c.state.decimals, all ? 3 : 2);
+    e.terms.insert(e.terms.end(), std::make_move_iterator(lines.begin()),
+                   std::make_move_iterator(lines.end()));
   }
-  e.title = attention::explain(c.spec, c.inputs, c.trace, {TensorId::weights, w.at.head, w.at.row, w.at.key}, c.state.labels, document::keyLabels(c.state), c.state.decimals).title;
+  e.title = attention::explain(c.spec, c.inputs, c.trace, {TensorId::weights, w.at.head, w.at.row, w.at.key},
+                               c.state.labels, document::keyLabels(c.state), c.state.decimals)
+                .title;
   if (c.view.unreached >= 0) e.title.resize(e.title.find(" = "));
   return e;
 }
@@ -508,21 +570,26 @@ void drawStepperBar(Context& c) {
   ImFont* font = line.width < 900 ? c.fonts.monoSmall : c.fonts.mono;
   const CellRef pair{TensorId::weights, w.at.head, w.at.row, w.at.key};
   const std::vector<TouchedLine> lines = touchedLines(c, stepsExplanation(c, false), pair);
-  const float left = line.x + (narrow ? 10.0f : 18.0f), x = left + (narrow ? 0.0f : 118.0f), width = line.right() - 14 - x;
+  const float left = line.x + (narrow ? 10.0f : 18.0f), x = left + (narrow ? 0.0f : 118.0f),
+              width = line.right() - 14 - x;
   float y = line.y + (narrow ? 12.0f : 16.0f);
   if (narrow) {
-    textMiddle(list, c.fonts.small, left, y, c.palette.muted, elide(c.fonts.small, lines.front().term.label, line.width - 20));
+    textMiddle(list, c.fonts.small, left, y, c.palette.muted,
+               elide(c.fonts.small, lines.front().term.label, line.width - 20));
     y += 19;
   }
   c.widgetRects["stepper-line"] = line;
   list->PushClipRect({line.x, line.y}, {line.right(), line.bottom()}, true);
   for (const TouchedLine& l : lines) {
-    if (!narrow) textMiddle(list, c.fonts.small, left + (l.inner ? 10 : 0), y, c.palette.muted, elide(c.fonts.small, l.term.label, 100));
+    if (!narrow)
+      textMiddle(list, c.fonts.small, left + (l.inner ? 10 : 0), y, c.palette.muted,
+                 elide(c.fonts.small, l.term.label, 100));
     std::string_view rest = l.term.text;
     std::size_t begin = 0;
     while (!rest.empty()) {
       std::size_t cut = rest.size();
-      while (cut != std::string_view::npos && cut > 0 && textWidth(font, rest.substr(0, cut)) > width) cut = rest.rfind(' ', cut - 1);
+      while (cut != std::string_view::npos && cut > 0 && textWidth(font, rest.substr(0, cut)) > width)
+        cut = rest.rfind(' ', cut - 1);
       if (cut == std::string_view::npos || cut == 0) cut = rest.size();
       drawTouched(c, list, font, x, y, l, begin, cut, c.palette.text);
       const std::size_t skip = std::min(cut + 1, rest.size());

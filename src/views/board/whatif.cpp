@@ -29,8 +29,10 @@ int rowOf(const Drag& drag) { return drag.by == TensorId::q ? drag.cell.row : dr
 }  // namespace
 
 bool canDragWeight(const Context& c, const Selection& before, CellRef cell) {
-  const bool alone = before.active && before.tensor == TensorId::weights && before.rows() == 1 && before.cols() == 1;
-  return cell.tensor == TensorId::weights && alone && before.row == cell.row && before.col == cell.col && !c.showsMean() && changed(c).has_value();
+  const bool alone =
+      before.active && before.tensor == TensorId::weights && before.rows() == 1 && before.cols() == 1;
+  return cell.tensor == TensorId::weights && alone && before.row == cell.row && before.col == cell.col &&
+         !c.showsMean() && changed(c).has_value();
 }
 
 void beginWeight(Context& c, Drag& drag) {
@@ -48,10 +50,13 @@ void dragWeight(Context& c, Drag& drag, float pixels) {
   const double start = double{drag.before.front()};
   double wanted = std::round((start + drag.travelled) / step) * step;
   if (attention::normalizerOf(c.spec).most == 1) wanted = std::clamp(wanted, 0.005, 0.995);
-  const attention::WhatIf found = attention::WhatIfSolver().of(c.spec, c.inputs, c.trace, drag.cell, wanted, drag.by, drag.row);
+  const attention::WhatIf found =
+      attention::WhatIfSolver().of(c.spec, c.inputs, c.trace, drag.cell, wanted, drag.by, drag.row);
   drag.why = found.why;
   if (!found.why.empty()) return;
-  c.requests.edit(document::SetCells{drag.by, sliceOf(c.state, drag.by).head, rowOf(drag), 0, 1, c.state.headDim, found.row}, drag.gesture);
+  c.requests.edit(document::SetCells{drag.by, sliceOf(c.state, drag.by).head, rowOf(drag), 0, 1,
+                                     c.state.headDim, found.row},
+                  drag.gesture);
 }
 
 void nameWeight(Context& c, const Drag& drag) {
@@ -66,9 +71,14 @@ void nameWeight(Context& c, const Drag& drag) {
   }
   if (drag.row.size() > 6) numbers += ", …";
   if (squares == 0) return;
-  const auto nth = [](const char* letter, int index) { return letter + attention::explanation_format::subscript(index + 1); };
-  c.requests.say(base::joined({nth(drag.by == TensorId::q ? "q" : "k", rowOf(drag)), base::late<" moved by ">(), formatNumber(std::sqrt(squares), 2), ": (", numbers,
-                               base::late<"). No smaller change of it makes this weight ">(), formatNumber(static_cast<double>(c.weight(drag.cell.row, drag.cell.col)), 2), "."}));
+  const auto nth = [](const char* letter, int index) {
+    return letter + attention::explanation_format::subscript(index + 1);
+  };
+  c.requests.say(
+      base::joined({nth(drag.by == TensorId::q ? "q" : "k", rowOf(drag)), base::late<" moved by ">(),
+                    formatNumber(std::sqrt(squares), 2), ": (", numbers,
+                    base::late<"). No smaller change of it makes this weight ">(),
+                    formatNumber(static_cast<double>(c.weight(drag.cell.row, drag.cell.col)), 2), "."}));
 }
 
 }  // namespace views

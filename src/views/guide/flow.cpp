@@ -29,7 +29,8 @@ struct Atom {
 };
 
 bool isPlace(const Run& run) {
-  return run.kind == Run::Kind::cells || run.kind == Run::Kind::option || run.kind == Run::Kind::view || run.kind == Run::Kind::lesson;
+  return run.kind == Run::Kind::cells || run.kind == Run::Kind::option || run.kind == Run::Kind::view ||
+         run.kind == Run::Kind::lesson;
 }
 
 class Flow {
@@ -54,7 +55,8 @@ class Flow {
       const bool isLastLine = look_.most > 0 && line >= look_.most && i + 1 < atoms_.size();
       const float dots = isLastLine ? textWidth(look_.font, "…") : 0;
       if (look_.most > 0 && line > look_.most) break;
-      if (isLastLine && (atoms_[i + 1].ends || at + atom.width + space + atoms_[i + 1].width + dots > x + width)) {
+      if (isLastLine &&
+          (atoms_[i + 1].ends || at + atom.width + space + atoms_[i + 1].width + dots > x + width)) {
         at = pieces(list, atom, at, y, name);
         drawOpen(list);
         if (list) text(list, look_.font, at, y, look_.color, "…");
@@ -84,7 +86,10 @@ class Flow {
       return;
     }
     const bool isNumber = run.kind == Run::Kind::number || run.kind == Run::Kind::computed;
-    ImFont* font = isNumber ? (look_.font == c_.fonts.text ? c_.fonts.mono : c_.fonts.monoSmall) : run.kind == Run::Kind::plain ? look_.font : look_.font == c_.fonts.text ? c_.fonts.strong : c_.fonts.smallStrong;
+    ImFont* font = isNumber ? (look_.font == c_.fonts.text ? c_.fonts.mono : c_.fonts.monoSmall)
+                   : run.kind == Run::Kind::plain ? look_.font
+                   : look_.font == c_.fonts.text  ? c_.fonts.strong
+                                                  : c_.fonts.smallStrong;
     if (isNumber && (font->FindGlyphNoFallback(0x2212) == nullptr)) font = look_.font;
     std::string_view words = run.words;
     while (!words.empty()) {
@@ -94,14 +99,17 @@ class Flow {
         continue;
       }
       const std::string_view word = words.substr(0, words.find(' '));
-      open_.pieces.push_back({font, colorOf(run), std::string(word), isPlace(run) ? &run : nullptr, run.kind == Run::Kind::plain ? newTerm(word) : nullptr});
+      open_.pieces.push_back({font, colorOf(run), std::string(word), isPlace(run) ? &run : nullptr,
+                              run.kind == Run::Kind::plain ? newTerm(word) : nullptr});
       open_.width += textWidth(font, word);
       words.remove_prefix(word.size());
     }
   }
   /// The term that a word names, if this text has not named it before.
   const document::GlossaryTerm* newTerm(std::string_view word) {
-    const document::GlossaryTerm* term = look_.hasTerms && !c_.fonts.mirror ? termNamed(c_, word) : nullptr;  // read aloud, a text is one sentence
+    const document::GlossaryTerm* term = look_.hasTerms && !c_.fonts.mirror
+                                             ? termNamed(c_, word)
+                                             : nullptr;  // read aloud, a text is one sentence
     if (!term || std::find(named_.begin(), named_.end(), term) != named_.end()) return nullptr;
     named_.push_back(term);
     return term;
@@ -113,7 +121,8 @@ class Flow {
 
   float pieces(ImDrawList* list, const Atom& atom, float x, float y, std::string_view name) {
     for (const Piece& piece : atom.pieces) {
-      if (piece.font == c_.fonts.mono || piece.font == c_.fonts.monoSmall) x = std::ceil(x);  // numbers start at whole pixels
+      if (piece.font == c_.fonts.mono || piece.font == c_.fonts.monoSmall)
+        x = std::ceil(x);  // numbers start at whole pixels
       const float width = textWidth(piece.font, piece.words);
       if (list) {
         if (piece.place || piece.term || !joins(piece, x, y)) drawOpen(list);
@@ -127,21 +136,26 @@ class Flow {
     return x;
   }
 
-  // Consecutive words of one style on a line are drawn as one text: texts start at whole pixels, so spaces between separately drawn words
-  // would differ.
+  // Consecutive words of one style on a line are drawn as one text: texts start at whole pixels, so spaces
+  // between separately drawn words would differ.
   std::string joined(const Piece& piece, float x) const {
-    return shown_.words + (x > shown_.x + textWidth(shown_.font, shown_.words) + 0.5f ? " " : "") + piece.words;
+    return shown_.words + (x > shown_.x + textWidth(shown_.font, shown_.words) + 0.5f ? " " : "") +
+           piece.words;
   }
   bool joins(const Piece& piece, float x, float y) const {
-    if (shown_.words.empty() || shown_.font != piece.font || shown_.color != piece.color || shown_.y != y) return false;
-    return std::fabs(textWidth(piece.font, joined(piece, x)) - (x - shown_.x + textWidth(piece.font, piece.words))) < 0.5f;
+    if (shown_.words.empty() || shown_.font != piece.font || shown_.color != piece.color || shown_.y != y)
+      return false;
+    return std::fabs(textWidth(piece.font, joined(piece, x)) -
+                     (x - shown_.x + textWidth(piece.font, piece.words))) < 0.5f;
   }
   void join(const Piece& piece, float x, float y) {
     if (shown_.words.empty()) shown_ = {piece.font, piece.color, x, y, piece.words};
     else shown_.words = joined(piece, x);
   }
   void drawOpen(ImDrawList* list) {
-    if (list && !shown_.words.empty()) textMiddle(list, shown_.font, std::round(shown_.x), shown_.y + look_.line / 2, shown_.color, shown_.words);
+    if (list && !shown_.words.empty())
+      textMiddle(list, shown_.font, std::round(shown_.x), shown_.y + look_.line / 2, shown_.color,
+                 shown_.words);
     shown_.words.clear();
   }
 
@@ -164,7 +178,8 @@ class Flow {
     const bool pressed = Widgets(c_).area(base::joined({name, ":term:", terms_++}), box);
     const bool isOpen = c_.view.glossary->open == piece.term->id;
     const ImU32 color = isOpen || ImGui::IsItemHovered() ? c_.palette.text : c_.palette.faint;
-    for (float x = box.x; x < box.right() - 1; x += 3) list->AddRectFilled({x, box.bottom() - 3.5f}, {x + 1.5f, box.bottom() - 2.0f}, color);
+    for (float x = box.x; x < box.right() - 1; x += 3)
+      list->AddRectFilled({x, box.bottom() - 3.5f}, {x + 1.5f, box.bottom() - 2.0f}, color);
     if (pressed) openTerm(c_, piece.term->id, box);
   }
 
@@ -184,7 +199,8 @@ class Flow {
 
 }  // namespace
 
-float flow(Context& c, const Markup& text, float x, float y, float width, const FlowLook& look, std::string_view name) {
+float flow(Context& c, const Markup& text, float x, float y, float width, const FlowLook& look,
+           std::string_view name) {
   const AsIs asIs;  // lessons are not translated
   return text.empty() ? 0 : Flow(c, text, look).draw(x, y, width, name);
 }

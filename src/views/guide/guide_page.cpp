@@ -28,8 +28,8 @@ void begin(const Context& c, const char* name, const Box& box, bool scrolls = fa
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   ImGui::PushStyleColor(ImGuiCol_WindowBg, c.palette.panel);
   ImGui::Begin(name, nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
-                   (scrolls ? 0 : ImGuiWindowFlags_NoScrollWithMouse));
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoNav | (scrolls ? 0 : ImGuiWindowFlags_NoScrollWithMouse));
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   sharp(ImGui::GetWindowDrawList());
@@ -57,7 +57,9 @@ std::string_view kindWords(LessonKind kind) {
 
 /// Why the reader's answer is right or wrong.
 document::Markup reasonOf(const GuideView& g) {
-  document::Markup reason{{document::Run::Kind::strong, std::string(inWords(g.isRight() ? "Right." : "No.")), {}, {}, {}}, {document::Run::Kind::plain, " ", {}, {}, {}}};
+  document::Markup reason{
+      {document::Run::Kind::strong, std::string(inWords(g.isRight() ? "Right." : "No.")), {}, {}, {}},
+      {document::Run::Kind::plain, " ", {}, {}, {}}};
   if (g.words.because.empty()) return reason;
   const auto& because = g.words.because[g.words.because.size() > 1 ? static_cast<std::size_t>(*g.answer) : 0];
   reason.insert(reason.end(), because.begin(), because.end());
@@ -66,7 +68,15 @@ document::Markup reasonOf(const GuideView& g) {
 
 class GuidePage {
  public:
-  GuidePage(Context& c, float x, float y, float width, FocusRing* keys) : c_(c), g_(*c.view.guide), keys_(keys), w_(c, keys), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
+  GuidePage(Context& c, float x, float y, float width, FocusRing* keys)
+      : c_(c),
+        g_(*c.view.guide),
+        keys_(keys),
+        w_(c, keys),
+        list_(ImGui::GetWindowDrawList()),
+        x_(x),
+        y_(y),
+        width_(width) {}
 
   float y() const { return y_; }
   void page() {
@@ -93,7 +103,9 @@ class GuidePage {
   /// "LESSON 2", and the step at the right; returns the y below.
   float kind(float x, float y, float width) {
     textMiddle(list_, c_.fonts.smallStrong, x, y + 8, c_.palette.muted, kindAndNumber());
-    if (g_.passed.size() > 1) textRight(list_, c_.fonts.small, x + width, y + 8, c_.palette.muted, base::joined({"Step ", g_.step + 1, " of ", g_.passed.size()}));
+    if (g_.passed.size() > 1)
+      textRight(list_, c_.fonts.small, x + width, y + 8, c_.palette.muted,
+                base::joined({"Step ", g_.step + 1, " of ", g_.passed.size()}));
     return y + 16;
   }
   float dotsWidth() const { return static_cast<float>(g_.passed.size()) * kDot + 8; }
@@ -107,17 +119,24 @@ class GuidePage {
     const float wide = textWidth(font, shown) * size / 13;
     const float room = std::max(size * 3.2f, wide + 16);
     const Box track{box.x, box.midY() - 4, box.width - room, 8};
-    const auto at = [&](double value) { return track.x + track.width * static_cast<float>(std::clamp((value - g_.low) / (g_.high - g_.low), 0.0, 1.0)); };
+    const auto at = [&](double value) {
+      return track.x +
+             track.width * static_cast<float>(std::clamp((value - g_.low) / (g_.high - g_.low), 0.0, 1.0));
+    };
     const ImU32 color = v.holds ? p.on : p.weight;
     list_->AddRectFilled({track.x, track.y}, {track.right(), track.bottom()}, p.track, 4);
-    if (at(v.value) > track.x + 1) list_->AddRectFilled({track.x, track.y}, {at(v.value), track.bottom()}, color, 4);
+    if (at(v.value) > track.x + 1)
+      list_->AddRectFilled({track.x, track.y}, {at(v.value), track.bottom()}, color, 4);
     list_->AddRectFilled({at(v.aim) - 1, track.midY() - 8}, {at(v.aim) + 1, track.midY() + 8}, p.text);
-    digitsCentered(list_, font, size / 13, box.right() - wide / 2, box.midY(), v.holds ? p.value : p.weight, shown);
+    digitsCentered(list_, font, size / 13, box.right() - wide / 2, box.midY(), v.holds ? p.value : p.weight,
+                   shown);
     c_.widgetRects["guide:bar"] = track;
     bar_ = track, aim_ = at(v.aim);
   }
 
-  bool hasBar() const { return g_.verdicts.size() == 1 && g_.verdicts.front().isNumber && std::isfinite(g_.verdicts.front().aim); }
+  bool hasBar() const {
+    return g_.verdicts.size() == 1 && g_.verdicts.front().isNumber && std::isfinite(g_.verdicts.front().aim);
+  }
 
   /// The state of the goals: "0.09 to go", "Passed"; for several goals, how many hold.
   void standing(float x, float midY) {
@@ -131,7 +150,10 @@ class GuidePage {
     std::string words = base::joined({g_.passedGoals(), " of ", g_.verdicts.size(), " hold"});
     if (g_.verdicts.size() == 1) {
       const Verdict& v = g_.verdicts.front();
-      words = v.isNumber ? (v.away < 0.005 ? late<"almost there">() : formatNumber(v.away, v.away == std::floor(v.away) ? 0 : 2) + " to go") : v.shown + " now";
+      words = v.isNumber
+                  ? (v.away < 0.005 ? late<"almost there">()
+                                    : formatNumber(v.away, v.away == std::floor(v.away) ? 0 : 2) + " to go")
+                  : v.shown + " now";
     }
     textMiddle(list_, c_.fonts.small, x, midY, p.muted, words);
   }
@@ -146,10 +168,17 @@ class GuidePage {
     const bool over = ImGui::IsItemHovered() && !isDone;
     if (over) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     const ImU32 line = isRight ? p.value : isWrong ? p.error : p.border;
-    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, isRight ? withAlpha(p.on, 0.12f) : isWrong ? withAlpha(p.error, 0.1f) : over ? p.hover : p.panel, 5);
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()},
+                         isRight   ? withAlpha(p.on, 0.12f)
+                         : isWrong ? withAlpha(p.error, 0.1f)
+                         : over    ? p.hover
+                                   : p.panel,
+                         5);
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, line, 5, 0, isRight || isWrong ? 1.5f : 1.0f);
     const float mark = isRight || isWrong ? 18.0f : 0.0f;
-    const ImU32 color = isDone && !isRight && !isWrong ? p.muted : p.text;  // the tint's own hue would have too little contrast on it
+    const ImU32 color = isDone && !isRight && !isWrong
+                            ? p.muted
+                            : p.text;  // the tint's own hue would have too little contrast on it
     document::Markup words = g_.words.choices[i];
     std::string plain;
     for (const document::Run& run : words) plain += run.words;
@@ -158,7 +187,8 @@ class GuidePage {
     const float x = box.midX() - (size.x + mark) / 2;
     if (isRight) tick(list_, x, box.midY(), p.value);
     if (isWrong) cross(list_, x + 1, box.midY(), p.error);
-    textMiddle(list_, isRight || isWrong ? c_.fonts.strong : c_.fonts.text, x + mark, box.midY(), color, elide(c_.fonts.text, plain, box.width - 12 - mark));
+    textMiddle(list_, isRight || isWrong ? c_.fonts.strong : c_.fonts.text, x + mark, box.midY(), color,
+               elide(c_.fonts.text, plain, box.width - 12 - mark));
     if (pressed) ask({What::answer, static_cast<int>(i), "", {}});
   }
 
@@ -170,14 +200,16 @@ class GuidePage {
       for (const document::Run& run : choice) plain += run.words;
       widest = std::max(widest, textWidth(c_.fonts.text, plain) + 34);
     }
-    return static_cast<std::size_t>(std::clamp((width + 8) / (widest + 8), 1.0f, static_cast<float>(g_.words.choices.size())));
+    return static_cast<std::size_t>(
+        std::clamp((width + 8) / (widest + 8), 1.0f, static_cast<float>(g_.words.choices.size())));
   }
 
   /// In one row, or behind a button if there is no room.
   void choicesInRow(const Box& row) {
     const std::size_t count = g_.words.choices.size();
     if (columns(row.width) == count) choices(row.x, row.y, row.width, row.height);
-    else if (w_.button("guide-answer", {row.x, row.y, std::min(row.width, 140.0f), row.height}, "Answer …")) ask({What::pull, 3, "", {}});
+    else if (w_.button("guide-answer", {row.x, row.y, std::min(row.width, 140.0f), row.height}, "Answer …"))
+      ask({What::pull, 3, "", {}});
   }
 
   /// The choices in rows of `height`; returns the y below them.
@@ -202,21 +234,29 @@ class GuidePage {
   /// Fills what is left of the footer, with the title of the lesson.
   void nextLesson(const Box& box, const GuideEntry& lesson) {
     const Palette& p = c_.palette;
-    if (w_.keys("guide-next-lesson", box).press || w_.area("guide-next-lesson", box)) ask({What::open, 0, lesson.id, {}});
+    if (w_.keys("guide-next-lesson", box).press || w_.area("guide-next-lesson", box))
+      ask({What::open, 0, lesson.id, {}});
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, p.ink, 5);
     const float words = textWidth(c_.fonts.strong, "Next lesson"), room = box.width - words - 52;
     textMiddle(list_, c_.fonts.strong, box.x + 12, box.midY(), p.inkText, "Next lesson");
     const AsIs own;
-    if (room > 30) textMiddle(list_, c_.fonts.small, box.x + 22 + words, box.midY(), p.inkText, elide(c_.fonts.small, lesson.title, room));
-    const ImVec2 points[] = {{box.right() - 18, box.midY() - 4}, {box.right() - 14, box.midY()}, {box.right() - 18, box.midY() + 4}};
+    if (room > 30)
+      textMiddle(list_, c_.fonts.small, box.x + 22 + words, box.midY(), p.inkText,
+                 elide(c_.fonts.small, lesson.title, room));
+    const ImVec2 points[] = {{box.right() - 18, box.midY() - 4},
+                             {box.right() - 14, box.midY()},
+                             {box.right() - 18, box.midY() + 4}};
     list_->AddPolyline(points, 3, p.inkText, 0, 1.6f);
   }
 
-  bool hintButton(const Box& box) { return !g_.words.hint.empty() && !g_.asks() && w_.button("guide-hint", box, "Hint", g_.hint); }
+  bool hintButton(const Box& box) {
+    return !g_.words.hint.empty() && !g_.asks() && w_.button("guide-hint", box, "Hint", g_.hint);
+  }
 
  private:
   std::string kindAndNumber() const {
-    return base::joined({kindWords(g_.lesson->kind), g_.number > 0 ? " " + std::to_string(g_.number) : std::string()});
+    return base::joined(
+        {kindWords(g_.lesson->kind), g_.number > 0 ? " " + std::to_string(g_.number) : std::string()});
   }
 
   void ask(GuideAct act) { c_.requests.guide.push_back(std::move(act)); }
@@ -227,12 +267,19 @@ class GuidePage {
     const bool pressed = (w_.keys(name, box, on).press || w_.area(name, box)) && on;
     const bool over = on && ImGui::IsItemHovered();
     const bool ink = filled && on;
-    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, ink ? p.ink : over ? p.hover : on ? p.panel : p.background, 5);
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()},
+                         ink    ? p.ink
+                         : over ? p.hover
+                         : on   ? p.panel
+                                : p.background,
+                         5);
     if (!ink) list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, p.border, 5);
     const ImU32 color = ink ? p.inkText : on ? p.text : p.muted;
     if (words == "<" || words == ">") {
       const float s = words == "<" ? -1.0f : 1.0f;
-      const ImVec2 points[] = {{box.midX() - 2.5f * s, box.midY() - 5}, {box.midX() + 2.5f * s, box.midY()}, {box.midX() - 2.5f * s, box.midY() + 5}};
+      const ImVec2 points[] = {{box.midX() - 2.5f * s, box.midY() - 5},
+                               {box.midX() + 2.5f * s, box.midY()},
+                               {box.midX() - 2.5f * s, box.midY() + 5}};
       list_->AddPolyline(points, 3, on ? color : withAlpha(p.faint, 0.55f), 0, 1.6f);
     } else {
       textCentered(list_, ink ? c_.fonts.strong : c_.fonts.text, box.midX(), box.midY(), color, words);
@@ -242,7 +289,9 @@ class GuidePage {
 
   void list() { y_ = guideList(c_, keys_, {x_, y_, width_, 0}); }
 
-  void said(std::string_view words) { y_ += paragraph(list_, c_.fonts.text, x_, y_ + 12, width_, c_.palette.muted, words) + 24; }
+  void said(std::string_view words) {
+    y_ += paragraph(list_, c_.fonts.text, x_, y_ + 12, width_, c_.palette.muted, words) + 24;
+  }
 
   FlowLook body(bool hasTerms = false) const { return {c_.fonts.text, c_.palette.text, 21, 0, hasTerms}; }
 
@@ -254,15 +303,19 @@ class GuidePage {
     if (w_.keys("guide-list", link).press || w_.area("guide-list", link)) ask({What::list, 0, "", {}});
     const ImU32 color = ImGui::IsItemHovered() ? p.text : p.muted;
     textMiddle(list_, c_.fonts.small, link.x, link.midY(), color, "All lessons");
-    list_->AddTriangleFilled({link.right() - 8, link.midY() - 2}, {link.right(), link.midY() - 2}, {link.right() - 4, link.midY() + 2.5f}, color);
+    list_->AddTriangleFilled({link.right() - 8, link.midY() - 2}, {link.right(), link.midY() - 2},
+                             {link.right() - 4, link.midY() + 2.5f}, color);
     y_ += 23;
     y_ += paragraph(list_, c_.fonts.title, x_, y_, width_, p.text, g_.lesson->title) + 4;
     if (g_.passed.size() > 1) {
       dots(x_, y_ + 8);
-      textRight(list_, c_.fonts.small, x_ + width_, y_ + 8, p.muted, base::joined({"Step ", g_.step + 1, " of ", g_.passed.size()}));
+      textRight(list_, c_.fonts.small, x_ + width_, y_ + 8, p.muted,
+                base::joined({"Step ", g_.step + 1, " of ", g_.passed.size()}));
       y_ += 24;
     } else if (g_.lesson->par > 0) {
-      textMiddle(list_, c_.fonts.small, x_, y_ + 8, p.muted, base::joined({late<"Can be solved with ">(), g_.lesson->par, g_.lesson->par == 1 ? " edit" : " edits"}));
+      textMiddle(list_, c_.fonts.small, x_, y_ + 8, p.muted,
+                 base::joined({late<"Can be solved with ">(), g_.lesson->par,
+                               g_.lesson->par == 1 ? " edit" : " edits"}));
       y_ += 24;
     }
   }
@@ -278,12 +331,16 @@ class GuidePage {
   /// Where to go after the last step of a card.
   void after() {
     if (!g_.isLast()) return;
-    if (g_.lesson->kind == LessonKind::lesson && std::find(g_.passed.begin(), g_.passed.end(), false) == g_.passed.end()) done();
+    if (g_.lesson->kind == LessonKind::lesson &&
+        std::find(g_.passed.begin(), g_.passed.end(), false) == g_.passed.end())
+      done();
     for (const std::string& id : g_.lesson->next) {
-      const auto entry = std::find_if(g_.entries.begin(), g_.entries.end(), [&](const GuideEntry& e) { return e.id == id; });
+      const auto entry =
+          std::find_if(g_.entries.begin(), g_.entries.end(), [&](const GuideEntry& e) { return e.id == id; });
       const std::string title = entry == g_.entries.end() ? id : entry->title;
       const Box row{x_, y_, width_, 22};
-      if (w_.link("guide-go:" + id, row, elide(c_.fonts.small, "Next: " + title, width_))) ask({What::open, 0, id, {}});
+      if (w_.link("guide-go:" + id, row, elide(c_.fonts.small, "Next: " + title, width_)))
+        ask({What::open, 0, id, {}});
       y_ += 26;
     }
   }
@@ -339,17 +396,20 @@ class GuidePage {
     y_ += flow(c_, reason, x_, y_, width_, {c_.fonts.text, c_.palette.text, 20, 0}, "guide:because");
     // The first word is drawn again in the colour of the verdict.
     list_->AddRectFilled({x_, at}, {x_ + first, at + 20}, c_.palette.background);
-    textMiddle(list_, c_.fonts.strong, x_, at + 10, right ? c_.palette.value : c_.palette.error, right ? "Right." : "No.");
+    textMiddle(list_, c_.fonts.strong, x_, at + 10, right ? c_.palette.value : c_.palette.error,
+               right ? "Right." : "No.");
   }
 
   void attempt() {
     caption("TRY");
     y_ += flow(c_, g_.words.task, x_, y_, width_, body(), "guide:task") + 6;
     if (hasBar()) barWithEnds();
-    else for (const Verdict& v : g_.verdicts) goal(v);
+    else
+      for (const Verdict& v : g_.verdicts) goal(v);
     if (g_.hint && !g_.words.hint.empty()) {
       const float top = y_ + 4;
-      y_ = top + flow(c_, g_.words.hint, x_ + 12, top, width_ - 12, {c_.fonts.text, c_.palette.text, 20, 0}, "guide:hint");
+      y_ = top + flow(c_, g_.words.hint, x_ + 12, top, width_ - 12, {c_.fonts.text, c_.palette.text, 20, 0},
+                      "guide:hint");
       list_->AddRectFilled({x_, top}, {x_ + 2, y_}, c_.palette.query, 1);
       y_ += 6;
     }
@@ -361,11 +421,14 @@ class GuidePage {
     y_ += 26;
     const Palette& p = c_.palette;
     const auto number = [](double value) { return formatNumber(value, value == std::round(value) ? 0 : 2); };
-    const std::string low = number(g_.low), high = number(g_.high), aim = formatNumber(g_.verdicts.front().aim, 2);
+    const std::string low = number(g_.low), high = number(g_.high),
+                      aim = formatNumber(g_.verdicts.front().aim, 2);
     const float half = textWidth(c_.fonts.smallStrong, aim) / 2;
     textMiddle(list_, c_.fonts.small, bar_.x, y_ + 7, p.muted, aim_ - half < bar_.x + 12 ? "" : low);
-    textRight(list_, c_.fonts.small, bar_.right(), y_ + 7, p.muted, aim_ + half > bar_.right() - 12 ? "" : high);
-    textCentered(list_, c_.fonts.smallStrong, std::clamp(aim_, bar_.x + half, bar_.right() - half), y_ + 7, p.text, aim);
+    textRight(list_, c_.fonts.small, bar_.right(), y_ + 7, p.muted,
+              aim_ + half > bar_.right() - 12 ? "" : high);
+    textCentered(list_, c_.fonts.smallStrong, std::clamp(aim_, bar_.x + half, bar_.right() - half), y_ + 7,
+                 p.text, aim);
     y_ += 22;
   }
 
@@ -379,8 +442,10 @@ class GuidePage {
     const float right = textWidth(c_.fonts.small, want), value = textWidth(c_.fonts.monoSmall, now);
     textRight(list_, c_.fonts.small, x_ + width_, mid, p.muted, want);
     const bool isPlain = linesFor(c_.fonts.monoSmall, now) == nullptr;
-    textRight(list_, isPlain ? c_.fonts.monoSmall : c_.fonts.small, x_ + width_ - right, mid, v.holds ? p.value : p.weight, now);
-    textMiddle(list_, c_.fonts.small, x_ + 18, mid, p.text, elide(c_.fonts.small, v.of, width_ - 24 - right - value));
+    textRight(list_, isPlain ? c_.fonts.monoSmall : c_.fonts.small, x_ + width_ - right, mid,
+              v.holds ? p.value : p.weight, now);
+    textMiddle(list_, c_.fonts.small, x_ + 18, mid, p.text,
+               elide(c_.fonts.small, v.of, width_ - 24 - right - value));
     y_ += 22;
   }
 
@@ -395,7 +460,8 @@ class GuidePage {
       return pressed;
     };
     if (!g_.now()->attempt->solution.empty() && one("guide-show", "Show me")) ask({What::show, 0, "", {}});
-    if (!g_.words.hint.empty() && !g_.holds && one("guide-hint", g_.hint ? "Hide hint" : "Hint")) ask({What::hint, 0, "", {}});
+    if (!g_.words.hint.empty() && !g_.holds && one("guide-hint", g_.hint ? "Hide hint" : "Hint"))
+      ask({What::hint, 0, "", {}});
     y_ += 20;
   }
 
@@ -412,7 +478,9 @@ class GuidePage {
 /// The lesson after the one that is open; null after the last, and after anything else.
 const GuideEntry* lessonAfter(const GuideView& g) {
   const auto isLesson = [](const GuideEntry& e) { return e.kind == LessonKind::lesson; };
-  auto at = std::find_if(g.entries.begin(), g.entries.end(), [&](const GuideEntry& e) { return isLesson(e) && g.lesson && e.id == g.lesson->id; });
+  auto at = std::find_if(g.entries.begin(), g.entries.end(), [&](const GuideEntry& e) {
+    return isLesson(e) && g.lesson && e.id == g.lesson->id;
+  });
   if (at != g.entries.end()) at = std::find_if(at + 1, g.entries.end(), isLesson);
   return at == g.entries.end() ? nullptr : &*at;
 }
@@ -434,7 +502,8 @@ void wholeLesson(Context& c, const Box& box) {
   ImGui::Dummy({1, 1});
   scrollWithFinger(c, c.view.side);
   c.view.side.update(page);
-  ImGui::GetWindowDrawList()->AddLine({page.right() - 0.5f, page.y}, {page.right() - 0.5f, page.bottom()}, c.palette.border);
+  ImGui::GetWindowDrawList()->AddLine({page.right() - 0.5f, page.y}, {page.right() - 0.5f, page.bottom()},
+                                      c.palette.border);
   ImGui::End();
   if (hasFoot) {
     const Box line{box.x, page.bottom(), box.width, foot};
@@ -447,7 +516,9 @@ void wholeLesson(Context& c, const Box& box) {
     const GuideEntry* after = g.isLast() && g.mayGoOn() ? lessonAfter(g) : nullptr;
     if (after) end.nextLesson({line.x + kPad + 96, line.midY() - 14, line.width - 2 * kPad - 96, 28}, *after);
     else end.next({line.right() - kPad - 88, line.midY() - 14, 88, 28}, g.isLast() ? "Done" : "Next");
-    if (!g.mayGoOn()) textCentered(list, c.fonts.small, line.midX(), line.midY(), c.palette.muted, g.asks() ? std::string("answer first") : late<"pass the check">());
+    if (!g.mayGoOn())
+      textCentered(list, c.fonts.small, line.midX(), line.midY(), c.palette.muted,
+                   g.asks() ? std::string("answer first") : late<"pass the check">());
     ImGui::End();
   }
 }
@@ -488,7 +559,8 @@ void hintBubble(Context& c, const Box& bar) {
   ImGui::End();
 }
 
-/// The bar: up to two lines of text, below them dots, progress and value, and at the right hint, back and forward.
+/// The bar: up to two lines of text, below them dots, progress and value, and at the right hint, back and
+/// forward.
 void strip(Context& c, const Box& box) {
   GuideView& g = *c.view.guide;
   begin(c, "##guide", box);
@@ -505,32 +577,42 @@ void strip(Context& c, const Box& box) {
   if (page.hintButton({right - 56, middle, 56, 28})) c.requests.guide.push_back({What::hint, 0, "", {}});
   if (!g.words.hint.empty() && !g.asks()) right -= 64;
   const float x = box.x + 14, width = right - x - 8;
-  if (Widgets(c).area("guide-whole", {x, box.y + 4, width, box.height - 38})) c.requests.guide.push_back({What::pull, 0, "", {}});
-  const float lines = flow(c, sentence(g), x, box.y + 10, width, {c.fonts.text, c.palette.text, 21, 2}, late<"guide:sentence">());
-  if (const float needed = kStripHeight + std::max(0.0f, lines - 21); std::exchange(g.stripHeight, needed) != needed) c.view.busy = true;
+  if (Widgets(c).area("guide-whole", {x, box.y + 4, width, box.height - 38}))
+    c.requests.guide.push_back({What::pull, 0, "", {}});
+  const float lines = flow(c, sentence(g), x, box.y + 10, width, {c.fonts.text, c.palette.text, 21, 2},
+                           late<"guide:sentence">());
+  if (const float needed = kStripHeight + std::max(0.0f, lines - 21);
+      std::exchange(g.stripHeight, needed) != needed)
+    c.view.busy = true;
   page.dots(x, box.bottom() - 19);
   const float from = x + page.dotsWidth() + 16;
-  if (g.asks()) page.choicesInRow({from, box.bottom() - 31, std::min(right - from, 160.0f * static_cast<float>(g.words.choices.size())), 24});
-  else standing(c, page, {from, box.bottom() - 31, right - from, 24}, std::min(252.0f, (right - from) * 0.62f));
+  if (g.asks())
+    page.choicesInRow({from, box.bottom() - 31,
+                       std::min(right - from, 160.0f * static_cast<float>(g.words.choices.size())), 24});
+  else
+    standing(c, page, {from, box.bottom() - 31, right - from, 24}, std::min(252.0f, (right - from) * 0.62f));
   ImGui::End();
   hintBubble(c, box);
 }
 
-/// Beside the controls: what is to be done, and how far it is. In a line over those of a phone, else below them. A press leads back.
+/// Beside the controls: what is to be done, and how far it is. In a line over those of a phone, else below
+/// them. A press leads back.
 void goal(Context& c, const Box& box) {
   GuideView& g = *c.view.guide;
   begin(c, "##guide", box);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddLine({box.x, box.y + 0.5f}, {box.right(), box.y + 0.5f}, c.palette.border);
   const bool isColumn = c.layout.width == Width::full;
-  if (isColumn) list->AddLine({box.right() - 0.5f, box.y}, {box.right() - 0.5f, box.bottom()}, c.palette.border);
+  if (isColumn)
+    list->AddLine({box.right() - 0.5f, box.y}, {box.right() - 0.5f, box.bottom()}, c.palette.border);
   GuidePage page(c, box.x, box.y, box.width, nullptr);
   const float x = box.x + kInside, width = box.width - 2 * kInside - (isColumn ? 0 : 20);
   if (Widgets(c).area("guide-goal", box)) c.requests.guide.push_back({What::tab, 0, "", {}});
   const ImU32 ink = ImGui::IsItemHovered() ? c.palette.text : c.palette.muted;
   float y = box.y + 8;
   if (isColumn) y = page.kind(x, y + 4, width) + 6;
-  flow(c, sentence(g), x, y, width, {c.fonts.text, c.palette.text, 21, isColumn ? 3 : 1}, late<"guide:sentence">());
+  flow(c, sentence(g), x, y, width, {c.fonts.text, c.palette.text, 21, isColumn ? 3 : 1},
+       late<"guide:sentence">());
   const ImVec2 arrow[] = {{box.right() - 22, y + 8}, {box.right() - 18, y + 12}, {box.right() - 22, y + 16}};
   if (!isColumn) list->AddPolyline(arrow, 3, ink, 0, 1.6f);
   const Box line{x, isColumn ? box.bottom() - 52 : box.y + 29, width, 24};
@@ -549,15 +631,18 @@ void sheet(Context& c, const Box& low) {
   const Box head{box.x, box.y, box.width, g.pulled ? 44.0f : box.height};
   begin(c, "##guide", head);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled({head.x, head.y}, {head.right(), head.bottom()}, c.palette.panel, 12, ImDrawFlags_RoundCornersTop);
+  list->AddRectFilled({head.x, head.y}, {head.right(), head.bottom()}, c.palette.panel, 12,
+                      ImDrawFlags_RoundCornersTop);
   list->AddLine({head.x, head.y + 0.5f}, {head.right(), head.y + 0.5f}, c.palette.border);
   list->AddRectFilled({head.midX() - 18, head.y + 7}, {head.midX() + 18, head.y + 11}, c.palette.track, 2);
   Widgets w(c);
   GuidePage page(c, box.x, box.y, box.width, nullptr);
   const float right = head.right() - 16;
   if (g.pulled) {
-    if (w.icon("guide-close", {right - 28, head.y + 12, 30, 26}, Widgets::Icon::close)) c.requests.guide.push_back({What::close, 0, "", {}});
-    if (w.area("guide-handle", {head.x, head.y, head.width - 60, 44})) c.requests.guide.push_back({What::pull, 0, "", {}});
+    if (w.icon("guide-close", {right - 28, head.y + 12, 30, 26}, Widgets::Icon::close))
+      c.requests.guide.push_back({What::close, 0, "", {}});
+    if (w.area("guide-handle", {head.x, head.y, head.width - 60, 44}))
+      c.requests.guide.push_back({What::pull, 0, "", {}});
     textMiddle(list, c.fonts.strong, head.x + kPad, head.y + 26, c.palette.text, "Guide");
     ImGui::End();
     wholeLesson(c, {box.x, head.bottom(), box.width, box.height - 44});
@@ -565,11 +650,14 @@ void sheet(Context& c, const Box& low) {
   }
   const float dots = page.dotsWidth();
   page.dots(right - dots + 6, head.y + 27);
-  if (w.area("guide-handle", {head.x, head.y, head.width - dots - 24, 38})) c.requests.guide.push_back({What::pull, 0, "", {}});
-  textMiddle(list, c.fonts.strong, head.x + kPad, head.y + 27, c.palette.text, elide(c.fonts.strong, g.lesson ? g.lesson->title : "Guide", right - dots - head.x - 20));
+  if (w.area("guide-handle", {head.x, head.y, head.width - dots - 24, 38}))
+    c.requests.guide.push_back({What::pull, 0, "", {}});
+  textMiddle(list, c.fonts.strong, head.x + kPad, head.y + 27, c.palette.text,
+             elide(c.fonts.strong, g.lesson ? g.lesson->title : "Guide", right - dots - head.x - 20));
   const float low_ = head.bottom() - 46;
   const int lines = static_cast<int>((low_ - head.y - 40) / 19);
-  flow(c, sentence(g), head.x + kPad, head.y + 42, head.width - 2 * kPad, {c.fonts.text, c.palette.text, 19, std::max(1, lines)}, late<"guide:sentence">());
+  flow(c, sentence(g), head.x + kPad, head.y + 42, head.width - 2 * kPad,
+       {c.fonts.text, c.palette.text, 19, std::max(1, lines)}, late<"guide:sentence">());
   page.next({right - 44, low_, 44, 36}, ">");
   page.back({right - 96, low_, 44, 36}, "<");
   float end = right - 104;
@@ -591,7 +679,8 @@ void sheet(Context& c, const Box& low) {
 }  // namespace
 
 int GuideView::passedGoals() const {
-  return static_cast<int>(std::count_if(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.holds; }));
+  return static_cast<int>(
+      std::count_if(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.holds; }));
 }
 
 void openGuide(Context& c) { c.requests.guide.push_back({What::tab, 0, "", {}}); }
@@ -604,20 +693,24 @@ void tabs(Context& c, const Box& line) {
   float x = line.x + 14;
   if (!listed(c.hide, "panel")) {
     const float width = textWidth(c.fonts.text, "Controls");
-    if (tab(c, late<"panel:controls">(), {x, line.y, width, line.height}, "Controls", false)) c.requests.guide.push_back({What::controls, 0, "", {}});
+    if (tab(c, late<"panel:controls">(), {x, line.y, width, line.height}, "Controls", false))
+      c.requests.guide.push_back({What::controls, 0, "", {}});
     x += 86;
   }
   tab(c, "panel:guide", {x, line.y, textWidth(c.fonts.strong, "Guide"), line.height}, "Guide", true);
-  if (Widgets(c).cross("guide-close", {line.right() - 40, line.y + 4, 34, line.height - 8})) c.requests.guide.push_back({What::close, 0, "", {}});
+  if (Widgets(c).cross("guide-close", {line.right() - 40, line.y + 4, 34, line.height - 8}))
+    c.requests.guide.push_back({What::close, 0, "", {}});
 }
 
 /// Keyboard focus of the tabs comes after that of the lesson, which starts with the question.
 [[gnu::noinline]] void tabKeys(Context& c, const Box& head) {
   begin(c, "##guide-tabs", head);
   Widgets w(c, &c.view.options);
-  for (const auto& [name, what] : {std::pair{late<"panel:controls">(), What::controls}, {late<"guide-close">(), What::close}}) {
+  for (const auto& [name, what] :
+       {std::pair{late<"panel:controls">(), What::controls}, {late<"guide-close">(), What::close}}) {
     const auto at = c.widgetRects.find(name);
-    if (at != c.widgetRects.end() && w.keys(name, Box(at->second)).press) c.requests.guide.push_back({what, 0, "", {}});
+    if (at != c.widgetRects.end() && w.keys(name, Box(at->second)).press)
+      c.requests.guide.push_back({what, 0, "", {}});
   }
   ImGui::End();
 }
@@ -629,7 +722,8 @@ void guidePanel(Context& c) {
   const Box head{b.x, b.y, b.width, kTabs};
   begin(c, "##guide-tabs", head);
   tabs(c, head);
-  ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()}, c.palette.border);
+  ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()},
+                                      c.palette.border);
   ImGui::End();
   wholeLesson(c, {b.x, b.y + kTabs, b.width, b.height - kTabs});
   if (c.view.options.on) tabKeys(c, head);
@@ -651,7 +745,8 @@ std::optional<std::string> allowedInstead(const Context& c, std::string_view loc
   for (const std::string& name : now->attempt->allow) {
     if (name == locked) return {};
     const auto id = attention::tensorNamed(name);
-    const std::string title = id ? std::string(attention::symbol(*id, c.spec.score)) : std::string(inWords(about(name).title));
+    const std::string title =
+        id ? std::string(attention::symbol(*id, c.spec.score)) : std::string(inWords(about(name).title));
     names += (names.empty() ? "" : ", ") + (title.empty() ? name : title);
   }
   return names;
@@ -659,23 +754,36 @@ std::optional<std::string> allowedInstead(const Context& c, std::string_view loc
 
 std::string whyLocked(const Context& c, std::string_view name, std::string_view shown) {
   const auto instead = allowedInstead(c, name);
-  return instead ? base::joined({late<"In this exercise only this can be changed: ">(), *instead, "."}) : base::joined({"This page has locked ", shown, "."});
+  return instead ? base::joined({late<"In this exercise only this can be changed: ">(), *instead, "."})
+                 : base::joined({"This page has locked ", shown, "."});
 }
 
 bool isOfStep(const GuideView& g, std::string_view tensor) {
-  return g.lesson && std::any_of(g.asked.begin(), g.asked.end(), [tensor](const document::Cells& cells) { return cells.tensor == tensor; });
+  return g.lesson && std::any_of(g.asked.begin(), g.asked.end(),
+                                 [tensor](const document::Cells& cells) { return cells.tensor == tensor; });
 }
-bool isOfStep(const Context& c, std::string_view tensor) { return c.view.guideOpen && c.view.guide && isOfStep(*c.view.guide, tensor); }
+bool isOfStep(const Context& c, std::string_view tensor) {
+  return c.view.guideOpen && c.view.guide && isOfStep(*c.view.guide, tensor);
+}
 
-std::optional<Box> boxOf(const Layout& layout, const document::Settings& settings, const document::Cells& cells) {
+std::optional<Box> boxOf(const Layout& layout, const document::Settings& settings,
+                         const document::Cells& cells) {
   const auto id = attention::tensorNamed(cells.tensor);
   if (!id) return {};
-  const auto given = [&](std::size_t axis) { return axis < cells.at.size() ? cells.at[axis] : document::Cells::kAny; };
-  const CellRef at = shownAs(settings, {*id, std::max(given(0), 0), std::max(given(1), 0), std::max(given(2), 0)});
+  const auto given = [&](std::size_t axis) {
+    return axis < cells.at.size() ? cells.at[axis] : document::Cells::kAny;
+  };
+  const CellRef at =
+      shownAs(settings, {*id, std::max(given(0), 0), std::max(given(1), 0), std::max(given(2), 0)});
   const MatrixPlace* m = layout.find(at.tensor);
-  if (!m || (given(0) >= 0 && headShowing(settings, at.tensor, at.head, at.row, at.col) != settings.focusHead)) return {};
+  if (!m ||
+      (given(0) >= 0 && headShowing(settings, at.tensor, at.head, at.row, at.col) != settings.focusHead))
+    return {};
   const Slice slice = sliceOf(settings, at.tensor);
-  const auto range = [](bool isOne, int index, int count) { return isOne ? std::pair{std::clamp(index, 0, count - 1), std::clamp(index, 0, count - 1)} : std::pair{0, count - 1}; };
+  const auto range = [](bool isOne, int index, int count) {
+    return isOne ? std::pair{std::clamp(index, 0, count - 1), std::clamp(index, 0, count - 1)}
+                 : std::pair{0, count - 1};
+  };
   const auto [top, bottom] = range(given(1) >= 0, at.row - slice.firstRow, m->transposed ? m->cols : m->rows);
   const auto [left, right] = range(given(2) >= 0, at.col - slice.firstCol, m->transposed ? m->rows : m->cols);
   const Box a = m->cellBox(top, left), b = m->cellBox(bottom, right);
@@ -689,8 +797,10 @@ void guideMarks(Context& c) {
   if (!found) return;
   const Box box = onScreen(c.layout, c.view, *found);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->PushClipRect({c.layout.board.x, c.layout.board.y}, {c.layout.board.right(), c.layout.board.bottom()}, true);
-  list->AddRect({box.x - 1, box.y - 1}, {box.right() + 1, box.bottom() + 1}, hue(c.palette, *attention::tensorNamed(cells.tensor)), 5, 0, 3);
+  list->PushClipRect({c.layout.board.x, c.layout.board.y}, {c.layout.board.right(), c.layout.board.bottom()},
+                     true);
+  list->AddRect({box.x - 1, box.y - 1}, {box.right() + 1, box.bottom() + 1},
+                hue(c.palette, *attention::tensorNamed(cells.tensor)), 5, 0, 3);
   list->PopClipRect();
 }
 

@@ -35,11 +35,21 @@ struct ListTab {
   LessonKind kind;
   std::string_view name, title;
 };
-constexpr ListTab kListTabs[] = {{LessonKind::lesson, "guide:tab:lesson", "Lessons"}, {LessonKind::puzzle, "guide:tab:puzzle", "Puzzles"}, {LessonKind::question, "guide:tab:question", "Questions"}};
+constexpr ListTab kListTabs[] = {{LessonKind::lesson, "guide:tab:lesson", "Lessons"},
+                                 {LessonKind::puzzle, "guide:tab:puzzle", "Puzzles"},
+                                 {LessonKind::question, "guide:tab:question", "Questions"}};
 
 class GuideList {
  public:
-  GuideList(Context& c, FocusRing* keys, const Box& at) : c_(c), g_(*c.view.guide), w_(c, keys), list_(ImGui::GetWindowDrawList()), search_(g_.search), x_(at.x), y_(at.y), width_(at.width) {}
+  GuideList(Context& c, FocusRing* keys, const Box& at)
+      : c_(c),
+        g_(*c.view.guide),
+        w_(c, keys),
+        list_(ImGui::GetWindowDrawList()),
+        search_(g_.search),
+        x_(at.x),
+        y_(at.y),
+        width_(at.width) {}
 
   float y() const { return y_; }
 
@@ -60,14 +70,19 @@ class GuideList {
   static constexpr std::size_t kOfEach = 2;
 
   void ask(GuideAct act) { c_.requests.guide.push_back(std::move(act)); }
-  void said(std::string_view words) { y_ += paragraph(list_, c_.fonts.text, x_, y_ + 12, width_, c_.palette.muted, words) + 24; }
+  void said(std::string_view words) {
+    y_ += paragraph(list_, c_.fonts.text, x_, y_ + 12, width_, c_.palette.muted, words) + 24;
+  }
 
   int count(LessonKind kind) const {
-    return static_cast<int>(std::count_if(g_.entries.begin(), g_.entries.end(), [&](const GuideEntry& e) { return e.kind == kind; }));
+    return static_cast<int>(std::count_if(g_.entries.begin(), g_.entries.end(),
+                                          [&](const GuideEntry& e) { return e.kind == kind; }));
   }
 
   static bool isPassed(const GuideEntry& e) { return e.passed >= e.steps && e.kind != LessonKind::example; }
-  bool isPresent(const GuideEntry& e) const { return e.id == g_.last && !isPassed(e) && e.kind == LessonKind::lesson; }
+  bool isPresent(const GuideEntry& e) const {
+    return e.id == g_.last && !isPassed(e) && e.kind == LessonKind::lesson;
+  }
 
   // "3 of 17 lessons" and a bar.
   void progress() {
@@ -78,12 +93,17 @@ class GuideList {
     }
     if (lessons == 0) return;
     const Palette& p = c_.palette;
-    textMiddle(list_, c_.fonts.strong, x_, y_ + 6, p.text, joined({passed, late<" of ">(), lessons, late<" lessons">()}));
-    textRight(list_, c_.fonts.small, x_ + width_, y_ + 6, p.muted, joined({done, late<" of ">(), steps, late<" steps">()}));
+    textMiddle(list_, c_.fonts.strong, x_, y_ + 6, p.text,
+               joined({passed, late<" of ">(), lessons, late<" lessons">()}));
+    textRight(list_, c_.fonts.small, x_ + width_, y_ + 6, p.muted,
+              joined({done, late<" of ">(), steps, late<" steps">()}));
     const Box track{x_, y_ + 21, width_, 6};
-    const float part = std::clamp(static_cast<float>(done) / static_cast<float>(std::max(steps, 1)), 0.0f, 1.0f);
+    const float part =
+        std::clamp(static_cast<float>(done) / static_cast<float>(std::max(steps, 1)), 0.0f, 1.0f);
     list_->AddRectFilled({track.x, track.y}, {track.right(), track.bottom()}, p.track, 3);
-    if (part > 0) list_->AddRectFilled({track.x, track.y}, {track.x + std::max(6.0f, track.width * part), track.bottom()}, p.on, 3);
+    if (part > 0)
+      list_->AddRectFilled({track.x, track.y}, {track.x + std::max(6.0f, track.width * part), track.bottom()},
+                           p.on, 3);
     c_.widgetRects["guide:progress"] = track;
     y_ += 43;
   }
@@ -97,18 +117,25 @@ class GuideList {
       TextTarget t;
       t.kind = TextTarget::Kind::search;
       t.name = name, t.text = g_.search, t.searches = 13.5f;
-      t.box = {field.x + 30, field.y + 3 + c_.view.side.at, field.width - 62, field.height - 6};  // at the top, from where what is found is read
+      t.box = {field.x + 30, field.y + 3 + c_.view.side.at, field.width - 62,
+               field.height - 6};  // at the top, from where what is found is read
       c_.view.side.wanted = 0;
       c_.requests.text = t;
     }
-    list_->AddRect({field.x, field.y}, {field.right(), field.bottom()}, isTyped ? p.query : p.border, 5, 0, isTyped ? 1.8f : 1.0f);
+    list_->AddRect({field.x, field.y}, {field.right(), field.bottom()}, isTyped ? p.query : p.border, 5, 0,
+                   isTyped ? 1.8f : 1.0f);
     magnifier(list_, {field.x + 17, field.midY()}, p.muted);
-    if (!isTyped && g_.search.empty()) textMiddle(list_, c_.fonts.text, field.x + 32, field.midY(), p.muted, elide(c_.fonts.text, name, field.width - 40));
+    if (!isTyped && g_.search.empty())
+      textMiddle(list_, c_.fonts.text, field.x + 32, field.midY(), p.muted,
+                 elide(c_.fonts.text, name, field.width - 40));
     if (!isTyped && !g_.search.empty()) {
       const AsIs own;
-      textMiddle(list_, c_.fonts.text, field.x + 32, field.midY(), p.text, elide(c_.fonts.text, g_.search, field.width - 64));
+      textMiddle(list_, c_.fonts.text, field.x + 32, field.midY(), p.text,
+                 elide(c_.fonts.text, g_.search, field.width - 64));
     }
-    if (!g_.search.empty() && w_.cross(late<"guide-search-clear">(), {field.right() - 30, field.y + 1, 28, 28})) ask({What::search, 0, "", {}});
+    if (!g_.search.empty() &&
+        w_.cross(late<"guide-search-clear">(), {field.right() - 30, field.y + 1, 28, 28}))
+      ask({What::search, 0, "", {}});
     y_ += 42;
   }
 
@@ -120,8 +147,10 @@ class GuideList {
       ImFont* font = isOpen ? c_.fonts.strong : c_.fonts.text;
       const float words = textWidth(font, one.title), width = words + 6 + textWidth(c_.fonts.small, number);
       const Box box{x, y_, width, 30};
-      if (w_.keys(one.name, box).press || w_.area(one.name, box, Mirror::Role::choice, isOpen)) g_.tab = one.kind, c_.view.side.wanted = 0, c_.view.busy = true;
-      textMiddle(list_, font, x, y_ + 13, isOpen || ImGui::IsItemHovered() ? c_.palette.text : c_.palette.muted, one.title);
+      if (w_.keys(one.name, box).press || w_.area(one.name, box, Mirror::Role::choice, isOpen))
+        g_.tab = one.kind, c_.view.side.wanted = 0, c_.view.busy = true;
+      textMiddle(list_, font, x, y_ + 13,
+                 isOpen || ImGui::IsItemHovered() ? c_.palette.text : c_.palette.muted, one.title);
       textMiddle(list_, c_.fonts.small, x + words + 6, y_ + 13, c_.palette.muted, number);
       if (isOpen) list_->AddRectFilled({x, y_ + 28}, {x + width, y_ + 30}, c_.palette.ink);
       x += width + 18;
@@ -155,19 +184,23 @@ class GuideList {
     }
     list_->AddCircle(at, 8, p.track, 24, 2.4f);
     if (e.passed == 0) return list_->AddCircle(at, 8, withAlpha(p.faint, 0.6f), 24, 1.4f);
-    list_->PathArcTo(at, 8, -kPi / 2, -kPi / 2 + 2 * kPi * static_cast<float>(e.passed) / static_cast<float>(std::max(e.steps, 1)), 24);
+    list_->PathArcTo(
+        at, 8, -kPi / 2,
+        -kPi / 2 + 2 * kPi * static_cast<float>(e.passed) / static_cast<float>(std::max(e.steps, 1)), 24);
     list_->PathStroke(p.ink, 0, 2.4f);
   }
 
   /// What stands at the right: steps, or the edits that a puzzle takes.
   std::string asideOf(const GuideEntry& e) const {
-    if (e.kind == LessonKind::puzzle) return e.best > 0 ? joined({"par ", e.par, late<", yours ">(), e.best}) : joined({"par ", e.par});
+    if (e.kind == LessonKind::puzzle)
+      return e.best > 0 ? joined({"par ", e.par, late<", yours ">(), e.best}) : joined({"par ", e.par});
     if (e.kind != LessonKind::lesson || isPassed(e)) return {};
     return e.passed > 0 ? joined({e.passed, "/", e.steps}) : joined({e.steps, late<" steps">()});
   }
 
   /// Texts of lessons, which are not those of the interface. Only measures without a list.
-  static float lines(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color, std::string_view words) {
+  static float lines(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color,
+                     std::string_view words) {
     const AsIs own;
     return words.empty() ? 0 : paragraph(list, font, x, y, width, color, words);
   }
@@ -176,18 +209,25 @@ class GuideList {
     const std::string name = "guide:open:" + e.id;
     const bool pressed = w_.keys(name, row).press || w_.area(name, row);
     const bool isOver = ImGui::IsItemHovered();
-    if (isOver || !isPlain) list_->AddRectFilled({row.x, row.y}, {row.right(), row.bottom()}, isOver ? c_.palette.hover : c_.palette.background, 5);
+    if (isOver || !isPlain)
+      list_->AddRectFilled({row.x, row.y}, {row.right(), row.bottom()},
+                           isOver ? c_.palette.hover : c_.palette.background, 5);
     return pressed;
   }
 
   void entry(const GuideEntry& e, int number) {
     const Palette& p = c_.palette;
-    const bool isNext = isPresent(e), isNumbered = e.kind == LessonKind::lesson, isStated = e.kind != LessonKind::example;
-    const float x = x_ + (isNumbered ? kIndent : isStated ? 30.0f : 0.0f), right = x_ + width_, wide = right - x;
+    const bool isNext = isPresent(e), isNumbered = e.kind == LessonKind::lesson,
+               isStated = e.kind != LessonKind::example;
+    const float x = x_ + (isNumbered ? kIndent
+                          : isStated ? 30.0f
+                                     : 0.0f),
+                right = x_ + width_, wide = right - x;
     const std::string aside = asideOf(e);
     const float room = wide - (aside.empty() ? 0 : textWidth(c_.fonts.small, aside) + 10);
     ImFont* font = isNext ? c_.fonts.strong : c_.fonts.text;
-    const float title = lines(nullptr, font, 0, 0, room, 0, e.title), about = lines(nullptr, c_.fonts.small, 0, 0, wide, 0, e.about);
+    const float title = lines(nullptr, font, 0, 0, room, 0, e.title),
+                about = lines(nullptr, c_.fonts.small, 0, 0, wide, 0, e.about);
     const float inside = title + (about > 0 ? about + 2 : 0) + (isNext ? 24 : 0);
     const Box row{x_ - 10, y_, width_ + 20, inside + 14};
     const bool pressed = press(e, row, !isNext);
@@ -198,7 +238,9 @@ class GuideList {
     lines(list_, c_.fonts.small, x, top + title + 2, wide, p.muted, e.about);
     const bool isGood = e.best > 0 && e.best <= e.par;
     textRight(list_, c_.fonts.small, right, middle, isGood ? p.value : p.muted, aside);
-    if (isNext) textMiddle(list_, c_.fonts.strong, x, row.bottom() - 17, p.query, joined({late<"Continue at step ">(), g_.lastStep + 1}));
+    if (isNext)
+      textMiddle(list_, c_.fonts.strong, x, row.bottom() - 17, p.query,
+                 joined({late<"Continue at step ">(), g_.lastStep + 1}));
     y_ += row.height;
     if (pressed) ask({What::open, isNext ? std::min(g_.lastStep, e.steps - 1) : 0, e.id, {}});
   }
@@ -208,7 +250,9 @@ class GuideList {
   void found() {
     if (!std::exchange(g_.isSearched, true)) ask({What::texts, 0, "", {}});
     bool isAny = false;
-    for (const LessonKind kind : {LessonKind::lesson, LessonKind::puzzle, LessonKind::question, LessonKind::example}) isAny = foundOf(kind) || isAny;
+    for (const LessonKind kind :
+         {LessonKind::lesson, LessonKind::puzzle, LessonKind::question, LessonKind::example})
+      isAny = foundOf(kind) || isAny;
     if (!isAny) said(late<"Nothing has these words; try fewer, or clear the search.">());
   }
 
@@ -224,7 +268,8 @@ class GuideList {
     for (const GuideEntry& e : g_.entries) {
       if (e.kind != kind) continue;
       ++number;
-      if (const Search::Found found = foundIn(g_, e, search_); found != Search::Found::no) hits.push_back({&e, number, found});
+      if (const Search::Found found = foundIn(g_, e, search_); found != Search::Found::no)
+        hits.push_back({&e, number, found});
     }
     if (hits.empty()) return false;
     base::stableSort(hits, [](const Hit& a, const Hit& b) { return a.found > b.found; });
@@ -238,7 +283,8 @@ class GuideList {
 
   bool more(LessonKind kind, std::size_t count) {
     const std::string words = joined({count, late<" more">()});
-    const bool pressed = w_.link(joined({"guide:more:", document::name(kind)}), {x_, y_ + 2, textWidth(c_.fonts.small, words), 20}, words);
+    const bool pressed = w_.link(joined({"guide:more:", document::name(kind)}),
+                                 {x_, y_ + 2, textWidth(c_.fonts.small, words), 20}, words);
     y_ += 26;
     return pressed;
   }
@@ -248,7 +294,8 @@ class GuideList {
     const bool isLesson = e.kind == LessonKind::lesson;
     const Box row{x_ - 10, y_, width_ + 20, isLesson ? 46.0f : 30.0f};
     const bool pressed = press(e, row, true);
-    markedText(c_, list_, c_.fonts.text, x_, isLesson ? row.y + 15 : row.midY(), width_, c_.palette.text, e.title, search_);
+    markedText(c_, list_, c_.fonts.text, x_, isLesson ? row.y + 15 : row.midY(), width_, c_.palette.text,
+               e.title, search_);
     if (isLesson) {
       const std::string number = std::string(inWords(joined({"Lesson ", one.number}))) + " · ";
       float x = x_;
@@ -257,7 +304,8 @@ class GuideList {
         textMiddle(list_, c_.fonts.small, x, row.y + 33, c_.palette.muted, number);
         x += textWidth(c_.fonts.small, number);
       }
-      markedText(c_, list_, c_.fonts.small, x, row.y + 33, x_ + width_ - x, c_.palette.muted, e.about, search_);
+      markedText(c_, list_, c_.fonts.small, x, row.y + 33, x_ + width_ - x, c_.palette.muted, e.about,
+                 search_);
     }
     y_ += row.height;
     if (pressed) ask({What::open, 0, e.id, {}});
@@ -273,9 +321,12 @@ class GuideList {
 
 }  // namespace
 
-document::Search::Found foundIn(const GuideView& guide, const GuideEntry& entry, const document::Search& search) {
+document::Search::Found foundIn(const GuideView& guide, const GuideEntry& entry,
+                                const document::Search& search) {
   const auto text = guide.texts.find(entry.id);
-  return search.in(entry.title, text == guide.texts.end() ? document::folded(entry.about) : joined({document::folded(entry.about), "\n", text->second}));
+  return search.in(entry.title, text == guide.texts.end()
+                                    ? document::folded(entry.about)
+                                    : joined({document::folded(entry.about), "\n", text->second}));
 }
 
 float guideList(Context& c, FocusRing* keys, const Box& at) {

@@ -18,7 +18,8 @@ float along(const Axis& axis, double value) {
   return static_cast<float>(std::clamp(t, 0.0, 1.0));
 }
 
-/// As few digits as distinguish the ticks: "0.25", "1024", "0.001", "1e−6". Axes beyond 10,000 use powers from there on.
+/// As few digits as distinguish the ticks: "0.25", "1024", "0.001", "1e−6". Axes beyond 10,000 use powers
+/// from there on.
 std::string tickLabel(double value, double highest) {
   if (value >= 1e4 && highest > 1e4) {
     const double power = std::floor(std::log10(value) + 1e-9);
@@ -26,7 +27,9 @@ std::string tickLabel(double value, double highest) {
   }
   if (value > 0 && value < 0.9e-3) return "1e−" + std::to_string(-std::lround(std::log10(value)));
   int decimals = 0;
-  const auto isWhole = [](double v) { return std::fabs(v - std::round(v)) <= 1e-9 * std::max(1.0, std::fabs(v)); };
+  const auto isWhole = [](double v) {
+    return std::fabs(v - std::round(v)) <= 1e-9 * std::max(1.0, std::fabs(v));
+  };
   for (double v = value; decimals < 6 && !isWhole(v); v *= 10) ++decimals;
   return formatNumber(value, decimals);
 }
@@ -34,7 +37,8 @@ std::string tickLabel(double value, double highest) {
 }  // namespace
 
 std::vector<double> powersOfTen(double low, double high, int most) {
-  const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9)), last = std::max(first + 1, static_cast<int>(std::ceil(std::log10(high) - 1e-9)));
+  const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9)),
+            last = std::max(first + 1, static_cast<int>(std::ceil(std::log10(high) - 1e-9)));
   const int step = std::max(1, (last - first + most - 2) / (most - 1));
   std::vector<double> ticks;
   for (int power = first; power < last + step; power += step) ticks.push_back(std::pow(10.0, power));
@@ -42,7 +46,12 @@ std::vector<double> powersOfTen(double low, double high, int most) {
 }
 
 Chart::Chart(Context& context, const Box& box, std::string_view title, const Axis& x, const Axis& y)
-    : c_(context), list_(ImGui::GetWindowDrawList()), box_(box), x_(x), y_(y), legendRight_(box.right()) {
+    : c_(context),
+      list_(ImGui::GetWindowDrawList()),
+      box_(box),
+      x_(x),
+      y_(y),
+      legendRight_(box.right()) {
   const float head = box.width < kNarrow ? 44 : 26;  // on narrow charts the legend has a line of its own
   legendY_ = box.y + head - 17;
   const Palette& p = c_.palette;
@@ -92,7 +101,8 @@ void Chart::bars(std::span<const int> counts, double low, double high, ImU32 col
     const float left = place({from, 0}).x, right = place({from + width, 0}).x;
     const float tall = plot_.height * static_cast<float>(counts[i]) / static_cast<float>(most);
     const float bottom = plot_.bottom();
-    list_->AddRectFilled({left, bottom - std::max(tall, 1.0f)}, {std::max(right - 1, left + 1), bottom}, color);
+    list_->AddRectFilled({left, bottom - std::max(tall, 1.0f)}, {std::max(right - 1, left + 1), bottom},
+                         color);
   }
 }
 

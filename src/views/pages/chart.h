@@ -21,8 +21,8 @@ struct Point {
   double x, y;
 };
 
-/// The powers of ten from the last one <= `low` to the first one >= `high`, thinned evenly so that there are at most `most`: the ticks and
-/// ends of a logarithmic axis. Both arguments must be > 0.
+/// The powers of ten from the last one <= `low` to the first one >= `high`, thinned evenly so that there are
+/// at most `most`: the ticks and ends of a logarithmic axis. Both arguments must be > 0.
 std::vector<double> powersOfTen(double low, double high, int most = 9);
 
 class Chart {

@@ -15,14 +15,42 @@ constexpr float kDigitsFrom = 26;  // cells of at least this size have numbers
 constexpr float kFullCell = 46, kHead = 24, kHighest = 560;
 constexpr float kLabels = 62;
 
-/// What a matrix is called on a page, in the symbols of the formulas there, where its name is one for scripts.
+/// What a matrix is called on a page, in the symbols of the formulas there, where its name is one for
+/// scripts.
 std::string_view called(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {
-      {"attention", "attention, a"}, {"dropout_1", "a after dropout"}, {"residual_1", "x + a"}, {"norm_1", "normalised"}, {"hidden_raw", "h"}, {"hidden", "h, activated"},
-      {"feed_forward", "f"}, {"dropout_2", "f after dropout"}, {"residual_2", "sum with f"}, {"norm_2", "normalised"}, {"gamma_1", "γ"}, {"delta_1", "δ"}, {"gamma_2", "γ"},
-      {"delta_2", "δ"}, {"w_1", "W₁"}, {"b_1", "b₁"}, {"w_2", "W₂"}, {"b_2", "b₂"}, {"token_w", "W"}, {"token_b", "b"}, {"token_query", "query"}, {"segment_w", "W"},
-      {"segment_b", "b"}, {"segment_query", "query"}, {"memory_w", "W"}, {"memory_u", "U"}, {"memory_b", "b"}, {"memory_w_a", "W_a"}, {"memory_u_a", "U_a"}, {"memory_v_a", "v_a"}};
-  const auto at = std::find_if(std::begin(kSymbols), std::end(kSymbols), [&](const auto& one) { return one.first == name; });
+      {"attention", "attention, a"},
+      {"dropout_1", "a after dropout"},
+      {"residual_1", "x + a"},
+      {"norm_1", "normalised"},
+      {"hidden_raw", "h"},
+      {"hidden", "h, activated"},
+      {"feed_forward", "f"},
+      {"dropout_2", "f after dropout"},
+      {"residual_2", "sum with f"},
+      {"norm_2", "normalised"},
+      {"gamma_1", "γ"},
+      {"delta_1", "δ"},
+      {"gamma_2", "γ"},
+      {"delta_2", "δ"},
+      {"w_1", "W₁"},
+      {"b_1", "b₁"},
+      {"w_2", "W₂"},
+      {"b_2", "b₂"},
+      {"token_w", "W"},
+      {"token_b", "b"},
+      {"token_query", "query"},
+      {"segment_w", "W"},
+      {"segment_b", "b"},
+      {"segment_query", "query"},
+      {"memory_w", "W"},
+      {"memory_u", "U"},
+      {"memory_b", "b"},
+      {"memory_w_a", "W_a"},
+      {"memory_u_a", "U_a"},
+      {"memory_v_a", "v_a"}};
+  const auto at = std::find_if(std::begin(kSymbols), std::end(kSymbols),
+                               [&](const auto& one) { return one.first == name; });
   return at == std::end(kSymbols) ? name : at->second;
 }
 
@@ -49,7 +77,12 @@ PageColumn::PageColumn(Context& context, float x, float y, float width)
     : PageColumn(context, &context.view.experiments.focusRing, x, y, width) {}
 
 PageColumn::PageColumn(Context& context, FocusRing* ring, float x, float y, float width)
-    : c_(context), w_(context, ring), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
+    : c_(context),
+      w_(context, ring),
+      list_(ImGui::GetWindowDrawList()),
+      x_(x),
+      y_(y),
+      width_(width) {}
 
 Box PageColumn::take(float height) {
   const Box box{x_, y_, width_, height};
@@ -98,8 +131,8 @@ Box PageColumn::control() {
   return box;
 }
 
-bool PageColumn::slider(std::string_view name, std::string_view words, std::string_view value, float& position,
-                       float step, const document::Option* option) {
+bool PageColumn::slider(std::string_view name, std::string_view words, std::string_view value,
+                        float& position, float step, const document::Option* option) {
   const Box row = control();
   const bool locked = option && c_.locked(option->name);
   const FocusRing::Key key = locked ? FocusRing::Key{} : keys(name, row);
@@ -125,8 +158,8 @@ void PageColumn::typed(const document::Option& option, const Box& box, bool aske
   c_.requests.text = t;
 }
 
-void PageColumn::number(document::OptionId id, std::string_view name, std::string_view words, double low, double high,
-                        int parts, int decimals) {
+void PageColumn::number(document::OptionId id, std::string_view name, std::string_view words, double low,
+                        double high, int parts, int decimals) {
   const document::Value now = document::get(c_.state, id);
   const double value = *std::get_if<double>(&now);
   auto at = static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0));
@@ -139,7 +172,8 @@ bool PageColumn::toggle(std::string_view name, std::string_view words, bool on) 
   return w_.toggle(name, control(), words, on);
 }
 
-int PageColumn::stepper(std::string_view name, std::string_view words, std::string_view value, bool less, bool more) {
+int PageColumn::stepper(std::string_view name, std::string_view words, std::string_view value, bool less,
+                        bool more) {
   const Box row = control();
   label(row, words);
   w_.points(name, row);
@@ -147,7 +181,7 @@ int PageColumn::stepper(std::string_view name, std::string_view words, std::stri
 }
 
 int PageColumn::choice(std::string_view name, std::string_view words, std::span<const std::string_view> names,
-                      int chosen) {
+                       int chosen) {
   if (!words.empty()) label(take(22), words);
   const Box row = control();
   const FocusRing::Key key = keys(name, row);
@@ -222,12 +256,14 @@ float cellFor(std::span<const PageMatrix> matrices, float width, float height) {
   float cell = kFullCell;
   for (const PageMatrix& m : matrices) {
     const float labels = m.rowsAreTokens ? std::min(kLabels, width * 0.2f) : 4.0f;
-    cell = std::min({cell, (width - labels - 4) / static_cast<float>(m.tensor->cols()), height / static_cast<float>(m.tensor->rows())});
+    cell = std::min({cell, (width - labels - 4) / static_cast<float>(m.tensor->cols()),
+                     height / static_cast<float>(m.tensor->rows())});
   }
   return cell >= 8 ? std::floor(cell) : cell;
 }
 
-void drawMatrix(Context& c, PageMatrix& m, std::uint64_t version, float x, float y, float cell, float most, bool labels) {
+void drawMatrix(Context& c, PageMatrix& m, std::uint64_t version, float x, float y, float cell, float most,
+                bool labels) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const attention::Tensor& tensor = *m.tensor;
   const std::string shape = base::joined({tensor.rows(), " × ", tensor.cols()});
@@ -243,17 +279,20 @@ void drawMatrix(Context& c, PageMatrix& m, std::uint64_t version, float x, float
   look.gap = cell >= 20 ? 3.0f : cell >= 8 ? 1.0f : 0.0f;
   look.radius = look.gap;
   look.map = m.cells == Cells::numbers ? c.palette.signedMap : c.palette.weightMap;
-  look.high = m.cells == Cells::numbers ? niceBound(most) : 1.0f, look.low = m.cells == Cells::numbers ? -look.high : 0.0f;
-  c.heatmaps.draw(list, m.slot, {tensor.head(m.head), tensor.rows(), tensor.cols(), tensor.cols(), version}, look);
+  look.high = m.cells == Cells::numbers ? niceBound(most) : 1.0f,
+  look.low = m.cells == Cells::numbers ? -look.high : 0.0f;
+  c.heatmaps.draw(list, m.slot, {tensor.head(m.head), tensor.rows(), tensor.cols(), tensor.cols(), version},
+                  look);
   const bool editable = m.isParameter && !c.locked(m.name);
-  list->AddRect({m.box.x - 2, m.box.y - 2}, {m.box.right() + 2, m.box.bottom() + 2}, editable ? c.palette.query : c.palette.border, 5, 0,
-                editable ? 1.5f : 1.0f);
+  list->AddRect({m.box.x - 2, m.box.y - 2}, {m.box.right() + 2, m.box.bottom() + 2},
+                editable ? c.palette.query : c.palette.border, 5, 0, editable ? 1.5f : 1.0f);
   for (int g = 1; g < m.groups; ++g) {
     const float at = m.box.x + m.box.width * static_cast<float>(g) / static_cast<float>(m.groups);
     list->AddLine({at, m.box.y - 5}, {at, m.box.bottom() + 5}, c.palette.muted, 1.5f);
   }
 
-  Digits digits = digitsFor(c.fonts.monoSmall, m.cells == Cells::numbers ? -static_cast<double>(most) : 0.0, cell);
+  Digits digits =
+      digitsFor(c.fonts.monoSmall, m.cells == Cells::numbers ? -static_cast<double>(most) : 0.0, cell);
   if (m.cells == Cells::mask && digits.decimals > 0) digits.decimals = 0;
   for (int r = 0; r < tensor.rows(); ++r) {
     const float middle = m.box.y + cell * (static_cast<float>(r) + 0.5f);
@@ -266,8 +305,8 @@ void drawMatrix(Context& c, PageMatrix& m, std::uint64_t version, float x, float
     for (int col = 0; digits.decimals >= 0 && col < tensor.cols(); ++col) {
       const float v = tensor.at(m.head, r, col);
       const draw::Color under = draw::at(look.map, (v - look.low) / (look.high - look.low));
-      digitsCentered(list, c.fonts.monoSmall, digits.scale, m.box.x + cell * (static_cast<float>(col) + 0.5f), middle,
-                     textOn(under), formatNumber(static_cast<double>(v), digits.decimals));
+      digitsCentered(list, c.fonts.monoSmall, digits.scale, m.box.x + cell * (static_cast<float>(col) + 0.5f),
+                     middle, textOn(under), formatNumber(static_cast<double>(v), digits.decimals));
     }
   }
 }
@@ -288,15 +327,18 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
     const float sign = m.before.empty() ? 0 : textWidth(c.fonts.title, m.before);
     const float labels = m.rowsAreTokens ? std::min(kLabels, line.width * 0.2f) : std::max(2.0f, sign + 8);
     // A bias with one row is placed below the matrix that it belongs to.
-    if (above && above->isParameter && m.isParameter && m.tensor->rows() == 1 && above->tensor->cols() == m.tensor->cols()) {
-      textRight(list, c.fonts.title, above->box.x - 8, above->box.bottom() + 12 + kHead + cell / 2, c.palette.muted, m.before);
+    if (above && above->isParameter && m.isParameter && m.tensor->rows() == 1 &&
+        above->tensor->cols() == m.tensor->cols()) {
+      textRight(list, c.fonts.title, above->box.x - 8, above->box.bottom() + 12 + kHead + cell / 2,
+                c.palette.muted, m.before);
       drawMatrix(c, m, version, above->box.x, above->box.bottom() + 12, cell, most, false);
     } else {
       if (x > line.x && x + sign + 22 + wide > line.right()) x = line.x, y += high + 18, high = 0;
       const bool first = x == line.x;
       const float middle = y + kHead + cell * static_cast<float>(m.tensor->rows()) / 2;
       x += first ? labels : sign > 0 ? sign + 22 : 2;
-      // At the start of a line the token labels are where the operator would be, so the operator is placed before the name.
+      // At the start of a line the token labels are where the operator would be, so the operator is placed
+      // before the name.
       if (first) textRight(list, c.fonts.title, x - 8, y + 9, c.palette.muted, m.before);
       else if (m.before == "·") list->AddCircleFilled({x - sign / 2 - 12, middle}, 2.2f, c.palette.muted, 12);
       else textCentered(list, c.fonts.title, x - sign / 2 - 12, middle, c.palette.muted, m.before);

@@ -1,4 +1,5 @@
-// One column of a page: cards with controls, which also respond to keys, text, numbers and matrices, stacked vertically.
+// One column of a page: cards with controls, which also respond to keys, text, numbers and matrices, stacked
+// vertically.
 #pragma once
 
 #include <initializer_list>
@@ -34,18 +35,21 @@ class PageColumn {
   void question(std::string_view words);
   void sentence(std::string_view words);
 
-  // Controls. Their names are also those of the widget rectangles ("lab:scaled", "slider:d_k"). All return whether the user operated them.
+  // Controls. Their names are also those of the widget rectangles ("lab:scaled", "slider:d_k"). All return
+  // whether the user operated them.
   /// `position` is 0 to 1; a key changes it by `step`.
-  bool slider(std::string_view name, std::string_view label, std::string_view value, float& position, float step,
-              const document::Option* typed = nullptr);
-  /// A slider for a numeric option, from `low` to `high` in multiples of 1 / `parts`; any other number that the option allows can be typed
-  /// where its value is shown.
-  void number(document::OptionId id, std::string_view name, std::string_view label, double low, double high, int parts, int decimals);
+  bool slider(std::string_view name, std::string_view label, std::string_view value, float& position,
+              float step, const document::Option* typed = nullptr);
+  /// A slider for a numeric option, from `low` to `high` in multiples of 1 / `parts`; any other number that
+  /// the option allows can be typed where its value is shown.
+  void number(document::OptionId id, std::string_view name, std::string_view label, double low, double high,
+              int parts, int decimals);
   bool toggle(std::string_view name, std::string_view label, bool on);
   /// Returns −1, 0 or +1.
   int stepper(std::string_view name, std::string_view label, std::string_view value, bool less, bool more);
   /// A choice of one of several; returns the new one, or −1.
-  int choice(std::string_view name, std::string_view label, std::span<const std::string_view> words, int chosen);
+  int choice(std::string_view name, std::string_view label, std::span<const std::string_view> words,
+             int chosen);
   bool button(std::string_view name, std::string_view label);
 
   /// Registers what was drawn in `box` as the next control for the keys; returns what they ask of it.
@@ -68,13 +72,15 @@ class PageColumn {
   float cardTop_ = 0, padding_ = 0;  ///< of the open card
 };
 
-/// The columns of a page, the first one `width` wide. The second one is beside it, or on a narrow page below it.
+/// The columns of a page, the first one `width` wide. The second one is beside it, or on a narrow page below
+/// it.
 PageColumn firstColumn(Context& context, const Box& area, float width = 264);
 PageColumn secondColumn(Context& context, const Box& area, const PageColumn& first);
 
 /// Sets an option from a control of a page, unless the host page locked it.
 void set(Context& context, document::OptionId id, document::Value value, std::uint64_t gesture = 0);
-/// The same with the result of PageColumn::choice(): the index of one of the option's choices, or −1 for no change.
+/// The same with the result of PageColumn::choice(): the index of one of the option's choices, or −1 for no
+/// change.
 void setChoice(Context& context, document::OptionId id, int chosen);
 /// The same with the next seed; the largest one is followed by the smallest.
 void setNextSeed(Context& context, document::OptionId id, std::uint32_t seed);
@@ -82,7 +88,8 @@ void setNextSeed(Context& context, document::OptionId id, std::uint32_t seed);
 /// The largest magnitude in a head of a tensor.
 float largest(const attention::Tensor& tensor, int head);
 
-/// The kind of numbers in a matrix: signed with magnitudes up to `most`, weights from 0 to 1, or a mask of 0 and 1.
+/// The kind of numbers in a matrix: signed with magnitudes up to `most`, weights from 0 to 1, or a mask of 0
+/// and 1.
 enum class Cells { numbers, weights, mask };
 
 /// A matrix in a row of matrices, with its name and shape above it.
@@ -94,7 +101,7 @@ struct PageMatrix {
   Cells cells = Cells::numbers;
   int head = 0;
   bool rowsAreTokens = true;
-  std::string_view place{};                          ///< its name in Context::widgetRects
+  std::string_view place{};  ///< its name in Context::widgetRects
   document::ParameterId parameter{};
   bool isParameter = false;  ///< its cells can be edited by dragging up and down, and by keys
   int groups = 1;            ///< groups of columns separated by lines: the heads side by side
@@ -106,12 +113,15 @@ struct PageMatrix {
   bool hit(float x, float y, int& row, int& col) const;
 };
 
-/// The cell pitch with which the widest of the matrices fits the width, and the highest the height; at most that of the board.
+/// The cell pitch with which the widest of the matrices fits the width, and the highest the height; at most
+/// that of the board.
 float cellFor(std::span<const PageMatrix> matrices, float width, float height);
 /// Draws a matrix, its cells from `y` + 24 on; `labels`: with token labels at the left.
-void drawMatrix(Context& context, PageMatrix& matrix, std::uint64_t version, float x, float y, float cell, float most, bool labels);
+void drawMatrix(Context& context, PageMatrix& matrix, std::uint64_t version, float x, float y, float cell,
+                float most, bool labels);
 /// Draws matrices from left to right, wrapping into further lines, with a single pitch and colour scale.
-void drawEquation(Context& context, PageColumn& column, std::uint64_t version, std::span<PageMatrix> matrices);
+void drawEquation(Context& context, PageColumn& column, std::uint64_t version,
+                  std::span<PageMatrix> matrices);
 PageMatrix parameterMatrix(Context& context, document::ParameterId id, std::string_view before = {});
 /// Handles pointer and keys on a parameter that was drawn.
 void editParameter(Context& context, PageColumn& column, const PageMatrix& matrix);

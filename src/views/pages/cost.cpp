@@ -21,11 +21,13 @@ constexpr double kMillion = 1e6;
 std::string amount(double value, std::string_view unit = "") {
   static constexpr std::string_view kPowers[] = {"", " k", " M", " G", " T", " P"};
   std::size_t power = 0;
-  for (double most = 9999.5; value >= most && power + 1 < std::size(kPowers); ++power, most = 999.5) value /= 1000;
+  for (double most = 9999.5; value >= most && power + 1 < std::size(kPowers); ++power, most = 999.5)
+    value /= 1000;
   const int decimals = power == 0 ? 0 : value >= 99.95 ? 1 : 2;
   const std::string sign = power > 0 ? std::string(kPowers[power]) : unit.empty() ? "" : " ";
   std::string digits = formatNumber(value, power == 0 && value != std::floor(value) ? 1 : decimals);
-  while (digits.find('.') != std::string::npos && (digits.back() == '0' || digits.back() == '.')) digits.pop_back();
+  while (digits.find('.') != std::string::npos && (digits.back() == '0' || digits.back() == '.'))
+    digits.pop_back();
   return digits + sign + std::string(unit);
 }
 
@@ -33,25 +35,35 @@ class CostView {
  public:
   static constexpr std::string_view kTitle = "What does this layer cost, and what would another?";
 
-  explicit CostView(Context& c) : c_(c), now_(c.state.experiments), tokens_(c.derived.experiments.costTokens()), here_(cost(tokens_, false)), other_(cost(tokens_, true)) {}
+  explicit CostView(Context& c)
+      : c_(c),
+        now_(c.state.experiments),
+        tokens_(c.derived.experiments.costTokens()),
+        here_(cost(tokens_, false)),
+        other_(cost(tokens_, true)) {}
 
   void controls(PageColumn& column) {
     static constexpr std::string_view kCompared[] = {"score", "heads", "window", "RNN"};
-    setChoice(c_, OptionId::cost_compare, column.choice("cost_compare", "Compare by", kCompared, static_cast<int>(now_.costOf)));
+    setChoice(c_, OptionId::cost_compare,
+              column.choice("cost_compare", "Compare by", kCompared, static_cast<int>(now_.costOf)));
     auto at = static_cast<float>(std::log10(tokens_) / 6);
-    if (column.slider("slider:n", "Tokens n", amount(tokens_), at, 1.0f / 60, &document::option(OptionId::cost_tokens))) {
+    if (column.slider("slider:n", "Tokens n", amount(tokens_), at, 1.0f / 60,
+                      &document::option(OptionId::cost_tokens))) {
       set(c_, OptionId::cost_tokens, rounded(std::pow(10.0, double{at} * 6)), kSliderGesture);
     }
-    if (now_.costTokens > 0 && column.button("cost:own", "As many as the layer has")) set(c_, OptionId::cost_tokens, 0.0);
+    if (now_.costTokens > 0 && column.button("cost:own", "As many as the layer has"))
+      set(c_, OptionId::cost_tokens, 0.0);
     if (now_.costOf == CostOf::window) {
       auto window = static_cast<float>(std::log10(double(now_.costWindow)) / 6);
-      if (column.slider("slider:window", "Window", amount(now_.costWindow), window, 1.0f / 60, &document::option(OptionId::cost_window))) {
+      if (column.slider("slider:window", "Window", amount(now_.costWindow), window, 1.0f / 60,
+                        &document::option(OptionId::cost_window))) {
         set(c_, OptionId::cost_window, rounded(std::pow(10.0, double{window} * 6)), kSliderGesture);
       }
     }
     if (now_.costOf == CostOf::recurrent) {
       static constexpr std::string_view kCells[] = {"tanh", "LSTM"};
-      setChoice(c_, OptionId::memory_cell, column.choice("memory_cell", "", kCells, static_cast<int>(now_.memory.cell)));
+      setChoice(c_, OptionId::memory_cell,
+                column.choice("memory_cell", "", kCells, static_cast<int>(now_.memory.cell)));
     }
   }
 
@@ -59,7 +71,9 @@ class CostView {
     column.gap(6);
     const auto [first, second] = names();
     column.numbers("", first, second);
-    const auto line = [&](std::string_view what, auto get, std::string_view unit = "") { column.numbers(what, amount(get(here_), unit), amount(get(other_), unit)); };
+    const auto line = [&](std::string_view what, auto get, std::string_view unit = "") {
+      column.numbers(what, amount(get(here_), unit), amount(get(other_), unit));
+    };
     line("parameters", [](const Cost& c) { return c.parameters; });
     line("multiply-adds", [](const Cost& c) { return c.multiplyAdds(); });
     line("  projections", [](const Cost& c) { return c.projections; });
@@ -72,8 +86,11 @@ class CostView {
     line("steps in sequence", [](const Cost& c) { return c.steps; });
     column.gap(10);
     column.sentence(answer());
-    if (c_.state.mode != document::Mode::x) column.sentence(base::late<"Q, K and V are given here: there are no projections to count. With the input X · W there are.">());
-    column.sentence(base::late<"One sequence, 4 bytes per number. The causal mask and the window are counted; patterns and painted cells are not.">());
+    if (c_.state.mode != document::Mode::x)
+      column.sentence(base::late<"Q, K and V are given here: there are no projections to count. With the "
+                                 "input X · W there are.">());
+    column.sentence(base::late<"One sequence, 4 bytes per number. The causal mask and the window are "
+                               "counted; patterns and painted cells are not.">());
   }
 
   void pictures(PageColumn& column) {
@@ -113,7 +130,10 @@ class CostView {
         if (document::isDotProduct(s.score)) return {"dot", "additive"};
         return {std::string(attention::kScoreNames[static_cast<std::size_t>(s.score)]), "dot"};
       case CostOf::heads: return {s.heads == 1 ? "1 head" : std::to_string(s.heads) + " heads", "1 head"};
-      case CostOf::window: return s.windowLeft < 0 && s.windowRight < 0 ? std::pair<std::string, std::string>{"all keys", "window"} : std::pair<std::string, std::string>{"window", "all keys"};
+      case CostOf::window:
+        return s.windowLeft < 0 && s.windowRight < 0
+                   ? std::pair<std::string, std::string>{"all keys", "window"}
+                   : std::pair<std::string, std::string>{"window", "all keys"};
       case CostOf::recurrent: break;
     }
     return {"attention", now_.memory.cell == attention::CellKind::tanh ? "tanh RNN" : "LSTM"};
@@ -122,17 +142,27 @@ class CostView {
   std::string answer() const {
     switch (now_.costOf) {
       case CostOf::score:
-        return base::late<"The additive score takes one tanh per hidden unit for each pair too, keeps those values, and is no product of matrices. Vaswani et al. (2017) "
-               "use dot products because they are faster and smaller in practice, and scale them so that softmax does not saturate where d_k is large.">();
+        return base::late<
+            "The additive score takes one tanh per hidden unit for each pair too, keeps those values, and is "
+            "no product of matrices. Vaswani et al. (2017) "
+            "use dot products because they are faster and smaller in practice, and scale them so that "
+            "softmax does not saturate where d_k is large.">();
       case CostOf::heads:
-        return base::late<"One head as wide as all of them takes the same multiply-adds and parameters. Heads cost their scores: one matrix for each.">();
+        return base::late<
+            "One head as wide as all of them takes the same multiply-adds and parameters. Heads cost their "
+            "scores: one matrix for each.">();
       case CostOf::window:
-        return "With a window the scores grow with n and not with n². At " + amount(tokens_) + " tokens it is " +
-               amount(std::max(here_.scoreNumbers, other_.scoreNumbers) / std::max(1.0, std::min(here_.scoreNumbers, other_.scoreNumbers))) + " times fewer.";
+        return "With a window the scores grow with n and not with n². At " + amount(tokens_) +
+               " tokens it is " +
+               amount(std::max(here_.scoreNumbers, other_.scoreNumbers) /
+                      std::max(1.0, std::min(here_.scoreNumbers, other_.scoreNumbers))) +
+               " times fewer.";
       case CostOf::recurrent: break;
     }
-    return base::late<"A recurrent network takes n steps, each waiting for the one before, and keeps one state. Attention has no step to wait for, but "
-           "its scores grow with n² and what it keeps with n.">();
+    return base::late<
+        "A recurrent network takes n steps, each waiting for the one before, and keeps one state. Attention "
+        "has no step to wait for, but "
+        "its scores grow with n² and what it keeps with n.">();
   }
 
   void draw(const Box& box, std::string_view title, double (*get)(const Cost&)) {
@@ -150,7 +180,8 @@ class CostView {
     }
     static constexpr double kCounts[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6};
     const std::vector<double> ticks = powersOfTen(std::min(low, high), high, 6);
-    Chart chart(c_, box, title, {1, kMillion, true, kCounts, "tokens"}, {ticks.front(), ticks.back(), true, ticks, ""});
+    Chart chart(c_, box, title, {1, kMillion, true, kCounts, "tokens"},
+                {ticks.front(), ticks.back(), true, ticks, ""});
     chart.mark(tokens_, c_.palette.faint);
     const auto [first, second] = names();
     const ImU32 colors[] = {c_.palette.query, c_.palette.key};

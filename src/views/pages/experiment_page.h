@@ -18,7 +18,8 @@ inline std::string fixed(double value, int decimals = 2) { return formatNumber(v
 inline std::string small(double value) {
   if (!(value > 0)) return "0";
   const int power = static_cast<int>(std::floor(std::log10(value)));
-  return power >= -3 ? fixed(value, std::max(0, 1 - power)) : fixed(value / std::pow(10.0, power), 1) + "e−" + std::to_string(-power);
+  return power >= -3 ? fixed(value, std::max(0, 1 - power))
+                     : fixed(value / std::pow(10.0, power), 1) + "e−" + std::to_string(-power);
 }
 
 // The common layout: charts beside controls and text, or between them on a narrow page.

@@ -17,7 +17,6 @@ using attention::Spread;
 using document::OptionId;
 using document::View;
 
-
 // --- Why divide by √d_k?
 
 constexpr std::size_t kPowers = 11;  // powers of two, from 1 to 1024
@@ -27,23 +26,32 @@ class SpreadView {
  public:
   static constexpr std::string_view kTitle = "Why are scores divided by √d_k?";
 
-  explicit SpreadView(Context& c) : c_(c), now_(c.state.experiments), at_(c.derived.experiments.spread()), curve_(c.derived.experiments.curve()) {}
+  explicit SpreadView(Context& c)
+      : c_(c),
+        now_(c.state.experiments),
+        at_(c.derived.experiments.spread()),
+        curve_(c.derived.experiments.curve()) {}
 
   void controls(PageColumn& column) {
     const int dim = now_.spread.dim;
     float at = std::log2(static_cast<float>(dim)) / 10;
-    if (column.slider("slider:d_k", "d_k", std::to_string(dim), at, 0.1f, &document::option(OptionId::spread_dim))) {
+    if (column.slider("slider:d_k", "d_k", std::to_string(dim), at, 0.1f,
+                      &document::option(OptionId::spread_dim))) {
       set(c_, OptionId::spread_dim, std::round(std::exp2(static_cast<double>(at) * 10)), kSliderGesture);
     }
     column.number(OptionId::spread_mean, "slider:mean", now_.spread.same ? "Mean μ" : "μ of q", -2, 2, 20, 2);
-    column.number(OptionId::spread_deviation, "slider:deviation", now_.spread.same ? "Deviation σ" : "σ of q", 0, 3, 20, 2);
-    if (column.toggle("lab:apart", "Keys have μ and σ of their own", !now_.spread.same)) set(c_, OptionId::spread_same, !now_.spread.same);
+    column.number(OptionId::spread_deviation, "slider:deviation", now_.spread.same ? "Deviation σ" : "σ of q",
+                  0, 3, 20, 2);
+    if (column.toggle("lab:apart", "Keys have μ and σ of their own", !now_.spread.same))
+      set(c_, OptionId::spread_same, !now_.spread.same);
     if (!now_.spread.same) {
       column.number(OptionId::spread_key_mean, "slider:key-mean", "μ of k", -2, 2, 20, 2);
       column.number(OptionId::spread_key_deviation, "slider:key-deviation", "σ of k", 0, 3, 20, 2);
     }
-    column.number(OptionId::spread_draws, "slider:draws", "Queries", 1, attention::SpreadDraws::mostQueries, 1, 0);
-    if (column.toggle("lab:scaled", "÷ √d_k", now_.spreadScaled)) set(c_, OptionId::spread_scaled, !now_.spreadScaled);
+    column.number(OptionId::spread_draws, "slider:draws", "Queries", 1, attention::SpreadDraws::mostQueries,
+                  1, 0);
+    if (column.toggle("lab:scaled", "÷ √d_k", now_.spreadScaled))
+      set(c_, OptionId::spread_scaled, !now_.spreadScaled);
     if (column.button("lab:draw", "Draw again")) setNextSeed(c_, OptionId::spread_seed, now_.spreadSeed);
   }
 
@@ -62,10 +70,20 @@ class SpreadView {
     pair(column, [&](const Box& box) { deviations(box); }, [&](const Box& box) { weights(box); });
     column.closeCard();
     column.openCard("How much of a gradient comes through");
-    column.sentence("A saturated softmax passes almost nothing back: without the scale, half of all rows have a Jacobian below " +
-                    small(curve_.back().raw.jacobian) + " at d_k = 1024; with it, below " + small(curve_.back().scaled.jacobian) + ".");
-    pair(column, [&](const Box& box) { sizes(box, "Size of the Jacobian of softmax", &Distribution::jacobian, &Distribution::meanJacobian); },
-         [&](const Box& box) { sizes(box, "Size of the gradient of a row of weights by its query", &Distribution::gradient, &Distribution::meanGradient); });
+    column.sentence(
+        "A saturated softmax passes almost nothing back: without the scale, half of all rows have a Jacobian "
+        "below " +
+        small(curve_.back().raw.jacobian) + " at d_k = 1024; with it, below " +
+        small(curve_.back().scaled.jacobian) + ".");
+    pair(
+        column,
+        [&](const Box& box) {
+          sizes(box, "Size of the Jacobian of softmax", &Distribution::jacobian, &Distribution::meanJacobian);
+        },
+        [&](const Box& box) {
+          sizes(box, "Size of the gradient of a row of weights by its query", &Distribution::gradient,
+                &Distribution::meanGradient);
+        });
     column.closeCard();
   }
 
@@ -90,7 +108,8 @@ class SpreadView {
     const Box top = column.take(0);
     column.numbers("", "q·k", "÷ √d_k");
     column.numbers("mean", fixed(a.mean), fixed(b.mean));
-    column.numbers(now_.spread.same ? "predicted d·μ²" : "predicted d·μ·μ", fixed(a.predictedMean), fixed(b.predictedMean));
+    column.numbers(now_.spread.same ? "predicted d·μ²" : "predicted d·μ·μ", fixed(a.predictedMean),
+                   fixed(b.predictedMean));
     column.numbers("deviation", fixed(a.deviation), fixed(b.deviation));
     column.numbers("predicted", fixed(a.predictedDeviation), fixed(b.predictedDeviation));
     column.numbers("largest weight", fixed(a.largestWeight), fixed(b.largestWeight));
@@ -105,9 +124,10 @@ class SpreadView {
   void answer(PageColumn& column) {
     const Distribution &a = at_.raw, &b = at_.scaled;
     column.sentence(std::string("The deviation of q·k is ") +
-                    (now_.spread.same ? "√(d·((σ² + μ²)² − μ⁴))" : "√(d·(σ²σ² + σ²μ² + μ²σ²)) of q and k") + ": it grows with √d_k, here to " +
-                    fixed(a.deviation) + ". Softmax then gives " + fixed(100 * a.largestWeight, 0) +
-                    " % to one of 16 keys; after ÷ √d_k, " + fixed(100 * b.largestWeight, 0) + " %.");
+                    (now_.spread.same ? "√(d·((σ² + μ²)² − μ⁴))" : "√(d·(σ²σ² + σ²μ² + μ²σ²)) of q and k") +
+                    ": it grows with √d_k, here to " + fixed(a.deviation) + ". Softmax then gives " +
+                    fixed(100 * a.largestWeight, 0) + " % to one of 16 keys; after ÷ √d_k, " +
+                    fixed(100 * b.largestWeight, 0) + " %.");
   }
 
   void histogram(const Box& box) {
@@ -117,11 +137,14 @@ class SpreadView {
     const double step = static_cast<double>(niceBound(static_cast<float>(reach))) / 5;
     std::vector<double> ticks;
     for (double at = std::ceil(d.low / step) * step; at <= d.low + reach; at += step) ticks.push_back(at);
-    Chart chart(c_, box, std::to_string(now_.spreadDraws * attention::SpreadDraws::keys) + " scores; each colour is scaled to the full height",
+    Chart chart(c_, box,
+                std::to_string(now_.spreadDraws * attention::SpreadDraws::keys) +
+                    " scores; each colour is scaled to the full height",
                 {d.low, d.low + reach, false, ticks, "score"}, {0, 1, false, {}, ""});
     chart.bars(other.counts, other.low, other.high, withAlpha(color(!now_.spreadScaled), 0.3f));
     chart.bars(d.counts, d.low, d.high, withAlpha(color(now_.spreadScaled), 0.8f));
-    for (const double sign : {-1.0, 1.0}) chart.mark(d.predictedMean + sign * d.predictedDeviation, c_.palette.text);
+    for (const double sign : {-1.0, 1.0})
+      chart.mark(d.predictedMean + sign * d.predictedDeviation, c_.palette.text);
     chart.legend("÷ √d_k", color(true));
     chart.legend("q·k", color(false));
   }
@@ -129,7 +152,8 @@ class SpreadView {
   template <class Get>
   std::array<Point, kPowers> points(Get get) const {
     std::array<Point, kPowers> out{};
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = {static_cast<double>(curve_[i].dim), get(curve_[i])};
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = {static_cast<double>(curve_[i].dim), get(curve_[i])};
     return out;
   }
 
@@ -144,8 +168,8 @@ class SpreadView {
     chart.mark(now_.spread.dim, c_.palette.faint);
     for (const bool scaled : {false, true}) {
       const auto of = [scaled](const Spread& s) -> const Distribution& { return scaled ? s.scaled : s.raw; };
-      chart.line(points([&](const Spread& s) { return of(s).predictedDeviation; }), withAlpha(color(scaled), 0.6f),
-                 1.4f);
+      chart.line(points([&](const Spread& s) { return of(s).predictedDeviation; }),
+                 withAlpha(color(scaled), 0.6f), 1.4f);
       chart.dots(points([&](const Spread& s) { return of(s).deviation; }), color(scaled));
     }
     chart.legend("line: predicted", c_.palette.faint);
@@ -153,7 +177,8 @@ class SpreadView {
 
   void weights(const Box& box) {
     static constexpr double ticks[] = {0, 0.25, 0.5, 0.75, 1};
-    Chart chart(c_, box, "Largest of 16 weights", {1, 1024, true, kDimTicks, "d_k"}, {0, 1, false, ticks, ""});
+    Chart chart(c_, box, "Largest of 16 weights", {1, 1024, true, kDimTicks, "d_k"},
+                {0, 1, false, ticks, ""});
     chart.mark(now_.spread.dim, c_.palette.faint);
     for (const bool scaled : {false, true}) {
       const auto line = points([&](const Spread& s) { return (scaled ? s.scaled : s.raw).largestWeight; });
@@ -162,8 +187,10 @@ class SpreadView {
     }
   }
 
-  /// Plots over d_k on two logarithmic axes, so that vanishing values can be seen: the median as a line, the mean as dots.
-  void sizes(const Box& box, std::string_view title, double Distribution::*median, double Distribution::*mean) {
+  /// Plots over d_k on two logarithmic axes, so that vanishing values can be seen: the median as a line, the
+  /// mean as dots.
+  void sizes(const Box& box, std::string_view title, double Distribution::* median,
+             double Distribution::* mean) {
     double low = 1, high = 1e-3;
     for (const Spread& s : curve_) {
       for (const Distribution* d : {&s.raw, &s.scaled}) {
@@ -172,7 +199,8 @@ class SpreadView {
       }
     }
     const std::vector<double> ticks = powersOfTen(low, high, 6);
-    Chart chart(c_, box, title, {1, 1024, true, kDimTicks, "d_k"}, {ticks.front(), ticks.back(), true, ticks, ""});
+    Chart chart(c_, box, title, {1, 1024, true, kDimTicks, "d_k"},
+                {ticks.front(), ticks.back(), true, ticks, ""});
     chart.mark(now_.spread.dim, c_.palette.faint);
     for (const bool scaled : {false, true}) {
       const auto of = [scaled](const Spread& s) -> const Distribution& { return scaled ? s.scaled : s.raw; };
@@ -198,11 +226,14 @@ class DenseView {
 
   void controls(PageColumn& column) {
     static constexpr std::string_view kMoved[] = {"V", "Q and K", "all"};
-    const int rows = std::min(c_.trace.q.rows(), c_.trace.k.rows()), token = c_.derived.experiments.denseToken();
-    const int step = column.stepper("lab:token", "Token that moves", std::to_string(token + 1), token > 0, token + 1 < rows);
+    const int rows = std::min(c_.trace.q.rows(), c_.trace.k.rows()),
+              token = c_.derived.experiments.denseToken();
+    const int step = column.stepper("lab:token", "Token that moves", std::to_string(token + 1), token > 0,
+                                    token + 1 < rows);
     if (step != 0) set(c_, OptionId::dense_token, static_cast<double>(token + step));
     column.number(OptionId::dense_amount, "slider:amount", "By", 0, 3, 10, 2);
-    setChoice(c_, OptionId::dense_moved, column.choice("lab:moved", "What of it moves", kMoved, static_cast<int>(now_.moved)));
+    setChoice(c_, OptionId::dense_moved,
+              column.choice("lab:moved", "What of it moves", kMoved, static_cast<int>(now_.moved)));
     if (column.button("lab:draw", "Draw again")) setNextSeed(c_, OptionId::dense_seed, now_.seed);
   }
 
@@ -210,9 +241,10 @@ class DenseView {
     column.gap(10);
     const bool onlyValues = now_.moved == attention::Moved::values;
     column.sentence(
-        onlyValues ? "Both are sums of values. As long as only values move, the weights stay and the outputs agree."
-                   : "Both are sums of values. When queries and keys move, attention weighs anew, and the fully "
-                     "connected layer keeps the weights that it learned.");
+        onlyValues
+            ? "Both are sums of values. As long as only values move, the weights stay and the outputs agree."
+            : "Both are sums of values. When queries and keys move, attention weighs anew, and the fully "
+              "connected layer keeps the weights that it learned.");
     column.numbers(result_->fixed.heads() > 1 ? "largest difference of all heads" : "largest difference",
                    fixed(result_->difference, 4));
     column.gap(8);
@@ -227,8 +259,10 @@ class DenseView {
 
   void pictures(PageColumn& column) {
     const int head = std::min(c_.state.focusHead, result_->fixed.heads() - 1);
-    const std::uint64_t version = c_.derived.experiments.comparisonVersion() << 8 | static_cast<std::uint64_t>(head);
-    const auto matrix = [&](std::uint32_t slot, const attention::Tensor& tensor, std::string_view name, Cells cells) {
+    const std::uint64_t version =
+        c_.derived.experiments.comparisonVersion() << 8 | static_cast<std::uint64_t>(head);
+    const auto matrix = [&](std::uint32_t slot, const attention::Tensor& tensor, std::string_view name,
+                            Cells cells) {
       PageMatrix m;
       m.slot = kSlot + slot, m.tensor = &tensor, m.name = name, m.head = head, m.cells = cells;
       return m;
@@ -247,9 +281,11 @@ class DenseView {
       }
       to.closeCard();
     };
-    card(left, "Fully connected: fixed weights", matrix(0, result_->fixed, "weights", Cells::weights), matrix(2, result_->connected, "output", Cells::numbers));
+    card(left, "Fully connected: fixed weights", matrix(0, result_->fixed, "weights", Cells::weights),
+         matrix(2, result_->connected, "output", Cells::numbers));
     PageColumn right = secondColumn(c_, area, left);
-    card(right, "Attention: weights that follow", matrix(1, result_->following, "weights", Cells::weights), matrix(3, result_->attended, "output", Cells::numbers));
+    card(right, "Attention: weights that follow", matrix(1, result_->following, "weights", Cells::weights),
+         matrix(3, result_->attended, "output", Cells::numbers));
     column.gap(std::max(left.y(), right.y()) - column.y());
   }
 
@@ -263,7 +299,8 @@ class DenseView {
 // --- The page
 
 void tabs(Context& c, const Box& row) {
-  static constexpr std::pair<View, std::string_view> kTabs[] = {{View::spread, "Spread"}, {View::dense, "Dense"}, {View::memory, "Memory"}, {View::cost, "Cost"}};
+  static constexpr std::pair<View, std::string_view> kTabs[] = {
+      {View::spread, "Spread"}, {View::dense, "Dense"}, {View::memory, "Memory"}, {View::cost, "Cost"}};
   Widgets w(c);
   const float width = row.width / static_cast<float>(std::size(kTabs));
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -272,7 +309,9 @@ void tabs(Context& c, const Box& row) {
   Box box{row.x, row.y, width, row.height};
   for (int i = 0; i < static_cast<int>(std::size(kTabs)); ++i, box.x += width) {
     const auto& [view, title] = kTabs[i];
-    if (w.segment(view == View::cost ? "view:cost" : "lab:" + std::to_string(i + 1), box, elide(c.fonts.text, title, width - 8), view == c.open())) showView(c, view);
+    if (w.segment(view == View::cost ? "view:cost" : "lab:" + std::to_string(i + 1), box,
+                  elide(c.fonts.text, title, width - 8), view == c.open()))
+      showView(c, view);
   }
 }
 

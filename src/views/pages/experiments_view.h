@@ -1,10 +1,10 @@
-// State of the pages that replace the board: what they show, and the keys there. Which page is open, and the values of its controls, are
-// options of the document.
+// State of the pages that replace the board: what they show, and the keys there. Which page is open, and the
+// values of its controls, are options of the document.
 #pragma once
 
 #include "document/state.h"
-#include "views/scroller.h"
 #include "views/focus_ring.h"
+#include "views/scroller.h"
 
 namespace views {
 
@@ -28,8 +28,9 @@ struct ParameterCell {
 };
 
 struct ExperimentsView {
-  document::View last = document::View::layer;     ///< the page that was open in the previous frame
-  document::View recent = document::View::spread;  ///< the experiment that was open last, to which the tab returns
+  document::View last = document::View::layer;  ///< the page that was open in the previous frame
+  /// The experiment that was open last, to which the tab returns.
+  document::View recent = document::View::spread;
   Scroller page;
   FocusRing focusRing;  ///< keyboard focus on the page
 

@@ -19,16 +19,23 @@ using document::ParameterId;
 
 class MemoryView {
  public:
-  static constexpr std::string_view kTitle = "How far back does a recurrent network remember, and attention reach?";
+  static constexpr std::string_view kTitle =
+      "How far back does a recurrent network remember, and attention reach?";
 
   explicit MemoryView(Context& c)
-      : c_(c), now_(c.state.experiments.reach), own_(c.state.experiments.memory), run_(c.derived.memory()), reach_(c.derived.experiments.reach()) {}
+      : c_(c),
+        now_(c.state.experiments.reach),
+        own_(c.state.experiments.memory),
+        run_(c.derived.memory()),
+        reach_(c.derived.experiments.reach()) {}
 
   void controls(PageColumn& column) {
     static constexpr std::string_view kCells[] = {"tanh", "LSTM"};
     column.question("Reading this sentence");
-    setChoice(c_, OptionId::memory_cell, column.choice("memory_cell", "", kCells, static_cast<int>(own_.cell)));
-    const int more = column.stepper("memory_units", "Numbers in h", std::to_string(own_.units), own_.units > 1, own_.units < document::kMaxMemoryUnits);
+    setChoice(c_, OptionId::memory_cell,
+              column.choice("memory_cell", "", kCells, static_cast<int>(own_.cell)));
+    const int more = column.stepper("memory_units", "Numbers in h", std::to_string(own_.units),
+                                    own_.units > 1, own_.units < document::kMaxMemoryUnits);
     if (more != 0) set(c_, OptionId::memory_units, static_cast<double>(own_.units + more));
     if (column.button("memory_seed", "Draw other weights")) setNextSeed(c_, OptionId::memory_seed, own_.seed);
     column.gap(10);
@@ -48,14 +55,18 @@ class MemoryView {
     column.numbers("attention, score leads", small(last.attentionGradient));
     column.numbers("attention, scores equal", small(last.evenGradient));
     column.gap(10);
-    column.sentence(base::late<"Both are gradients: how much of a change of the first state is left in the last one, and in the sum that attention "
-                    "makes of all states. Every step of the network multiplies by its Jacobian, so that the one vanishes or explodes. "
-                    "Attention has one step to any state: what it leaves falls with the number of tokens only, and a score that leads by ">() +
+    column.sentence(base::late<"Both are gradients: how much of a change of the first state is left in the "
+                               "last one, and in the sum that attention "
+                               "makes of all states. Every step of the network multiplies by its Jacobian, "
+                               "so that the one vanishes or explodes. "
+                               "Attention has one step to any state: what it leaves falls with the number of "
+                               "tokens only, and a score that leads by ">() +
                     fixed(now_.lead, 1) + " outweighs " + fixed(std::exp(now_.lead), 0) + " others.");
   }
 
   void pictures(PageColumn& column) {
-    const bool isAsked = isOfStep(c_, "reach:curve");  // then a beginner need not pass what is not asked about
+    const bool isAsked =
+        isOfStep(c_, "reach:curve");  // then a beginner need not pass what is not asked about
     if (isAsked) farther(column);
     reading(column);
     handedOn(column);
@@ -69,11 +80,12 @@ class MemoryView {
     const auto& g = run_.trace.gradients;
     std::array<std::vector<Point>, 2> lines;
     for (int t = g.rows(); t-- > 0;) {
-      for (const int way : {0, 1}) lines[static_cast<std::size_t>(way)].push_back({double{g.at(0, t, 0)}, double{g.at(0, t, way + 1)}});
+      for (const int way : {0, 1})
+        lines[static_cast<std::size_t>(way)].push_back({double{g.at(0, t, 0)}, double{g.at(0, t, way + 1)}});
     }
     column.openCard();
-    gradients(column, "What a change of a word does to the context", "tokens after it", lines, {"fixed context", "attention"},
-              {c_.palette.key, c_.palette.query}, true);
+    gradients(column, "What a change of a word does to the context", "tokens after it", lines,
+              {"fixed context", "attention"}, {c_.palette.key, c_.palette.query}, true);
     column.closeCard();
   }
 
@@ -86,7 +98,8 @@ class MemoryView {
     }
     column.openCard();
     const float top = column.y();
-    gradients(column, "What is left of a change of the first state", "tokens between them", far, {"recurrent", "attention", "equal scores"},
+    gradients(column, "What is left of a change of the first state", "tokens between them", far,
+              {"recurrent", "attention", "equal scores"},
               {c_.palette.key, c_.palette.query, c_.palette.faint}, false);
     c_.widgetRects["reach:curve"] = {column.take(0).x, top, column.width(), column.y() - top};
     column.closeCard();
@@ -94,7 +107,8 @@ class MemoryView {
 
   static constexpr std::uint32_t kSlot = 6000;
 
-  PageMatrix matrix(const Tensor& tensor, std::string_view name, std::string_view before, bool tokens = true) {
+  PageMatrix matrix(const Tensor& tensor, std::string_view name, std::string_view before,
+                    bool tokens = true) {
     PageMatrix m;
     m.slot = kSlot + slot_++, m.tensor = &tensor, m.name = name, m.before = before, m.rowsAreTokens = tokens;
     return m;
@@ -104,12 +118,16 @@ class MemoryView {
     const attention::RecurrentTrace& t = run_.trace.cell;
     const bool isLstm = own_.cell == attention::CellKind::lstm;
     column.openCard("The network reads one word after the other");
-    column.sentence(isLstm ? "z = x·W + h·U + b with the h of the word before; i, f, o = sigmoid(z) and g = tanh(z) of their parts; "
+    column.sentence(isLstm ? "z = x·W + h·U + b with the h of the word before; i, f, o = sigmoid(z) and g = "
+                             "tanh(z) of their parts; "
                              "c = f × the c before + i × g; h = o × tanh(c)."
                            : "h = tanh(x·W + h·U + b), with the h of the word before.");
-    if (run_.given) column.sentence("The words are the rows of Q, all heads side by side; with the input X · W they are those of X.");
-    std::vector<PageMatrix> line{matrix(run_.x, run_.given ? "q" : "x", ""), parameterMatrix(c_, ParameterId::memory_w, "·"),
-                                 parameterMatrix(c_, ParameterId::memory_u, "+ h ·"), parameterMatrix(c_, ParameterId::memory_b, "+")};
+    if (run_.given)
+      column.sentence(
+          "The words are the rows of Q, all heads side by side; with the input X · W they are those of X.");
+    std::vector<PageMatrix> line{
+        matrix(run_.x, run_.given ? "q" : "x", ""), parameterMatrix(c_, ParameterId::memory_w, "·"),
+        parameterMatrix(c_, ParameterId::memory_u, "+ h ·"), parameterMatrix(c_, ParameterId::memory_b, "+")};
     if (isLstm) {
       line[1].groups = line[2].groups = line[3].groups = 4;
       line.push_back(matrix(t.gates, "i, f, g, o", "→"));
@@ -127,35 +145,47 @@ class MemoryView {
     const attention::MemoryTrace& t = run_.trace;
     const int tokens = t.cell.states.rows();
     column.openCard("What is handed on: one fixed vector, or all states");
-    column.sentence(base::late<"A decoder without attention has only the last state of the encoder for the whole sentence (Sutskever et al. 2014). "
-                    "Attention looks at all states with weights a = softmax(tanh(h_T·W_a + h·U_a)·v_a), where h_T, the last one, asks "
-                    "once. In Bahdanau et al. (2015) the decoder's previous state asks, a new one for each output word.">());
+    column.sentence(base::late<"A decoder without attention has only the last state of the encoder for the "
+                               "whole sentence (Sutskever et al. 2014). "
+                               "Attention looks at all states with weights a = softmax(tanh(h_T·W_a + "
+                               "h·U_a)·v_a), where h_T, the last one, asks "
+                               "once. In Bahdanau et al. (2015) the decoder's previous state asks, a new one "
+                               "for each output word.">());
     PageMatrix one[] = {matrix(run_.fixed, "fixed context, the last h", "", false)};
     one[0].place = "memory:contexts";
     drawEquation(c_, column, c_.revision, one);
-    PageMatrix all[] = {matrix(t.cell.states, "h", ""), parameterMatrix(c_, ParameterId::memory_u_a, "·"), parameterMatrix(c_, ParameterId::memory_w_a, "+ h_T ·"),
-                        parameterMatrix(c_, ParameterId::memory_v_a, "tanh ·"), matrix(t.weights, "a", "softmax"), matrix(run_.attended, "context", "Σ a·h =", false)};
+    PageMatrix all[] = {matrix(t.cell.states, "h", ""),
+                        parameterMatrix(c_, ParameterId::memory_u_a, "·"),
+                        parameterMatrix(c_, ParameterId::memory_w_a, "+ h_T ·"),
+                        parameterMatrix(c_, ParameterId::memory_v_a, "tanh ·"),
+                        matrix(t.weights, "a", "softmax"),
+                        matrix(run_.attended, "context", "Σ a·h =", false)};
     all[4].cells = Cells::weights, all[4].place = "memory:weights";
     drawEquation(c_, column, c_.revision, all);
     const float* w = t.weights.data();
     const int most = static_cast<int>(std::max_element(w, w + tokens) - w);
-    column.sentence("Here the weights go from " + fixed(double{*std::min_element(w, w + tokens)}) + " to " + fixed(double{w[most]}) + ", for " +
-                    c_.state.labels[static_cast<std::size_t>(most)] + "; the fixed vector has all of its weight on the last word.");
+    column.sentence("Here the weights go from " + fixed(double{*std::min_element(w, w + tokens)}) + " to " +
+                    fixed(double{w[most]}) + ", for " + c_.state.labels[static_cast<std::size_t>(most)] +
+                    "; the fixed vector has all of its weight on the last word.");
     column.closeCard();
   }
 
   /// Magnitudes over distance, on a logarithmic axis that covers their range. Says if some are 0.
   template <std::size_t N>
-  void gradients(PageColumn& column, std::string_view title, std::string_view across, const std::array<std::vector<Point>, N>& lines,
-                 const std::array<std::string_view, N>& names, const std::array<ImU32, N>& colors, bool dotted) {
+  void gradients(PageColumn& column, std::string_view title, std::string_view across,
+                 const std::array<std::vector<Point>, N>& lines, const std::array<std::string_view, N>& names,
+                 const std::array<ImU32, N>& colors, bool dotted) {
     double low = 1, high = 1e-300;
     std::string zeros;
     for (std::size_t i = 0; i < N; ++i) {
       for (const Point& p : lines[i]) {
         if (p.y > 0) low = std::min(low, p.y), high = std::max(high, p.y);
       }
-      const auto none = std::find_if(lines[i].begin(), lines[i].end(), [](const Point& p) { return !(p.y > 0); });
-      if (none != lines[i].end()) zeros += (zeros.empty() ? "" : " ") + std::string("From distance ") + fixed(none->x, 0) + " on nothing is left (" + std::string(names[i]) + ").";
+      const auto none =
+          std::find_if(lines[i].begin(), lines[i].end(), [](const Point& p) { return !(p.y > 0); });
+      if (none != lines[i].end())
+        zeros += (zeros.empty() ? "" : " ") + std::string("From distance ") + fixed(none->x, 0) +
+                 " on nothing is left (" + std::string(names[i]) + ").";
     }
     const std::vector<double> ticks = powersOfTen(low, std::max(high, low));
     const double last = std::max(lines[0].back().x, 1.0);
@@ -163,11 +193,12 @@ class MemoryView {
     for (const double share : {0.25, 0.5, 0.75, 1.0}) {
       if (const double at = std::round(last * share); at > distances.back()) distances.push_back(at);
     }
-    Chart chart(c_, column.take(std::clamp(column.width() * 0.45f, 240.0f, 420.0f)), title, {0, last, false, distances, across},
-                {ticks.front(), ticks.back(), true, ticks, ""});
+    Chart chart(c_, column.take(std::clamp(column.width() * 0.45f, 240.0f, 420.0f)), title,
+                {0, last, false, distances, across}, {ticks.front(), ticks.back(), true, ticks, ""});
     for (std::size_t i = N; i-- > 0;) {
       std::vector<Point> seen;
-      std::copy_if(lines[i].begin(), lines[i].end(), std::back_inserter(seen), [](const Point& p) { return p.y > 0; });
+      std::copy_if(lines[i].begin(), lines[i].end(), std::back_inserter(seen),
+                   [](const Point& p) { return p.y > 0; });
       if (seen.size() > 1) chart.line(seen, colors[i], 2.2f);
       if (dotted) chart.dots(seen, colors[i]);
       chart.legend(names[i], colors[i]);

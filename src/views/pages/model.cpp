@@ -1,4 +1,5 @@
-// All heads of all layers of a model, or of the one layer, as small pictures with what they look at; a press opens one on the board.
+// All heads of all layers of a model, or of the one layer, as small pictures with what they look at; a press
+// opens one on the board.
 #include <algorithm>
 #include <cmath>
 
@@ -28,11 +29,16 @@ class ModelView {
     const bool isModel = hasLayers(s);
     top.title(isModel ? late<"All heads of the model">() : late<"All heads of the layer">());
     if (!document::hasManyHeads(s)) {
-      top.sentence(late<"There is one layer here. Open a file with several, such as a recorded model or weights of the shape [layers, heads, queries, keys]; or set batch_of to layers.">());
+      top.sentence(late<"There is one layer here. Open a file with several, such as a recorded model or "
+                        "weights of the shape [layers, heads, queries, keys]; or set batch_of to layers.">());
       return top.y();
     }
-    const std::string of = isModel ? joined({s.batch, late<" layers of ">(), s.heads, s.heads == 1 ? late<" head each, with the same tokens. ">() : late<" heads each, with the same tokens. ">()}) : "";
-    top.sentence(of + late<"A row of a picture is a query, a column a key. Press one to open it on the board.">());
+    const std::string of = isModel ? joined({s.batch, late<" layers of ">(), s.heads,
+                                             s.heads == 1 ? late<" head each, with the same tokens. ">()
+                                                          : late<" heads each, with the same tokens. ">()})
+                                   : "";
+    top.sentence(of +
+                 late<"A row of a picture is a query, a column a key. Press one to open it on the board.">());
     top.gap(6);
     if (!c_.derived.layersAreWhole()) c_.view.busy = true;  // one layer is computed per frame
     // As many side by side as can be seen; all heads of a layer if possible.
@@ -45,17 +51,28 @@ class ModelView {
     float y = top.y();
     const bool isOneLine = lines == 1;
     if (isOneLine) {
-      for (int h = 0; h < s.heads; ++h) textCentered(list_, c_.fonts.small, left + x(h) + size_ / 2, y + 8, c_.palette.muted, joined({h + 1}));
-      textMiddle(list_, c_.fonts.smallStrong, area_.x, y + 8, c_.palette.muted, size_ >= 44 ? late<"HEAD">() : "");
+      for (int h = 0; h < s.heads; ++h)
+        textCentered(list_, c_.fonts.small, left + x(h) + size_ / 2, y + 8, c_.palette.muted,
+                     joined({h + 1}));
+      textMiddle(list_, c_.fonts.smallStrong, area_.x, y + 8, c_.palette.muted,
+                 size_ >= 44 ? late<"HEAD">() : "");
       y += 22;
     }
     for (int layer = 0; layer < s.batch; ++layer) {
       const float room = isOneLine ? 0 : 24;
       const bool isHere = layer == s.batchItem;
-      if (isOneLine) textRight(list_, c_.fonts.small, left - 8, y + size_ / 2, isHere ? c_.palette.text : c_.palette.muted, joined({layer + 1}));
-      else textMiddle(list_, c_.fonts.strong, area_.x, y + 12, c_.palette.text, joined({late<"Layer ">(), layer + 1}));
+      if (isOneLine)
+        textRight(list_, c_.fonts.small, left - 8, y + size_ / 2, isHere ? c_.palette.text : c_.palette.muted,
+                  joined({layer + 1}));
+      else
+        textMiddle(list_, c_.fonts.strong, area_.x, y + 12, c_.palette.text,
+                   joined({late<"Layer ">(), layer + 1}));
       y += room;
-      for (int h = 0; h < s.heads; ++h) picture(layer, h, {isOneLine ? left + x(h) : area_.x + x(h % columns_), y + static_cast<float>(h / columns_) * pitch_, size_, size_}, top);
+      for (int h = 0; h < s.heads; ++h)
+        picture(layer, h,
+                {isOneLine ? left + x(h) : area_.x + x(h % columns_),
+                 y + static_cast<float>(h / columns_) * pitch_, size_, size_},
+                top);
       y += static_cast<float>(lines) * pitch_ + (isOneLine ? 0 : 8);
     }
     return y + 12;
@@ -79,18 +96,25 @@ class ModelView {
       const attention::Tensor& w = of.weights;
       const bool isSigned = views::isSigned(s);
       draw::Heatmap look;
-      look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c_.palette.signedMap : c_.palette.weightMap;
+      look.high = 1, look.low = isSigned ? -1.0f : 0.0f,
+      look.map = isSigned ? c_.palette.signedMap : c_.palette.weightMap;
       look.scale = static_cast<draw::Scale>(document::shownScale(s));
       const float inner = box.width - 8;
       look.cell = inner / static_cast<float>(std::max(w.rows(), w.cols()));
-      look.x = box.x + 4 + (inner - look.cell * static_cast<float>(w.cols())) / 2, look.y = box.y + 4 + (inner - look.cell * static_cast<float>(w.rows())) / 2;
+      look.x = box.x + 4 + (inner - look.cell * static_cast<float>(w.cols())) / 2,
+      look.y = box.y + 4 + (inner - look.cell * static_cast<float>(w.rows())) / 2;
       look.gap = look.cell >= 6 ? 1.0f : 0.0f, look.radius = 0;
       draw::Values values{w.head(head), w.rows(), w.cols(), w.cols(), of.version};
       values.rowPeaks = of.peaks.data() + static_cast<std::ptrdiff_t>(head) * w.rows();
       c_.heatmaps.draw(list_, kModelSlot + static_cast<std::uint32_t>(layer * s.heads + head), values, look);
     }
-    if (hasTags() && of.version != 0) headTag(c_, of.tags[static_cast<std::size_t>(head)], box.midX() - kTagWidth / 2, box.bottom() + 3);
-    list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, isHere ? c_.palette.weight : isOver ? c_.palette.muted : c_.palette.border, 5, 0, isHere ? 2.5f : 1.0f);
+    if (hasTags() && of.version != 0)
+      headTag(c_, of.tags[static_cast<std::size_t>(head)], box.midX() - kTagWidth / 2, box.bottom() + 3);
+    list_->AddRect({box.x, box.y}, {box.right(), box.bottom()},
+                   isHere   ? c_.palette.weight
+                   : isOver ? c_.palette.muted
+                            : c_.palette.border,
+                   5, 0, isHere ? 2.5f : 1.0f);
   }
 
   void open(int layer, int head) {

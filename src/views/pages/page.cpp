@@ -11,7 +11,8 @@ namespace {
 using document::View;
 
 /// The pages by digit keys, from 1 on.
-constexpr View kByDigit[] = {View::spread, View::dense, View::memory, View::block, View::segments, View::cost};
+constexpr View kByDigit[] = {View::spread, View::dense,    View::memory,
+                             View::block,  View::segments, View::cost};
 constexpr int kPages = std::size(kByDigit);
 
 float draw(Context& c, const Box& area) {
@@ -67,7 +68,8 @@ void page(Context& c) {
   if (std::exchange(state.focusRing.released, false)) c.requests.endGesture = true;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state.cell.on = false;
   const float margin = area.width < 480 ? 14.0f : 24.0f, wide = std::min(area.width - 8, 1640.0f);
-  const Box inside{std::floor(origin.x + (area.width - 8 - wide) / 2 + margin), origin.y + 16, wide - 2 * margin + 8, 0};
+  const Box inside{std::floor(origin.x + (area.width - 8 - wide) / 2 + margin), origin.y + 16,
+                   wide - 2 * margin + 8, 0};
   const float bottom = draw(c, inside);
   ImGui::SetCursorScreenPos({origin.x, bottom + 8});
   ImGui::Dummy({1, 1});
@@ -87,15 +89,21 @@ bool pageKeys(Context& c) {
     if (pressed(ImGuiKey_S)) return c.requests.ask(io.KeyShift ? Command::saveAs : Command::saveState), true;
     if (pressed(ImGuiKey_O)) return c.requests.ask(Command::pickFile), true;
   }
-  if (pressed(ImGuiKey_Escape) && (c.view.help || c.view.drawer)) return c.view.help = c.view.drawer = false, true;
+  if (pressed(ImGuiKey_Escape) && (c.view.help || c.view.drawer))
+    return c.view.help = c.view.drawer = false, true;
   if (state.cell.on && state.cell.readKeys()) return true;
   if (state.focusRing.readKeys()) return state.cell.on = false, true;
   for (const ImWchar ch : io.InputQueueCharacters) {
     if (ch == '?') return c.view.help = !c.view.help, true;
     if (!mayGo(c)) continue;
     if (ch >= '1' && ch < '1' + kPages) return showView(c, kByDigit[ch - '1']), true;
-    if (ch == 'p' && c.open() == View::train) return set(c, document::OptionId::train_running, !c.state.trainRunning), true;
-    const View there = ch == 'b' ? View::block : ch == 'g' ? View::segments : ch == 't' ? View::train : ch == 'a' && document::hasManyHeads(c.state) ? View::model : View::layer;
+    if (ch == 'p' && c.open() == View::train)
+      return set(c, document::OptionId::train_running, !c.state.trainRunning), true;
+    const View there = ch == 'b'                                      ? View::block
+                       : ch == 'g'                                    ? View::segments
+                       : ch == 't'                                    ? View::train
+                       : ch == 'a' && document::hasManyHeads(c.state) ? View::model
+                                                                      : View::layer;
     if (there != View::layer || ch == 'e') return showView(c, there == c.open() ? View::layer : there), true;
   }
   if (!pressed(ImGuiKey_Escape)) return false;
@@ -104,13 +112,18 @@ bool pageKeys(Context& c) {
 }
 
 bool pageUsesKey(const Context& c, ImGuiKey key, bool command, bool alt) {
-  const bool cell = c.view.experiments.cell.on, arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
+  const bool cell = c.view.experiments.cell.on,
+             arrow = key >= ImGuiKey_LeftArrow && key <= ImGuiKey_DownArrow;
   if (cell && arrow) return true;
   if (command) return key == ImGuiKey_Z || key == ImGuiKey_Y || key == ImGuiKey_S || key == ImGuiKey_O;
   if (alt) return false;
   if (FocusRing::uses(key) || (cell && isNumberKey(key)) || key == ImGuiKey_Slash) return true;
-  const bool away = key == ImGuiKey_B || key == ImGuiKey_E || key == ImGuiKey_G || key == ImGuiKey_T || (key == ImGuiKey_A && document::hasManyHeads(c.state)) || (key == ImGuiKey_P && c.open() == View::train) || (key >= ImGuiKey_1 && key < ImGuiKey_1 + kPages);
-  return mayGo(c) ? away || key == ImGuiKey_Escape : key == ImGuiKey_Escape && (cell || c.state.present || c.view.help || c.view.drawer);
+  const bool away = key == ImGuiKey_B || key == ImGuiKey_E || key == ImGuiKey_G || key == ImGuiKey_T ||
+                    (key == ImGuiKey_A && document::hasManyHeads(c.state)) ||
+                    (key == ImGuiKey_P && c.open() == View::train) ||
+                    (key >= ImGuiKey_1 && key < ImGuiKey_1 + kPages);
+  return mayGo(c) ? away || key == ImGuiKey_Escape
+                  : key == ImGuiKey_Escape && (cell || c.state.present || c.view.help || c.view.drawer);
 }
 
 }  // namespace views

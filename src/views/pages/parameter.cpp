@@ -13,8 +13,13 @@ constexpr std::uint32_t kParameterSlot = 5200;
 
 class ParameterView {
  public:
-  ParameterView(Context& c, document::ParameterId id, const attention::Tensor& numbers, const PageMatrix& matrix)
-      : c_(c), cell_(c.view.experiments.cell), id_(id), numbers_(numbers), matrix_(matrix) {}
+  ParameterView(Context& c, document::ParameterId id, const attention::Tensor& numbers,
+                const PageMatrix& matrix)
+      : c_(c),
+        cell_(c.view.experiments.cell),
+        id_(id),
+        numbers_(numbers),
+        matrix_(matrix) {}
 
   /// The current item must be the button over the cells.
   void pointer(std::string_view place) {
@@ -42,8 +47,8 @@ class ParameterView {
     if (keys.up != 0) set(moved(value(), perKey() * keys.up), 0);
     if (keys.type) type(keys.first);
     const Box box = cellBox();
-    ImGui::GetWindowDrawList()->AddRect({box.x - 1, box.y - 1}, {box.right() + 1, box.bottom() + 1}, c_.palette.query,
-                                        matrix_.cell >= 20 ? 6.0f : 1.0f, 0, 2);
+    ImGui::GetWindowDrawList()->AddRect({box.x - 1, box.y - 1}, {box.right() + 1, box.bottom() + 1},
+                                        c_.palette.query, matrix_.cell >= 20 ? 6.0f : 1.0f, 0, 2);
   }
 
  private:
@@ -51,7 +56,8 @@ class ParameterView {
   float value() const { return numbers_.at(0, cell_.row, cell_.col); }
   Box cellBox() const {
     const float size = matrix_.cell;
-    return {matrix_.box.x + size * static_cast<float>(cell_.col), matrix_.box.y + size * static_cast<float>(cell_.row), size, size};
+    return {matrix_.box.x + size * static_cast<float>(cell_.col),
+            matrix_.box.y + size * static_cast<float>(cell_.row), size, size};
   }
 
   void set(float to, std::uint64_t gesture) {

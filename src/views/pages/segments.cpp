@@ -14,15 +14,16 @@ using document::SegmentBy;
 
 class SegmentsView {
  public:
-  SegmentsView(Context& c, const Box& area)
-      : c_(c), area_(area), list_(ImGui::GetWindowDrawList()) {}
+  SegmentsView(Context& c, const Box& area) : c_(c), area_(area), list_(ImGui::GetWindowDrawList()) {}
 
   float draw() {
     run_ = &c_.derived.segments();
     PageColumn top(c_, area_.x, area_.y, area_.width);
     top.title("How does attention sum up a whole text?");
-    top.sentence("A learned query weighs the tokens of each segment, another the segments: u = tanh(h·W + b), a = softmax(u·query), "
-                 "s = Σ a·h. Here both are drawn, or set by hand.");
+    top.sentence(
+        "A learned query weighs the tokens of each segment, another the segments: u = tanh(h·W + b), a = "
+        "softmax(u·query), "
+        "s = Σ a·h. Here both are drawn, or set by hand.");
     top.gap(4);
     const Box below = top.below(area_);
     PageColumn left = firstColumn(c_, below);
@@ -35,9 +36,10 @@ class SegmentsView {
     for (int s = 0; s < static_cast<int>(run_->starts.size()); ++s) segment(right, s);
     right.closeCard();
     using Id = document::ParameterId;
-    level(right, attention::stageRow(attention::TensorId::token_weights).words[0].title, 0, run_->h, "h", run_->trace.tokens,
-          {Id::token_w, Id::token_b, Id::token_query});
-    level(right, attention::stageRow(attention::TensorId::segment_weights).words[0].title, 10, run_->trace.tokens.sums, "segments", run_->trace.segments,
+    level(right, attention::stageRow(attention::TensorId::token_weights).words[0].title, 0, run_->h, "h",
+          run_->trace.tokens, {Id::token_w, Id::token_b, Id::token_query});
+    level(right, attention::stageRow(attention::TensorId::segment_weights).words[0].title, 10,
+          run_->trace.tokens.sums, "segments", run_->trace.segments,
           {Id::segment_w, Id::segment_b, Id::segment_query});
     return std::max(left.y(), right.y());
   }
@@ -46,17 +48,24 @@ class SegmentsView {
   static constexpr std::uint32_t kSlot = 5600;
 
   // h · W + b → u,  u · query → weights,  weights · h = sums
-  void level(PageColumn& column, std::string_view title, std::uint32_t slot, const attention::Tensor& h, std::string_view name,
-             const attention::LevelTrace& trace, std::array<document::ParameterId, 3> ids) {
+  void level(PageColumn& column, std::string_view title, std::uint32_t slot, const attention::Tensor& h,
+             std::string_view name, const attention::LevelTrace& trace,
+             std::array<document::ParameterId, 3> ids) {
     column.openCard(title);
     const bool tokens = slot == 0;
-    const auto matrix = [&](const attention::Tensor& tensor, std::string_view called, std::string_view before) {
+    const auto matrix = [&](const attention::Tensor& tensor, std::string_view called,
+                            std::string_view before) {
       PageMatrix m;
-      m.slot = kSlot + slot++, m.tensor = &tensor, m.name = called, m.before = before, m.rowsAreTokens = tokens;
+      m.slot = kSlot + slot++, m.tensor = &tensor, m.name = called, m.before = before,
+      m.rowsAreTokens = tokens;
       return m;
     };
-    PageMatrix equation[] = {matrix(h, name, ""), parameterMatrix(c_, ids[0], "·"), parameterMatrix(c_, ids[1], "+"),
-                             matrix(trace.hidden, "u", "tanh →"), parameterMatrix(c_, ids[2], "·"), matrix(trace.weights, "a", "softmax →"),
+    PageMatrix equation[] = {matrix(h, name, ""),
+                             parameterMatrix(c_, ids[0], "·"),
+                             parameterMatrix(c_, ids[1], "+"),
+                             matrix(trace.hidden, "u", "tanh →"),
+                             parameterMatrix(c_, ids[2], "·"),
+                             matrix(trace.weights, "a", "softmax →"),
                              matrix(trace.sums, tokens ? "segments" : "whole", "Σ a·h =")};
     equation[5].cells = Cells::weights, equation[5].place = tokens ? "token_weights" : "segment_weights";
     equation[6].rowsAreTokens = false;
@@ -67,13 +76,15 @@ class SegmentsView {
   void controls(PageColumn& column) {
     static constexpr std::string_view kSplits[] = {"every n tokens", "punctuation"};
     const document::SegmentOptions& now = c_.state.segments;
-    setChoice(c_, OptionId::segment_by, column.choice("segment_by", "Segments end", kSplits, static_cast<int>(now.by)));
+    setChoice(c_, OptionId::segment_by,
+              column.choice("segment_by", "Segments end", kSplits, static_cast<int>(now.by)));
     if (now.by == SegmentBy::tokens) {
-      const int more = column.stepper("segment_tokens", "Tokens in each", std::to_string(now.tokens), now.tokens > 1,
-                                      now.tokens < c_.state.tokens);
+      const int more = column.stepper("segment_tokens", "Tokens in each", std::to_string(now.tokens),
+                                      now.tokens > 1, now.tokens < c_.state.tokens);
       if (more != 0) set(c_, OptionId::segment_tokens, static_cast<double>(now.tokens + more));
     }
-    if (column.button("segment_seed", "Draw other queries")) setNextSeed(c_, OptionId::segment_seed, now.seed);
+    if (column.button("segment_seed", "Draw other queries"))
+      setNextSeed(c_, OptionId::segment_seed, now.seed);
     column.gap(6);
   }
 
@@ -87,9 +98,10 @@ class SegmentsView {
     const auto& shares = run_->trace.shares.values();
     const int most = static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin());
     const int s = attention::segmentOf(run_->starts, most);
-    column.sentence("The token that counts most is " + label(most) + ": its weight in segment " + std::to_string(s + 1) + " is " +
-                    number(run_->trace.tokens.weights.at(0, most, 0)) + ", and that of the segment is " +
-                    number(run_->trace.segments.weights.at(0, s, 0)) + "; together " + number(shares[static_cast<std::size_t>(most)]) + ".");
+    column.sentence("The token that counts most is " + label(most) + ": its weight in segment " +
+                    std::to_string(s + 1) + " is " + number(run_->trace.tokens.weights.at(0, most, 0)) +
+                    ", and that of the segment is " + number(run_->trace.segments.weights.at(0, s, 0)) +
+                    "; together " + number(shares[static_cast<std::size_t>(most)]) + ".");
   }
 
   void bar(const Box& row, ImFont* face, const std::string& words, float weight, ImU32 color) {
@@ -112,7 +124,8 @@ class SegmentsView {
       const Box row = column.take(24);
       c_.widgetRects["token:" + std::to_string(t)] = row;
       if (!ImGui::IsRectVisible({row.x, row.y}, {row.right(), row.bottom()})) continue;
-      bar(row, c_.fonts.text, label(t), run_->trace.tokens.weights.at(0, t, 0), withAlpha(c_.palette.weight, 0.4f));
+      bar(row, c_.fonts.text, label(t), run_->trace.tokens.weights.at(0, t, 0),
+          withAlpha(c_.palette.weight, 0.4f));
     }
     column.gap(12);
   }

@@ -1,4 +1,5 @@
-// View state of the training page: which step, sentence and head are shown, and the results computed for them.
+// View state of the training page: which step, sentence and head are shown, and the results computed for
+// them.
 #pragma once
 
 #include <string_view>
@@ -8,12 +9,13 @@
 namespace views {
 
 /// The controls of the bar below the page, which stays in its place when the page is scrolled.
-inline constexpr std::string_view kTrainBarControls[] = {"train:first", "train:back", "train:run", "train:next", "train:last", "train:scrub"};
+inline constexpr std::string_view kTrainBarControls[] = {"train:first", "train:back", "train:run",
+                                                         "train:next",  "train:last", "train:scrub"};
 
 struct TrainView {
-  int shown = -1;             ///< the step to which the bar was moved back; −1: the latest
+  int shown = -1;  ///< the step to which the bar was moved back; −1: the latest
   int attention = 0, head = 0;
-  std::uint64_t hidden = 0;   ///< heads switched off to see what they contribute: bit attention·heads + head
+  std::uint64_t hidden = 0;  ///< heads switched off to see what they contribute: bit attention·heads + head
 
   // The last results, and what they were computed for.
   struct Key {

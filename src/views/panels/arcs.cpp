@@ -11,11 +11,12 @@
 namespace views {
 namespace {
 
-constexpr int kAllPairs = 1600;   // with more pairs, only the strongest link of each query is shown, and all of the focused one
+constexpr int kAllPairs =
+    1600;  // with more pairs, only the strongest link of each query is shown, and all of the focused one
 constexpr std::size_t kMostLinks = 400;  // links drawn at most
-constexpr float kCaptioned = 14;  // captions are shown if the words are at least this far apart
+constexpr float kCaptioned = 14;         // captions are shown if the words are at least this far apart
 constexpr float kWordPitch = 11.5f;
-constexpr float kOff = 0.2f;      // the maximal deviation of a curve, in pixels
+constexpr float kOff = 0.2f;  // the maximal deviation of a curve, in pixels
 
 class Arcs {
  public:
@@ -66,20 +67,24 @@ class Arcs {
     bool chosen;
   };
 
-  // The norm of a weighted value as a share of the sum in its row (Kobayashi et al. 2020: ‖αf(x)‖, without W_O).
+  // The norm of a weighted value as a share of the sum in its row (Kobayashi et al. 2020: ‖αf(x)‖, without
+  // W_O).
   [[gnu::noinline]] float share(int i, int j) {
     if (lengths_.empty()) {
       const attention::Tensor& v = c_.trace.v;
       const int head = sliceOf(c_.state, TensorId::v).head;
       for (int key = 0; key < v.rows(); ++key) {
         double squares = 0;
-        for (int col = 0; col < v.cols(); ++col) squares += double{v.at(head, key, col)} * double{v.at(head, key, col)};
+        for (int col = 0; col < v.cols(); ++col)
+          squares += double{v.at(head, key, col)} * double{v.at(head, key, col)};
         lengths_.push_back(std::sqrt(squares));
       }
       sums_.assign(static_cast<std::size_t>(c_.state.tokens), -1);
     }
     double& sum = sums_[static_cast<std::size_t>(i)];
-    const auto adds = [&](int key) { return std::fabs(double{c_.weight(i, key)}) * lengths_[static_cast<std::size_t>(key)]; };
+    const auto adds = [&](int key) {
+      return std::fabs(double{c_.weight(i, key)}) * lengths_[static_cast<std::size_t>(key)];
+    };
     if (sum < 0) {
       sum = 0;
       for (int key = 0; key < c_.state.keyTokens; ++key) sum += adds(key);
@@ -106,13 +111,20 @@ class Arcs {
       if (best >= 0 && !isChosen(i, best)) add(i, best, false);
       if (byKey_ && chosen_ >= 0) add(i, chosen_, true);
     }
-    for (int j = 0; strongestOnly_ && !byKey_ && chosen_ >= 0 && chosen_ != c_.view.unreached && j < keys; ++j) add(chosen_, j, true);
-    const auto isBefore = [](const Link& a, const Link& b) { return a.chosen != b.chosen ? a.chosen : a.weight > b.weight; };
+    for (int j = 0; strongestOnly_ && !byKey_ && chosen_ >= 0 && chosen_ != c_.view.unreached && j < keys;
+         ++j)
+      add(chosen_, j, true);
+    const auto isBefore = [](const Link& a, const Link& b) {
+      return a.chosen != b.chosen ? a.chosen : a.weight > b.weight;
+    };
     if (links_.size() > kMostLinks) {
       std::nth_element(links_.begin(), links_.begin() + kMostLinks, links_.end(), isBefore);
       links_.resize(kMostLinks);
-      // Drawn in an order that does not depend on their weights, so that the picture changes only where links do.
-      std::sort(links_.begin(), links_.end(), [](const Link& a, const Link& b) { return a.query != b.query ? a.query < b.query : a.key < b.key; });
+      // Drawn in an order that does not depend on their weights, so that the picture changes only where links
+      // do.
+      std::sort(links_.begin(), links_.end(), [](const Link& a, const Link& b) {
+        return a.query != b.query ? a.query < b.query : a.key < b.key;
+      });
     }
   }
 
@@ -121,9 +133,11 @@ class Arcs {
     const float alpha = l.chosen ? 0.88f : c_.palette.dark ? 0.2f : 0.15f;
     // In steps too small to be seen, so that what changes all weights by little leaves the picture as it is.
     constexpr float kSteps = 16;  // per pixel
-    const float middle = (x0_ + x1_) / 2, width = 1.0f + std::round(thick_ * std::min(l.weight, 1.0f) * kSteps) / kSteps;
+    const float middle = (x0_ + x1_) / 2,
+                width = 1.0f + std::round(thick_ * std::min(l.weight, 1.0f) * kSteps) / kSteps;
     const float from = y(l.query), to = y(l.key);
-    const int points = std::clamp(static_cast<int>(std::sqrt(0.75f * std::fabs(to - from) / kOff)) + 1, 1, 32);
+    const int points =
+        std::clamp(static_cast<int>(std::sqrt(0.75f * std::fabs(to - from) / kOff)) + 1, 1, 32);
     list_->PathLineTo({x0_, from});
     if (points < 3) list_->PathLineTo({x1_, to});
     else list_->PathBezierCubicCurveTo({middle, from}, {middle, to}, {x1_, to}, points);
@@ -139,17 +153,22 @@ class Arcs {
     for (const float side : {-0.5f, 0.5f}) {
       const float by = side * (2 + thick_ * std::min(*was, 1.0f));
       list_->PathLineTo({x0_, from + by});
-      list_->PathBezierCubicCurveTo({middle, from + by}, {middle, to + by}, {x1_, to + by}, std::max(points, 2));
+      list_->PathBezierCubicCurveTo({middle, from + by}, {middle, to + by}, {x1_, to + by},
+                                    std::max(points, 2));
       list_->PathStroke(withAlpha(c_.palette.text, 0.55f), 0, 1);
     }
     const std::string words = changedNumber(c_, was, l.weight);
-    if (pitch_ >= 14 && !byKey_) textRight(list_, c_.fonts.monoSmall, right_ - 18, to, c_.palette.muted, words);
-    if (pitch_ >= 14 && byKey_) textMiddle(list_, c_.fonts.monoSmall, left_ + 18, from, c_.palette.muted, words);
+    if (pitch_ >= 14 && !byKey_)
+      textRight(list_, c_.fonts.monoSmall, right_ - 18, to, c_.palette.muted, words);
+    if (pitch_ >= 14 && byKey_)
+      textMiddle(list_, c_.fonts.monoSmall, left_ + 18, from, c_.palette.muted, words);
   }
 
   // Says what has been omitted.
   void note() {
-    const auto fits = [this](const std::string& words) { return textWidth(c_.fonts.small, words) <= roomToSay(); };
+    const auto fits = [this](const std::string& words) {
+      return textWidth(c_.fonts.small, words) <= roomToSay();
+    };
     if (c_.state.valueNorms) {
       const std::string words = base::late<"as thick as w × the length of v">();
       return say(fits(words) ? words : base::late<"as thick as w·‖v‖">());
@@ -158,7 +177,8 @@ class Arcs {
     const int drawn = static_cast<int>(links_.size());
     if (drawn >= all || c_.view.unreached >= 0) return;
     const std::string count = counted(drawn) + " of " + counted(all);
-    std::string words = count + " links of 1 % or more" + (strongestOnly_ ? ": each query's strongest" : ": the strongest");
+    std::string words =
+        count + " links of 1 % or more" + (strongestOnly_ ? ": each query's strongest" : ": the strongest");
     if (!fits(words)) words = count + " links ≥ 1 %";
     if (!fits(words)) words = count + " ≥ 1 %";
     say(words);
@@ -185,7 +205,8 @@ class Arcs {
       const bool chosen = !byKey_ && t == chosen_;
       if (!isNamed(t, byKey_ ? -1 : chosen_)) continue;
       ImFont* font = chosen ? c_.fonts.strong : pitch_ < 16 ? c_.fonts.small : c_.fonts.text;
-      const std::string word = elide(font, c_.state.labels[static_cast<std::size_t>(t)], std::min(110.0f, x0_ - left_ - 18));
+      const std::string word =
+          elide(font, c_.state.labels[static_cast<std::size_t>(t)], std::min(110.0f, x0_ - left_ - 18));
       textRight(list_, font, x0_ - 10, y(t), chosen ? c_.palette.query : c_.palette.text, word);
       const float width = textWidth(font, word), high = std::min(pitch_, 24.0f);
       c_.widgetRects["query:" + std::to_string(t)] = {x0_ - 10 - width, y(t) - high / 2, width, high};

@@ -25,9 +25,11 @@ constexpr int kDeepest = 4;  // nesting of expanded sums
 /// Where the board shows the number of a cell; while a row is stepped through, also intermediate results.
 Number placed(const Context& c, CellRef cell) {
   const StepperView* stepper = stepperOf(c);
-  if (cell.tensor == TensorId::masked || (stepper && cell.tensor == TensorId::raw)) cell.tensor = TensorId::scores;
+  if (cell.tensor == TensorId::masked || (stepper && cell.tensor == TensorId::raw))
+    cell.tensor = TensorId::scores;
   if (stepper && cell.tensor == TensorId::exponentials) cell.tensor = TensorId::weights;
-  if (cell.tensor == TensorId::concat) cell = {TensorId::head_output, cell.col / c.state.valueDim, cell.row, cell.col % c.state.valueDim};
+  if (cell.tensor == TensorId::concat)
+    cell = {TensorId::head_output, cell.col / c.state.valueDim, cell.row, cell.col % c.state.valueDim};
   Number n;
   n.cell = cell;
   const MatrixPlace* m = c.layout.find(cell.tensor);
@@ -35,7 +37,8 @@ Number placed(const Context& c, CellRef cell) {
   const Slice s = sliceOf(c.state, cell.tensor);
   const int rows = m->transposed ? m->cols : m->rows, cols = m->transposed ? m->rows : m->cols;
   n.onBoard = true;
-  n.here = s.head == cell.head && cell.row >= s.firstRow && cell.row < s.firstRow + rows && cell.col >= s.firstCol && cell.col < s.firstCol + cols;
+  n.here = s.head == cell.head && cell.row >= s.firstRow && cell.row < s.firstRow + rows &&
+           cell.col >= s.firstCol && cell.col < s.firstCol + cols;
   return n;
 }
 
@@ -85,8 +88,12 @@ class Reader {
   }
 
   std::optional<Term> sumOf(const Number& n, std::size_t line) const {
-    if (n.ordinal >= 0) return attention::sumBehind(lines_[line].term, n.ordinal, c_.spec, c_.inputs, c_.trace, n.sum, c_.state.decimals);
-    auto terms = attention::explain(c_.spec, c_.inputs, c_.trace, n.sum, c_.state.labels, document::keyLabels(c_.state), c_.state.decimals, true).terms;
+    if (n.ordinal >= 0)
+      return attention::sumBehind(lines_[line].term, n.ordinal, c_.spec, c_.inputs, c_.trace, n.sum,
+                                  c_.state.decimals);
+    auto terms = attention::explain(c_.spec, c_.inputs, c_.trace, n.sum, c_.state.labels,
+                                    document::keyLabels(c_.state), c_.state.decimals, true)
+                     .terms;
     if (terms.empty()) return {};
     return std::move(terms.back());
   }
@@ -111,7 +118,8 @@ class Reader {
       n.what = about(mark, cell < term.cells.size() ? term.cells[cell] : focus_, term, isCut ? -1 : ordinal);
       cell += mark != attention::mark::kSum;
       ordinal += mark == attention::mark::kSum;
-      n.isOpen = n.what.opens && std::any_of(view_.opened.begin(), view_.opened.end(), [&](const Number& o) { return o.same(n.what); });
+      n.isOpen = n.what.opens && std::any_of(view_.opened.begin(), view_.opened.end(),
+                                             [&](const Number& o) { return o.same(n.what); });
       line.numbers.push_back(n);
       term.text += text.substr(i, end - i);
       i = end;
@@ -125,12 +133,15 @@ class Reader {
     if (mark == attention::mark::kSum) {
       n.sum = {TensorId::weights, focus_.head, focus_.row, focus_.col};
       n.ordinal = ordinal;
-      n.opens = ordinal >= 0 && attention::isOfPairs(focus_.tensor) && attention::sumBehind(term, ordinal, c_.spec, c_.inputs, c_.trace, n.sum, 0);
+      n.opens = ordinal >= 0 && attention::isOfPairs(focus_.tensor) &&
+                attention::sumBehind(term, ordinal, c_.spec, c_.inputs, c_.trace, n.sum, 0);
     } else {
       n = placed(c_, cell);
       n.sum = cell;
       const RowStep step = stepOf(cell.tensor);
-      const bool isOwn = cell.row == focus_.row && (step >= RowStep::maximum && step != RowStep::exponentials ? true : cell.col == focus_.col);
+      const bool isOwn =
+          cell.row == focus_.row &&
+          (step >= RowStep::maximum && step != RowStep::exponentials ? true : cell.col == focus_.col);
       const bool isShown = isOwn && std::find(made_.begin(), made_.end(), step) != made_.end();
       n.opens = mark == attention::mark::kCell && step != RowStep::none && !n.onBoard && !isShown;
     }
@@ -145,24 +156,29 @@ class Reader {
   std::vector<TouchedLine> lines_;
 };
 
-/// How visible a number of the latest step is: they appear one after another, while the step moves on the board.
+/// How visible a number of the latest step is: they appear one after another, while the step moves on the
+/// board.
 float visible(const Context& c, const TouchedLine& line, std::size_t index, float x, float midY) {
   const StepperView* stepper = stepperOf(c);
   const bool isPlace = c.layout.stepLine.empty() || c.layout.stepLine.contains(x, midY);
   if (!stepper || stepper->part >= 1 || line.term.step != stepper->now() || line.inner || !isPlace) return 1;
-  const float delay = 0.35f * static_cast<float>(index) / static_cast<float>(std::max<std::size_t>(line.numbers.size(), 1));
+  const float delay =
+      0.35f * static_cast<float>(index) / static_cast<float>(std::max<std::size_t>(line.numbers.size(), 1));
   return std::clamp((stepper->part / 0.8f - delay) / 0.65f, 0.0f, 1.0f);
 }
 
 /// "number:q:3:2", "number:sum:0"
 std::string nameOf(const Number& n) {
-  return n.ordinal >= 0 ? base::joined({"number:sum:", n.ordinal}) : base::joined({"number:", attention::name(n.sum.tensor), ":", n.sum.row, ":", n.sum.col});
+  return n.ordinal >= 0
+             ? base::joined({"number:sum:", n.ordinal})
+             : base::joined({"number:", attention::name(n.sum.tensor), ":", n.sum.row, ":", n.sum.col});
 }
 
 bool isHovered(const Context& c, const Number& n) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (c.view.hover) return n.here && n.cell == *c.view.hover;
-  return !c.touch && c.view.drag.kind == Drag::Kind::none && n.box.contains(mouse.x, mouse.y) && (n.onBoard || n.opens) && c.view.lit.has_value() == n.onBoard;
+  return !c.touch && c.view.drag.kind == Drag::Kind::none && n.box.contains(mouse.x, mouse.y) &&
+         (n.onBoard || n.opens) && c.view.lit.has_value() == n.onBoard;
 }
 
 // The colour of a number's cell where it is pointed at, or its number is; 0: that of no cell.
@@ -186,7 +202,8 @@ Number placedAt(Context& c, const TouchedLine::Number& n, const Box& box) {
   const std::string name = nameOf(drawn);
   c.widgetRects.emplace(name, drawn.box);
   if (!c.fonts.mirror || !(drawn.onBoard || drawn.opens)) return drawn;
-  if (c.fonts.mirror->control(name, drawn.box, Mirror::Role::button, 0, true, about(name).words)) pressNumber(c, drawn);
+  if (c.fonts.mirror->control(name, drawn.box, Mirror::Role::button, 0, true, about(name).words))
+    pressNumber(c, drawn);
   return drawn;
 }
 
@@ -197,7 +214,8 @@ Arithmetic& arithmeticOf(ViewState& view) {
   return *view.arithmetic;
 }
 
-ImU32 markNumber(Context& c, ImDrawList* list, float left, float midY, float width, const TouchedLine::Number& n, ImU32 color) {
+ImU32 markNumber(Context& c, ImDrawList* list, float left, float midY, float width,
+                 const TouchedLine::Number& n, ImU32 color) {
   const Number drawn = placedAt(c, n, {left - 1, midY - 10, width + 2, 20});
   const ImU32 fill = litColor(c, drawn);
   if (fill != 0) {
@@ -212,7 +230,8 @@ ImU32 markNumber(Context& c, ImDrawList* list, float left, float midY, float wid
   return color;
 }
 
-void drawCell(Context& c, ImDrawList* list, const Box& box, const TouchedLine::Number& n, std::string_view digits) {
+void drawCell(Context& c, ImDrawList* list, const Box& box, const TouchedLine::Number& n,
+              std::string_view digits) {
   const Number drawn = placedAt(c, n, box);
   const auto own = n.what.here ? cellColor(c, n.what.cell) : std::nullopt;
   const ImU32 fill = own ? toU32(*own) : c.palette.background;
@@ -225,21 +244,26 @@ void drawCell(Context& c, ImDrawList* list, const Box& box, const TouchedLine::N
 
 bool isTouched(const Context& c, const Box& card) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  return c.touch || c.view.hover || (c.view.arithmetic && !c.view.arithmetic->opened.empty()) || card.contains(mouse.x, mouse.y);
+  return c.touch || c.view.hover || (c.view.arithmetic && !c.view.arithmetic->opened.empty()) ||
+         card.contains(mouse.x, mouse.y);
 }
 
 // Labels do not contain "row" in any other sense.
 [[gnu::noinline]] void turnLabel(Term& term) {
   const std::string row = base::late<"row">();
-  if (const std::size_t at = term.label.find(row); at != std::string::npos) term.label.replace(at, row.size(), base::late<"column">());
+  if (const std::size_t at = term.label.find(row); at != std::string::npos)
+    term.label.replace(at, row.size(), base::late<"column">());
 }
 
-std::vector<TouchedLine> touchedLines(Context& c, Explanation marked, CellRef focus) { return Reader(c, focus).read(std::move(marked.terms)); }
+std::vector<TouchedLine> touchedLines(Context& c, Explanation marked, CellRef focus) {
+  return Reader(c, focus).read(std::move(marked.terms));
+}
 
 namespace {
 
 // A part of a line that contains a root.
-[[gnu::noinline]] void drawRoots(Context& c, ImDrawList* list, ImFont* font, float x, float midY, const TouchedLine& line, std::size_t begin, std::size_t end, ImU32 color) {
+[[gnu::noinline]] void drawRoots(Context& c, ImDrawList* list, ImFont* font, float x, float midY,
+                                 const TouchedLine& line, std::size_t begin, std::size_t end, ImU32 color) {
   std::string marked;
   std::vector<const TouchedLine::Number*> numbers;
   std::size_t at = begin;
@@ -253,16 +277,20 @@ namespace {
   const Formula formula({font, c.fonts.tiny, nullptr, nullptr, FormulaLook::Shape::line}, marked);
   for (const Formula::Part& part : formula.parts()) {
     const bool isNumber = part.number >= 0 && part.number < static_cast<int>(numbers.size());
-    const ImU32 own = isNumber ? markNumber(c, list, x + part.x, midY + part.y, part.width, *numbers[static_cast<std::size_t>(part.number)], color) : color;
+    const ImU32 own = isNumber ? markNumber(c, list, x + part.x, midY + part.y, part.width,
+                                            *numbers[static_cast<std::size_t>(part.number)], color)
+                               : color;
     Formula::draw(list, part, x, midY, &c.palette, own);
   }
 }
 
 }  // namespace
 
-void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY, const TouchedLine& line, std::size_t begin, std::size_t length, ImU32 color) {
+void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY, const TouchedLine& line,
+                 std::size_t begin, std::size_t length, ImU32 color) {
   const std::string_view text(line.term.text);
-  if (hasFormula(text.substr(begin, length))) return drawRoots(c, list, font, x, midY, line, begin, begin + length, color);
+  if (hasFormula(text.substr(begin, length)))
+    return drawRoots(c, list, font, x, midY, line, begin, begin + length, color);
   const std::size_t end = begin + length, equals = text.rfind(" = ");
   const StepperView* stepper = stepperOf(c);
   const bool comes = stepper && stepper->part < 1 && line.term.step == stepper->now() && !line.inner;
@@ -271,7 +299,8 @@ void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY
   const auto words = [&](std::size_t from, std::size_t to) {
     const auto part = [&](std::size_t a, std::size_t b, float alpha) {
       if (a >= b || alpha <= 0) return;
-      textMiddle(list, font, x + textWidth(font, text.substr(begin, a - begin)), midY, withAlpha(color, alpha), text.substr(a, b - a));
+      textMiddle(list, font, x + textWidth(font, text.substr(begin, a - begin)), midY,
+                 withAlpha(color, alpha), text.substr(a, b - a));
     };
     const std::size_t cut = equals == std::string_view::npos ? to : std::clamp(equals + 2, from, to);
     part(from, cut, 1);
@@ -280,12 +309,14 @@ void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY
   // First what is below the text, so that the text is in one piece.
   const auto isHere = [&](const TouchedLine::Number& n) { return n.begin >= begin && n.end <= end; };
   const auto place = [&](const TouchedLine::Number& n) {
-    return std::pair(x + textWidth(font, text.substr(begin, n.begin - begin)), textWidth(font, text.substr(n.begin, n.end - n.begin)));
+    return std::pair(x + textWidth(font, text.substr(begin, n.begin - begin)),
+                     textWidth(font, text.substr(n.begin, n.end - n.begin)));
   };
   std::vector<ImU32> colors(line.numbers.size(), color);
   for (std::size_t i = 0; i < line.numbers.size(); ++i) {
     const auto [left, width] = place(line.numbers[i]);
-    if (isHere(line.numbers[i]) && visible(c, line, i, x, midY) >= 1) colors[i] = markNumber(c, list, left, midY, width, line.numbers[i], color);
+    if (isHere(line.numbers[i]) && visible(c, line, i, x, midY) >= 1)
+      colors[i] = markNumber(c, list, left, midY, width, line.numbers[i], color);
   }
   std::size_t at = begin;
   for (std::size_t i = 0; i < line.numbers.size(); ++i) {
@@ -311,7 +342,10 @@ const Number* numberAt(const ViewState& view, float x, float y) {
 
 void pressNumber(Context& c, const Number& n) {
   if (n.opens) return openNumber(c.view, n);
-  if (!n.here) c.requests.set(document::OptionId::focus_head, static_cast<double>(headShowing(c.state, n.cell.tensor, n.cell.head, n.cell.row, n.cell.col)));
+  if (!n.here)
+    c.requests.set(
+        document::OptionId::focus_head,
+        static_cast<double>(headShowing(c.state, n.cell.tensor, n.cell.head, n.cell.row, n.cell.col)));
   goTo(c, n.cell);
 }
 
@@ -331,8 +365,11 @@ bool takesPart(const Context& c, CellRef cell) {
   }
   CellRef asked = chosen;
   asked.tensor = shownTensor(asked.tensor), cell.tensor = shownTensor(cell.tensor);
-  const Explanation e = attention::explain(c.spec, c.inputs, c.trace, asked, c.state.labels, document::keyLabels(c.state), 0);
-  return std::any_of(e.terms.begin(), e.terms.end(), [&](const Term& t) { return std::find(t.cells.begin(), t.cells.end(), cell) != t.cells.end(); });
+  const Explanation e =
+      attention::explain(c.spec, c.inputs, c.trace, asked, c.state.labels, document::keyLabels(c.state), 0);
+  return std::any_of(e.terms.begin(), e.terms.end(), [&](const Term& t) {
+    return std::find(t.cells.begin(), t.cells.end(), cell) != t.cells.end();
+  });
 }
 
 void drawLit(Context& c) {
@@ -342,12 +379,14 @@ void drawLit(Context& c) {
   const MatrixPlace* m = c.view.lit ? c.layout.find(c.view.lit->tensor) : nullptr;
   if (!m) return;
   const Slice s = sliceOf(c.state, c.view.lit->tensor);
-  const Box cell = onScreen(c.layout, c.view, m->cellBox(c.view.lit->row - s.firstRow, c.view.lit->col - s.firstCol));
+  const Box cell =
+      onScreen(c.layout, c.view, m->cellBox(c.view.lit->row - s.firstRow, c.view.lit->col - s.firstCol));
   const ImU32 color = m->tensor == TensorId::scores ? c.palette.text : hue(c.palette, m->tensor);
   const Box& board = c.layout.board;
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
-  list->AddRect({cell.x + 1.5f, cell.y + 1.5f}, {cell.right() - 1.5f, cell.bottom() - 1.5f}, c.palette.panel, 4, 0, 2);
+  list->AddRect({cell.x + 1.5f, cell.y + 1.5f}, {cell.right() - 1.5f, cell.bottom() - 1.5f}, c.palette.panel,
+                4, 0, 2);
   list->AddRect({cell.x - 1, cell.y - 1}, {cell.right() + 1, cell.bottom() + 1}, color, 6, 0, 3);
   list->PopClipRect();
 }

@@ -1,4 +1,5 @@
-// Lines of arithmetic whose numbers respond to the pointer: each refers to its cell, and some expand into the sum behind them.
+// Lines of arithmetic whose numbers respond to the pointer: each refers to its cell, and some expand into the
+// sum behind them.
 #pragma once
 
 #include "views/panels/panels.h"
@@ -11,19 +12,21 @@ struct Arithmetic {
   /// A number as drawn.
   struct Number {
     Box box;
-    CellRef cell;           ///< in terms of the selection on the board
-    bool onBoard = false, here = false;  ///< onBoard: the board shows the tensor; here: and the head is in focus
+    CellRef cell;  ///< in terms of the selection on the board
+    /// onBoard: the board shows the tensor; here: and the head is in focus.
+    bool onBoard = false, here = false;
     bool opens = false;
-    bool isMade = false;    ///< it is computed from the cell, and not the cell's own
+    bool isMade = false;  ///< it is computed from the cell, and not the cell's own
     attention::RowStep step = attention::RowStep::none;
-    CellRef sum;            ///< if it expands: the cell that is a sum; or the pair, for the `ordinal`-th sum that is not a cell
+    /// If it expands: the cell that is a sum; or the pair, for the `ordinal`-th sum that is not a cell.
+    CellRef sum;
     int ordinal = -1;
     bool same(const Number& n) const { return n.step == step && n.sum == sum && n.ordinal == ordinal; }
   };
   std::vector<Number> numbers;  ///< in the previous frame
   std::vector<Number> drawn;    ///< so far in this frame
   std::vector<Number> opened;
-  CellRef of;                   ///< the cell that is explained
+  CellRef of;  ///< the cell that is explained
   std::optional<Number> pressed;
   float pressedX = 0, pressedY = 0;
   std::shared_ptr<EquationSet> equation;  ///< the formula that was drawn last
@@ -46,16 +49,21 @@ Arithmetic& arithmeticOf(ViewState& view);
 /// Should numbers respond now? True where the pointer or a finger may be on one, or on a cell.
 bool isTouched(const Context& context, const Box& card);
 /// The lines of a marked explanation; sums that are expanded follow the line that they belong to.
-[[gnu::noinline]] std::vector<TouchedLine> touchedLines(Context& context, attention::Explanation marked, CellRef focus);
+[[gnu::noinline]] std::vector<TouchedLine> touchedLines(Context& context, attention::Explanation marked,
+                                                        CellRef focus);
 /// Writes the query's row in the label of a line as a column, for the layout where tokens are columns.
 [[gnu::noinline]] void turnLabel(attention::Term& term);
 /// Draws `length` bytes of a line, from `begin` on.
-[[gnu::noinline]] void drawTouched(Context& context, ImDrawList* list, ImFont* font, float x, float midY, const TouchedLine& line, std::size_t begin, std::size_t length, ImU32 color);
-/// Draws what is below the digits of a number: a dotted line if it has a cell or opens, and the colour of its cell while one of the two is
-/// pointed at. Returns the colour for the digits, which is otherwise `color`.
-[[gnu::noinline]] ImU32 markNumber(Context& context, ImDrawList* list, float left, float midY, float width, const TouchedLine::Number& number, ImU32 color);
+[[gnu::noinline]] void drawTouched(Context& context, ImDrawList* list, ImFont* font, float x, float midY,
+                                   const TouchedLine& line, std::size_t begin, std::size_t length,
+                                   ImU32 color);
+/// Draws what is below the digits of a number: a dotted line if it has a cell or opens, and the colour of its
+/// cell while one of the two is pointed at. Returns the colour for the digits, which is otherwise `color`.
+[[gnu::noinline]] ImU32 markNumber(Context& context, ImDrawList* list, float left, float midY, float width,
+                                   const TouchedLine::Number& number, ImU32 color);
 /// Draws a number as a cell like its own on the board.
-[[gnu::noinline]] void drawCell(Context& context, ImDrawList* list, const Box& box, const TouchedLine::Number& number, std::string_view digits);
+[[gnu::noinline]] void drawCell(Context& context, ImDrawList* list, const Box& box,
+                                const TouchedLine::Number& number, std::string_view digits);
 /// The number at a point, as drawn in the previous frame; null if there is none.
 [[gnu::noinline]] const Arithmetic::Number* numberAt(const ViewState& view, float x, float y);
 /// What a click on a number does: it opens, or goes to its cell.

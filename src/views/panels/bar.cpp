@@ -1,4 +1,5 @@
-// The bar over the board of a large window: what the playground is about, in reach while the controls are not.
+// The bar over the board of a large window: what the playground is about, in reach while the controls are
+// not.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +15,12 @@ using document::OptionId;
 
 class Bar {
  public:
-  explicit Bar(Context& c) : c_(c), w_(c), list_(ImGui::GetWindowDrawList()), box_(c.layout.bar), x_(box_.x + kPad) {}
+  explicit Bar(Context& c)
+      : c_(c),
+        w_(c),
+        list_(ImGui::GetWindowDrawList()),
+        box_(c.layout.bar),
+        x_(box_.x + kPad) {}
 
   void draw() {
     list_->AddRectFilled({box_.x, box_.y}, {box_.right(), box_.bottom()}, c_.palette.panel);
@@ -34,7 +40,9 @@ class Bar {
     x_ += width + gap;
     return box;
   }
-  float room(std::string_view words, float least) const { return std::max(least, std::ceil(textWidth(c_.fonts.text, words)) + 20); }
+  float room(std::string_view words, float least) const {
+    return std::max(least, std::ceil(textWidth(c_.fonts.text, words)) + 20);
+  }
   void label(std::string_view words) {
     textMiddle(list_, c_.fonts.text, x_, box_.midY(), c_.palette.text, words);
     x_ += textWidth(c_.fonts.text, words) + 10;
@@ -42,8 +50,10 @@ class Bar {
 
   // The buttons that open the left column.
   void panels() {
-    if (w_.button("panel:controls", next(room("Controls", 104), kGap), "Controls")) c_.requests.guide.push_back({GuideAct::What::controls, 0, "", {}});
-    if (!listed(c_.hide, "guide") && w_.button("panel:guide", next(room("Guide", 84), kGap), "Guide")) openGuide(c_);
+    if (w_.button("panel:controls", next(room("Controls", 104), kGap), "Controls"))
+      c_.requests.guide.push_back({GuideAct::What::controls, 0, "", {}});
+    if (!listed(c_.hide, "guide") && w_.button("panel:guide", next(room("Guide", 84), kGap), "Guide"))
+      openGuide(c_);
     x_ += kBetween - kGap;
   }
 
@@ -55,19 +65,22 @@ class Bar {
 
   void causal() {
     const float width = textWidth(c_.fonts.strong, "Causal") + 44;
-    if (w_.toggle("causal", next(width, kBetween), "Causal", c_.state.causal, true)) c_.requests.set(OptionId::causal, !c_.state.causal);
+    if (w_.toggle("causal", next(width, kBetween), "Causal", c_.state.causal, true))
+      c_.requests.set(OptionId::causal, !c_.state.causal);
   }
 
   void heads() {
     label("Heads");
     const HeadSteps steps(c_);
-    steps.ask(c_, w_.stepper("heads", next(96, kBetween), std::to_string(c_.state.heads), steps.less > 0, steps.more > 0));
+    steps.ask(c_, w_.stepper("heads", next(96, kBetween), std::to_string(c_.state.heads), steps.less > 0,
+                             steps.more > 0));
   }
 
   void steps() {
     const float width = room("Step through", 112);
     if (c_.locked("stepper") || listed(c_.hide, "stepper") || x_ > box_.right() - kPad - width) return;
-    if (w_.button("step-through", {box_.right() - kPad - width, box_.midY() - 14, width, 28}, "Step through")) toggleStepper(c_);
+    if (w_.button("step-through", {box_.right() - kPad - width, box_.midY() - 14, width, 28}, "Step through"))
+      toggleStepper(c_);
   }
 
   Context& c_;
@@ -85,7 +98,8 @@ void bar(Context& c) {
 
 void sentenceField(Context& c, Widgets& widgets, std::string_view name, const Box& box, bool ofKeys) {
   std::string words;
-  for (const std::string& token : ofKeys ? c.state.keyLabels : c.state.labels) words += (words.empty() ? "" : " ") + token;
+  for (const std::string& token : ofKeys ? c.state.keyLabels : c.state.labels)
+    words += (words.empty() ? "" : " ") + token;
   const AsIs asIs;
   if (!widgets.field(name, box, words)) return;
   TextTarget t;

@@ -28,12 +28,15 @@ float tabs(Context& c, const Box& area, bool press) {
   for (int i = 0; i < kCardCount; ++i) {
     if ((c.layout.cards >> i & 1) == 0) continue;
     const auto card = static_cast<document::Card>(i);
-    const float width = small ? std::max(textWidth(c.fonts.small, kTitles[i]), textWidth(c.fonts.smallStrong, kTitles[i])) : textWidth(c.fonts.strong, kTitles[i]);
+    const float width =
+        small ? std::max(textWidth(c.fonts.small, kTitles[i]), textWidth(c.fonts.smallStrong, kTitles[i]))
+              : textWidth(c.fonts.strong, kTitles[i]);
     const Box box{x, area.y, width, 40};
     x += width + gap;
     const std::string name = "card:" + std::string(kCardNames[i]);
     if (!press) drawTab(c, box, kTitles[i], c.layout.card == card, small);
-    else if (Widgets(c).area(name, {box.x - gap / 2, box.y, box.width + gap, box.height})) c.requests.set(document::OptionId::card, std::string(kCardNames[i]));
+    else if (Widgets(c).area(name, {box.x - gap / 2, box.y, box.width + gap, box.height}))
+      c.requests.set(document::OptionId::card, std::string(kCardNames[i]));
   }
   return x - gap;
 }
@@ -44,14 +47,16 @@ void norms(Context& c, const Box& area, float tabsEnd, bool press) {
   const Box box{area.right() - 18 - width, area.y + 8, width, 24};
   if (box.x < tabsEnd + 6) return;
   if (press) {
-    if (Widgets(c).area("value_norms", box)) c.requests.set(document::OptionId::value_norms, !c.state.valueNorms);
+    if (Widgets(c).area("value_norms", box))
+      c.requests.set(document::OptionId::value_norms, !c.state.valueNorms);
     return;
   }
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& p = c.palette;
   if (c.state.valueNorms) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, p.ink, 5);
   else list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, p.border, 5);
-  textCentered(list, c.fonts.small, box.midX(), box.midY(), c.state.valueNorms ? p.inkText : p.muted, area.width < 420 ? base::late<"Effect">() : base::late<"Contribution">());
+  textCentered(list, c.fonts.small, box.midX(), box.midY(), c.state.valueNorms ? p.inkText : p.muted,
+               area.width < 420 ? base::late<"Effect">() : base::late<"Contribution">());
 }
 
 bool isInView(const Context& c, const Box& area) {
@@ -63,7 +68,8 @@ bool isInView(const Context& c, const Box& area) {
 
 void lowerCardButtons(Context& c) {
   const Box area = onScreen(c.layout, c.view, c.layout.arcs);
-  if (c.layout.arcs.empty() || c.view.drag.kind == Drag::Kind::value || c.view.drag.kind == Drag::Kind::paint) return;
+  if (c.layout.arcs.empty() || c.view.drag.kind == Drag::Kind::value || c.view.drag.kind == Drag::Kind::paint)
+    return;
   const Box& board = c.layout.board;
   ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
   const float end = tabs(c, area, true);
@@ -114,7 +120,8 @@ float card(Context& c, const Box& box, std::string_view title) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 8);
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c.palette.border, 8);
-  textMiddle(list, c.fonts.strong, box.x + 18, box.y + 22, c.palette.text, elide(c.fonts.strong, title, box.width - 36));
+  textMiddle(list, c.fonts.strong, box.x + 18, box.y + 22, c.palette.text,
+             elide(c.fonts.strong, title, box.width - 36));
   return box.y + 38;
 }
 

@@ -32,16 +32,25 @@ const document::Differences& found(const Context& c) {
 
 /// "Q[saw₄, 3]", with the head if it is not the one on the board.
 std::string nameOf(const Context& c, const CellRef& cell) {
-  const std::string title = attention::explain(c.spec, c.inputs, c.trace, cell, c.state.labels, document::keyLabels(c.state), 0).title;
+  const std::string title =
+      attention::explain(c.spec, c.inputs, c.trace, cell, c.state.labels, document::keyLabels(c.state), 0)
+          .title;
   std::string name = title.substr(0, title.find(" = "));
-  if (cell.tensor == TensorId::masked && name.find('[') != std::string::npos) name = "S" + name.substr(name.find('['));
-  if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head) name += base::late<" of head ">() + std::to_string(cell.head + 1);
+  if (cell.tensor == TensorId::masked && name.find('[') != std::string::npos)
+    name = "S" + name.substr(name.find('['));
+  if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head)
+    name += base::late<" of head ">() + std::to_string(cell.head + 1);
   return name;
 }
 
 class Changes {
  public:
-  Changes(Context& c, const Box& area, bool press) : c_(c), w_(c), list_(ImGui::GetWindowDrawList()), press_(press), area_(area) {
+  Changes(Context& c, const Box& area, bool press)
+      : c_(c),
+        w_(c),
+        list_(ImGui::GetWindowDrawList()),
+        press_(press),
+        area_(area) {
     margin_ = area.width < 460 ? 14.0f : 18.0f;
     left_ = area.x + margin_, right_ = area.right() - margin_;
   }
@@ -52,19 +61,30 @@ class Changes {
     if (!c_.pin) return empty(y);
     const document::Differences& d = found(c_);
     buttons(y, d);
-    const bool same = d.options.empty() && d.inputs.count + d.weights.count + d.scores.count + d.outputs.count == 0;
+    const bool same =
+        d.options.empty() && d.inputs.count + d.weights.count + d.scores.count + d.outputs.count == 0;
     const bool isNarrow = area_.width < 460;
-    const std::string said = c_.view.before ? base::late<"This is the pinned board.">() : same ? base::late<"Nothing differs from the pin.">() : counts(d);
+    const std::string said = c_.view.before ? base::late<"This is the pinned board.">()
+                             : same         ? base::late<"Nothing differs from the pin.">()
+                                            : counts(d);
     const float below = isNarrow ? 30.0f : 0.0f;  // the sentence has a line of its own below the buttons
-    if (!press_) textMiddle(list_, c_.fonts.text, left_, y + 13 + below, c_.palette.text, elide(c_.fonts.text, said, (isNarrow ? right_ : buttonsLeft_ - 10) - left_));
+    if (!press_)
+      textMiddle(list_, c_.fonts.text, left_, y + 13 + below, c_.palette.text,
+                 elide(c_.fonts.text, said, (isNarrow ? right_ : buttonsLeft_ - 10) - left_));
     rows(y + 40 + below, d);
   }
 
  private:
   void empty(float y) {
-    const std::string words = base::late<"Pin the board as it is, then change something: what differs from the pin is marked in the cells, and what changed most is listed here.">();
-    const float high = paragraph(press_ ? nullptr : list_, c_.fonts.text, left_, y, std::min(right_ - left_, 420.0f), c_.palette.text, words);
-    if (button("changes:pin", {left_, y + high + 14, textWidth(c_.fonts.text, base::late<"Pin this board">()) + 24, 28}, base::late<"Pin this board">())) togglePin(c_);
+    const std::string words = base::late<
+        "Pin the board as it is, then change something: what differs from the pin is marked in the cells, "
+        "and what changed most is listed here.">();
+    const float high = paragraph(press_ ? nullptr : list_, c_.fonts.text, left_, y,
+                                 std::min(right_ - left_, 420.0f), c_.palette.text, words);
+    if (button("changes:pin",
+               {left_, y + high + 14, textWidth(c_.fonts.text, base::late<"Pin this board">()) + 24, 28},
+               base::late<"Pin this board">()))
+      togglePin(c_);
   }
 
   void buttons(float y, const document::Differences& d) {
@@ -82,20 +102,31 @@ class Changes {
   /// Handles presses in one pass, and is drawn in the other.
   bool button(std::string_view name, const Box& box, std::string_view words) {
     if (press_) return w_.area(name, box);
-    const bool over = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()});
+    const bool over =
+        ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()});
     const bool held = name == "changes:before" && c_.view.before;
-    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, held ? c_.palette.ink : over ? c_.palette.hover : c_.palette.panel, 5);
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()},
+                         held   ? c_.palette.ink
+                         : over ? c_.palette.hover
+                                : c_.palette.panel,
+                         5);
     if (!held) list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 5);
-    textCentered(list_, c_.fonts.text, box.midX(), box.midY(), held ? c_.palette.inkText : c_.palette.text, words);
+    textCentered(list_, c_.fonts.text, box.midX(), box.midY(), held ? c_.palette.inkText : c_.palette.text,
+                 words);
     return false;
   }
 
   static std::string counts(const document::Differences& d) {
-    const auto cells = [](int n) { return std::to_string(n) + (n == 1 ? base::late<" cell">() : base::late<" cells">()); };
+    const auto cells = [](int n) {
+      return std::to_string(n) + (n == 1 ? base::late<" cell">() : base::late<" cells">());
+    };
     if (!d.isComparable) return base::late<"The shapes differ: cells are not compared.">();
     std::string out = cells(d.inputs.count) + base::late<" edited">();
-    if (!d.options.empty()) out += ", " + std::to_string(d.options.size()) + (d.options.size() == 1 ? base::late<" option">() : base::late<" options">());
-    return out + "; " + std::to_string(d.weights.count) + (d.weights.count == 1 ? base::late<" weight differs">() : base::late<" weights differ">());
+    if (!d.options.empty())
+      out += ", " + std::to_string(d.options.size()) +
+             (d.options.size() == 1 ? base::late<" option">() : base::late<" options">());
+    return out + "; " + std::to_string(d.weights.count) +
+           (d.weights.count == 1 ? base::late<" weight differs">() : base::late<" weights differ">());
   }
 
   // Options first, then inputs, weights, scores and outputs, each with as many rows as fit.
@@ -112,11 +143,13 @@ class Changes {
         if (take[k] < kinds[k]->largest.size()) ++take[k], --room, more = true;
       }
     }
-    for (int i = 0; i < options; ++i, y += kPitch) option(y + kPitch / 2, d.options[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < options; ++i, y += kPitch)
+      option(y + kPitch / 2, d.options[static_cast<std::size_t>(i)]);
     for (std::size_t k = 0; k < 4; ++k) {
       for (std::size_t i = 0; i < take[k]; ++i, y += kPitch) {
         const CellChange& change = kinds[k]->largest[i];
-        cell({left_ - 6, y, right_ - left_ + 12, kPitch}, change, std::fabs(kinds[k]->largest.front().by()), "changes:" + std::to_string(k) + ":" + std::to_string(i));
+        cell({left_ - 6, y, right_ - left_ + 12, kPitch}, change, std::fabs(kinds[k]->largest.front().by()),
+             "changes:" + std::to_string(k) + ":" + std::to_string(i));
       }
     }
   }
@@ -125,7 +158,8 @@ class Changes {
     if (press_) return;
     const std::string words = change.before + " → " + change.after;
     textMiddle(list_, c_.fonts.text, left_, y, c_.palette.text, elide(c_.fonts.text, change.name, 130));
-    textMiddle(list_, c_.fonts.monoSmall, left_ + 140, y, c_.palette.text, elide(c_.fonts.monoSmall, words, right_ - left_ - 140));
+    textMiddle(list_, c_.fonts.monoSmall, left_ + 140, y, c_.palette.text,
+               elide(c_.fonts.monoSmall, words, right_ - left_ - 140));
   }
 
   void cell(const Box& row, const CellChange& change, double most, const std::string& place) {
@@ -133,27 +167,36 @@ class Changes {
     if (press_) {
       if (!w_.area(place, row) || c_.view.before) return;
       if (at.tensor == TensorId::masked) at.tensor = TensorId::scores;
-      if (sliceOf(c_.state, at.tensor).head != at.head) c_.requests.set(document::OptionId::focus_head, static_cast<double>(headShowing(c_.state, at.tensor, at.head, at.row, at.col)));
+      if (sliceOf(c_.state, at.tensor).head != at.head)
+        c_.requests.set(document::OptionId::focus_head,
+                        static_cast<double>(headShowing(c_.state, at.tensor, at.head, at.row, at.col)));
       return goTo(c_, at);
     }
-    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({row.x, row.y}, {row.right(), row.bottom()})) list_->AddRectFilled({row.x, row.y}, {row.right(), row.bottom()}, c_.palette.hover, 4);
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({row.x, row.y}, {row.right(), row.bottom()}))
+      list_->AddRectFilled({row.x, row.y}, {row.right(), row.bottom()}, c_.palette.hover, 4);
     const float y = row.midY();
     const int decimals = std::clamp(c_.state.decimals, 2, 4);
-    const std::string name = nameOf(c_, at), by = (change.by() > 0 ? "+" : "") + formatNumber(change.by(), decimals);
-    const std::string numbers = formatNumber(double{change.before}, decimals) + " → " + formatNumber(double{change.after}, decimals);
-    const float widest = textWidth(c_.fonts.monoSmall, "-0.00 → -0.00") + 6.6f * 2 * static_cast<float>(decimals - 2);
+    const std::string name = nameOf(c_, at),
+                      by = (change.by() > 0 ? "+" : "") + formatNumber(change.by(), decimals);
+    const std::string numbers =
+        formatNumber(double{change.before}, decimals) + " → " + formatNumber(double{change.after}, decimals);
+    const float widest =
+        textWidth(c_.fonts.monoSmall, "-0.00 → -0.00") + 6.6f * 2 * static_cast<float>(decimals - 2);
     const float room = right_ - left_, nameWidth = std::clamp(room * 0.34f, 96.0f, 190.0f), byWidth = 56;
     const std::string words = elide(c_.fonts.strong, name, nameWidth - 6);
     const std::size_t bracket = words.find('[');
     const std::string_view tensor = std::string_view(words).substr(0, bracket);
     textMiddle(list_, c_.fonts.strong, left_, y, hue(c_.palette, at.tensor), tensor);
-    if (bracket != std::string::npos) textMiddle(list_, c_.fonts.text, left_ + textWidth(c_.fonts.strong, tensor), y, c_.palette.text, std::string_view(words).substr(bracket));
+    if (bracket != std::string::npos)
+      textMiddle(list_, c_.fonts.text, left_ + textWidth(c_.fonts.strong, tensor), y, c_.palette.text,
+                 std::string_view(words).substr(bracket));
     textMiddle(list_, c_.fonts.monoSmall, left_ + nameWidth, y, c_.palette.text, numbers);
     const float bar = left_ + nameWidth + widest + byWidth + 14, longest = std::min(150.0f, right_ - bar);
     textRight(list_, c_.fonts.monoSmall, left_ + nameWidth + widest + byWidth, y, c_.palette.muted, by);
     if (longest < 20 || most <= 0) return;
     const float width = std::max(2.0f, longest * static_cast<float>(std::fabs(change.by()) / most));
-    list_->AddRectFilled({bar, y - 4}, {bar + width, y + 4}, withAlpha(hue(c_.palette, at.tensor), change.by() > 0 ? 0.8f : 0.4f), 2);
+    list_->AddRectFilled({bar, y - 4}, {bar + width, y + 4},
+                         withAlpha(hue(c_.palette, at.tensor), change.by() > 0 ? 0.8f : 0.4f), 2);
   }
 
   Context& c_;
@@ -172,7 +215,10 @@ void togglePin(Context& c) {
   if (c.locked("pin")) return c.requests.say(base::late<"This page has locked pin.">());
   const bool pinned = c.pin != nullptr;
   c.requests.set(document::OptionId::pin, !pinned);
-  c.requests.say(pinned ? base::late<"The pin is gone. Ctrl+Z brings it back.">() : base::late<"Pinned. What differs from now on is marked; hold l to see the board as it is now.">());
+  c.requests.say(
+      pinned ? base::late<"The pin is gone. Ctrl+Z brings it back.">()
+             : base::late<
+                   "Pinned. What differs from now on is marked; hold l to see the board as it is now.">());
 }
 
 bool hasPinnedCells(const Context& c) { return c.pin && !c.view.before && c.pin->isLike(c.state); }
@@ -185,7 +231,8 @@ void lookBefore(Context& c) {
   c.view.before = (key || button) && (c.view.before || c.pin->isLike(c.state));
 }
 
-void markChanges(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look, const Tensor& now, const Slice& s, bool isMean) {
+void markChanges(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look,
+                 const Tensor& now, const Slice& s, bool isMean) {
   if (m.cell < 18 || !hasPinnedCells(c)) return;
   const TensorId id = shownTensor(m.tensor);
   const Tensor* was = pinnedTensor(c, id, isMean);
@@ -197,14 +244,19 @@ void markChanges(Context& c, const MatrixPlace& m, const Box& box, const draw::H
     const float y = box.y + static_cast<float>(down) * m.cell;
     if (y < c.layout.board.y - m.cell || y > c.layout.board.bottom()) continue;
     for (int across = 0; across < m.cols; ++across) {
-      const int row = s.firstRow + (m.transposed ? across : down), col = s.firstCol + (m.transposed ? down : across);
+      const int row = s.firstRow + (m.transposed ? across : down),
+                col = s.firstCol + (m.transposed ? down : across);
       const float value = now.at(s.head, row, col);
       if (!attention::differs(was->at(s.head, row, col), value)) continue;
-      const ImU32 under = std::isinf(value) ? c.palette.muted : textOn(draw::at(look.map, draw::fraction(look, value, 1)));
+      const ImU32 under =
+          std::isinf(value) ? c.palette.muted : textOn(draw::at(look.map, draw::fraction(look, value, 1)));
       const float x = box.x + static_cast<float>(across) * m.cell + inset, top = y + inset;
       const ImVec2 corner[] = {{x, top + arm}, {x, top}, {x + arm, top}};
-      list->AddPolyline(corner, 3, edited ? hue(c.palette, m.tensor) : withAlpha(under, 0.7f), 0, edited ? 2.2f : 1.5f);
-      if (edited) c.widgetRects["changed:" + std::string(attention::name(m.tensor)) + ":" + std::to_string(row) + ":" + std::to_string(col)] = {x, top, arm, arm};
+      list->AddPolyline(corner, 3, edited ? hue(c.palette, m.tensor) : withAlpha(under, 0.7f), 0,
+                        edited ? 2.2f : 1.5f);
+      if (edited)
+        c.widgetRects["changed:" + std::string(attention::name(m.tensor)) + ":" + std::to_string(row) + ":" +
+                      std::to_string(col)] = {x, top, arm, arm};
     }
   }
 }

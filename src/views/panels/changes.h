@@ -5,16 +5,18 @@
 
 namespace views {
 
-/// Draws the card's view Changes, below its title. `press`: only handles the pointer on its buttons, and draws nothing.
+/// Draws the card's view Changes, below its title. `press`: only handles the pointer on its buttons, and
+/// draws nothing.
 void changes(Context& context, const Box& area, bool press);
 /// Pins the board as it is, or removes the pin.
 void togglePin(Context& context);
 /// Can the cells of the pinned board be compared with the present ones?
 bool hasPinnedCells(const Context& context);
 /// Marks the corner of each cell that differs from the pinned board.
-void markChanges(Context& context, const MatrixPlace& place, const Box& box, const draw::Heatmap& look, const attention::Tensor& now, const Slice& slice,
-                 bool isMean);
-/// The pinned weight of a query and a key, as the board would show it; nothing if the two are equal to the decimals shown.
+void markChanges(Context& context, const MatrixPlace& place, const Box& box, const draw::Heatmap& look,
+                 const attention::Tensor& now, const Slice& slice, bool isMean);
+/// The pinned weight of a query and a key, as the board would show it; nothing if the two are equal to the
+/// decimals shown.
 std::optional<float> weightBefore(const Context& context, int query, int key);
 /// "0.69→0.53", or only the present number.
 std::string changedNumber(const Context& context, std::optional<float> before, float now);

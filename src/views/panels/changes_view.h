@@ -1,4 +1,5 @@
-// The differences from the pinned board as last computed; still listed while the pinned board itself is shown.
+// The differences from the pinned board as last computed; still listed while the pinned board itself is
+// shown.
 #pragma once
 
 #include <cstdint>

@@ -64,7 +64,8 @@ class Coach {
  private:
   static constexpr float kWidth = 284, kLeast = 200, kPad = 16, kLine = 20, kEdge = 8;
   static constexpr int kOffer = CoachView::kSteps;
-  static constexpr int kQuery = 3, kColumn = 2;  // the number to drag: of the last word, whose weights are selected
+  static constexpr int kQuery = 3,
+                       kColumn = 2;  // the number to drag: of the last word, whose weights are selected
 
   // What the step is about: nothing if it cannot be done here, an empty box if it is out of view.
   std::optional<Box> targetOf(int i) const {
@@ -79,22 +80,26 @@ class Coach {
     return cell.bottom() < c_.layout.board.bottom() ? cell : Box();
   }
 
-  // In a corner of the board that has no numbers: over Q, or between Kᵀ and V for what is in the bar over them.
+  // In a corner of the board that has no numbers: over Q, or between Kᵀ and V for what is in the bar over
+  // them.
   Box place(const Box& target, float height) const {
     const Box& board = c_.layout.board;
     const MatrixPlace *k = c_.layout.find(TensorId::k), *v = c_.layout.find(TensorId::v);
     float left = board.x + kEdge, right = k ? board.x + k->box.x - kEdge : board.right() - kEdge;
     const float between = k && v ? v->box.x - k->box.right() - 2 * kEdge : 0;
-    if (c_.layout.bar.contains(target.midX(), target.midY()) && between >= kLeast) left = board.x + k->box.right() + kEdge, right = left + between;
+    if (c_.layout.bar.contains(target.midX(), target.midY()) && between >= kLeast)
+      left = board.x + k->box.right() + kEdge, right = left + between;
     const float width = std::min(kWidth, right - left);
     const bool isBelow = target.y < board.y && target.midX() > left;
-    return {isBelow ? std::clamp(target.midX() - width / 2, left, right - width) : right - width, board.y + 20, width, height};
+    return {isBelow ? std::clamp(target.midX() - width / 2, left, right - width) : right - width,
+            board.y + 20, width, height};
   }
 
   void box(int i, const Box& target) {
     CoachWords words = kCoachWords[i];
     if (i == 0 && c_.touch) words.what = "Hold and drag:";
-    const float text = place(target, 0).width - 2 * kPad, first = textWidth(c_.fonts.strong, words.what) + 5, rest = textWidth(c_.fonts.text, words.why);
+    const float text = place(target, 0).width - 2 * kPad, first = textWidth(c_.fonts.strong, words.what) + 5,
+                rest = textWidth(c_.fonts.text, words.why);
     const bool isOneLine = first + rest <= text;
     const Box box = place(target, isOneLine ? 70.0f : 70 + kLine * std::ceil(rest / text));
     begin(box);
@@ -103,7 +108,8 @@ class Coach {
     if (i != kOffer) point(list, i, target, box);
     list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.ink, 8);
     textMiddle(list, c_.fonts.strong, box.x + kPad, box.y + 23, c_.palette.inkText, words.what);
-    if (isOneLine) textMiddle(list, c_.fonts.text, box.x + kPad + first, box.y + 23, c_.palette.inkText, words.why);
+    if (isOneLine)
+      textMiddle(list, c_.fonts.text, box.x + kPad + first, box.y + 23, c_.palette.inkText, words.why);
     else paragraph(list, c_.fonts.text, box.x + kPad, box.y + 34, text, c_.palette.inkText, words.why);
     foot(list, i, box);
     list->PopClipRect();
@@ -115,11 +121,14 @@ class Coach {
     const float left = box.x + kPad, right = box.right() - kPad;
     if (i != kOffer) {
       dots(list, i, {left, box.bottom() - 19});
-      if (link(list, "coach:skip", right - textWidth(c_.fonts.small, "Skip"), box.bottom() - 28, "Skip")) endCoach(c_);
+      if (link(list, "coach:skip", right - textWidth(c_.fonts.small, "Skip"), box.bottom() - 28, "Skip"))
+        endCoach(c_);
       return;
     }
     if (link(list, "coach:close", left, box.bottom() - 28, "Close")) endCoach(c_);
-    if (link(list, "coach:guide", right - textWidth(c_.fonts.small, "Open the Guide"), box.bottom() - 28, "Open the Guide")) endCoach(c_), openGuide(c_);
+    if (link(list, "coach:guide", right - textWidth(c_.fonts.small, "Open the Guide"), box.bottom() - 28,
+             "Open the Guide"))
+      endCoach(c_), openGuide(c_);
   }
 
   // Underlined text, with room around it for a finger.
@@ -144,7 +153,8 @@ class Coach {
     }
   }
 
-  // Outlines what the box speaks of. A line leads down the gap beside Q to the number, and a tail up to a control that the box is below.
+  // Outlines what the box speaks of. A line leads down the gap beside Q to the number, and a tail up to a
+  // control that the box is below.
   void point(ImDrawList* list, int i, const Box& target, const Box& box) const {
     const ImU32 ink = c_.palette.ink;
     const float air = i == 0 ? 2.0f : 5.0f;  // the word of a switch stands at the edge of its box
@@ -164,7 +174,9 @@ class Coach {
     ImGui::SetNextWindowPos({box.x, box.y});
     ImGui::SetNextWindowSize({box.width, box.height});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
-    ImGui::Begin("##coach", nullptr, kFixedWindow | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoBackground);
+    ImGui::Begin("##coach", nullptr,
+                 kFixedWindow | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoFocusOnAppearing |
+                     ImGuiWindowFlags_NoBackground);
     ImGui::PopStyleVar();
     sharp(ImGui::GetWindowDrawList());
   }
@@ -176,12 +188,15 @@ class Coach {
 }  // namespace
 
 bool isQuiet(const Context& c, TensorId id) {
-  return c.view.coach && (id == TensorId::scores || id == TensorId::v || id == TensorId::head_output) && (c.view.coach->awake & bitOf(id)) == 0;
+  return c.view.coach && (id == TensorId::scores || id == TensorId::v || id == TensorId::head_output) &&
+         (c.view.coach->awake & bitOf(id)) == 0;
 }
 
 void coach(Context& c) {
   if (c.view.coach) wake(c, *c.view.coach);
-  if (!c.view.coach || c.onPage() || c.state.present || c.view.help || c.view.form || c.view.menu.shown || c.view.guideOpen) return;
+  if (!c.view.coach || c.onPage() || c.state.present || c.view.help || c.view.form || c.view.menu.shown ||
+      c.view.guideOpen)
+    return;
   CoachView& v = *c.view.coach;
   noteDone(c.state, v);
   if (!c.view.text && ImGui::IsKeyPressed(ImGuiKey_Escape)) return endCoach(c);

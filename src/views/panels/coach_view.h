@@ -9,10 +9,11 @@ namespace views {
 
 struct CoachView {
   static constexpr int kSteps = 3;
-  document::State start;       ///< the board of a first visit
-  int interruptions = 0;       ///< app::Session::interruptions() at the beginning
-  bool done[kSteps] = {};      ///< in any order
-  std::uint64_t awake = 0;     ///< matrices that the reader has been to, one bit for each TensorId: see isQuiet()
+  document::State start;   ///< the board of a first visit
+  int interruptions = 0;   ///< app::Session::interruptions() at the beginning
+  bool done[kSteps] = {};  ///< in any order
+  /// Matrices that the reader has been to, one bit for each TensorId: see isQuiet().
+  std::uint64_t awake = 0;
 };
 
 }  // namespace views

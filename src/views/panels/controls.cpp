@@ -6,10 +6,10 @@
 
 #include "attention/engine/decode.h"
 #include "attention/mechanisms/mechanism.h"
-#include "document/remedy.h"
 #include "base/late.h"
 #include "base/number.h"
 #include "base/sentence.h"
+#include "document/remedy.h"
 #include "document/text.h"
 #include "views/guide/guide_page.h"
 #include "views/panels/panels.h"
@@ -48,11 +48,18 @@ constexpr Entry kWeightScales[] = {{"auto", "Automatic", "√ from 64 keys on"},
                                    {"sqrt", "√", "small weights stand out"},
                                    {"row", "Per row", "share of the row's largest"}};
 
-constexpr Entry kWeightBy[] = {{"query", "Query", "its smallest change"}, {"key", "Key", "its smallest change"}};
+constexpr Entry kWeightBy[] = {{"query", "Query", "its smallest change"},
+                               {"key", "Key", "its smallest change"}};
 
 class SidePanel {
  public:
-  SidePanel(Context& c, float x, float y, float width) : c_(c), w_(c, &c.view.options), list_(ImGui::GetWindowDrawList()), x_(x), y_(y), width_(width) {}
+  SidePanel(Context& c, float x, float y, float width)
+      : c_(c),
+        w_(c, &c.view.options),
+        list_(ImGui::GetWindowDrawList()),
+        x_(x),
+        y_(y),
+        width_(width) {}
 
   /// Draws all sections; returns the height.
   float draw() {
@@ -76,7 +83,8 @@ class SidePanel {
     y_ += 27;
   }
 
-  // In a phone's sheet a row with a control has the height of a finger. Elsewhere not even for one: what it presses must not move away.
+  // In a phone's sheet a row with a control has the height of a finger. Elsewhere not even for one: what it
+  // presses must not move away.
   Box row(float height, float gap) {
     if (isSheet() && height >= 20) height = kTouchRow, gap = kTouchGap;
     const Box box{x_, y_, width_, height};
@@ -84,11 +92,14 @@ class SidePanel {
     return box;
   }
 
-  void label(const Box& row, std::string_view words) { textMiddle(list_, c_.fonts.text, row.x, row.midY(), c_.palette.text, words); }
+  void label(const Box& row, std::string_view words) {
+    textMiddle(list_, c_.fonts.text, row.x, row.midY(), c_.palette.text, words);
+  }
 
   void remark(std::string_view words) {
     const Box box = row(18, 6);
-    textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.muted, elide(c_.fonts.small, words, box.width));
+    textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.muted,
+               elide(c_.fonts.small, words, box.width));
   }
 
   int stepRow(std::string_view name, std::string_view words, std::string_view value, bool less, bool more,
@@ -100,7 +111,9 @@ class SidePanel {
     return w_.stepper(name, {box.right() - wide, box.y, wide, box.height}, value, less, more, typed);
   }
 
-  bool fits(OptionId id, const document::Value& value) const { return bool(document::check(c_.state, id, value)); }
+  bool fits(OptionId id, const document::Value& value) const {
+    return bool(document::check(c_.state, id, value));
+  }
 
   double number(OptionId id) const {
     const document::Value value = document::get(c_.state, id);
@@ -124,7 +137,9 @@ class SidePanel {
   }
 
   // An option that is off at its smallest value.
-  void part(OptionId id, std::string_view words) { count(id, words, number(id) == document::option(id).min ? "off" : ""); }
+  void part(OptionId id, std::string_view words) {
+    count(id, words, number(id) == document::option(id).min ? "off" : "");
+  }
 
   // Below the row, the remedy for its end; that for a typed value that was refused has priority.
   void ends(OptionId id, double value, bool less, bool more) {
@@ -140,7 +155,8 @@ class SidePanel {
     return b && b->option == id && b->revision == c_.revision && wayOut(id, b->value);
   }
 
-  // Shows why a value is not possible, and a remedy, in one or two lines below its control. False if there is no remedy.
+  // Shows why a value is not possible, and a remedy, in one or two lines below its control. False if there is
+  // no remedy.
   bool wayOut(OptionId id, const document::Value& value) {
     const auto found = document::remedy(c_.state, id, value);
     if (!found) return false;
@@ -149,11 +165,14 @@ class SidePanel {
     y_ -= 5;
     Box line = row(20, 6);
     const bool fits = words + action <= width_;
-    textMiddle(list_, font, line.x, line.midY(), c_.palette.muted, fits ? found->reason + " · " : elide(font, found->reason, width_));
+    textMiddle(list_, font, line.x, line.midY(), c_.palette.muted,
+               fits ? found->reason + " · " : elide(font, found->reason, width_));
     if (!isOpen(*found)) return true;
     if (!fits) y_ -= 6, line = row(20, 6);
     const float left = line.x + (fits ? words : 0);
-    if (w_.link(std::string(document::option(id).name) + ":fix", {left, line.y, std::min(action, line.right() - left), line.height}, found->action)) apply(*found, id);
+    if (w_.link(std::string(document::option(id).name) + ":fix",
+                {left, line.y, std::min(action, line.right() - left), line.height}, found->action))
+      apply(*found, id);
     return true;
   }
 
@@ -171,8 +190,9 @@ class SidePanel {
 
   // Is none of the options that the remedy changes locked by the host page?
   bool isOpen(const document::Remedy& way) const {
-    return std::none_of(way.edits.begin(), way.edits.end(),
-                        [&](const document::SetOption& e) { return c_.locked(document::option(e.option).name); });
+    return std::none_of(way.edits.begin(), way.edits.end(), [&](const document::SetOption& e) {
+      return c_.locked(document::option(e.option).name);
+    });
   }
 
   // Applies the remedy, then the choice: a single undo step.
@@ -217,7 +237,8 @@ class SidePanel {
       }
       const auto way = document::remedy(c_.state, id, to);
       const bool open = way && isOpen(*way);
-      if (w_.menuReason(place, e.title, document::reason(c_.state, id, to), open ? way->action : "")) apply(*way, id);
+      if (w_.menuReason(place, e.title, document::reason(c_.state, id, to), open ? way->action : ""))
+        apply(*way, id);
     }
     w_.endMenu();
   }
@@ -259,11 +280,13 @@ class SidePanel {
     const Box both = row(28, 8);
     list_->AddRect({both.x, both.y}, {both.right(), both.bottom()}, c_.palette.border, 5);
     const FocusRing::Key key = w_.keys("mode", both);
-    const bool left = key.step < 0 || (projected && key.press), right = key.step > 0 || (!projected && key.press);
+    const bool left = key.step < 0 || (projected && key.press),
+               right = key.step > 0 || (!projected && key.press);
     if (w_.segment("mode:qkv", {both.x, both.y, both.width / 2, both.height}, "Q K V", !projected) || left) {
       c_.requests.set(OptionId::mode, std::string("qkv"));
     }
-    if (w_.segment("mode:x", {both.midX(), both.y, both.width / 2, both.height}, "X · W", projected) || right) {
+    if (w_.segment("mode:x", {both.midX(), both.y, both.width / 2, both.height}, "X · W", projected) ||
+        right) {
       c_.requests.set(OptionId::mode, std::string("x"));
     }
     blockedLine(OptionId::mode, std::string(projected ? "qkv" : "x"));
@@ -280,11 +303,13 @@ class SidePanel {
     count(OptionId::d_k, "d_k per head");
     headWay();
     if (projected) count(OptionId::model_dim, "Width of X");
-    if (projected && c_.state.heads > 1 && w_.toggle("whole_projections", row(22, 7), "W of all heads", c_.state.wholeProjections)) {
+    if (projected && c_.state.heads > 1 &&
+        w_.toggle("whole_projections", row(22, 7), "W of all heads", c_.state.wholeProjections)) {
       c_.requests.set(OptionId::whole_projections, !c_.state.wholeProjections);
     }
     moreSizes();
-    if (projected && w_.toggle("projection_bias", row(22, 7), "Biases", c_.state.projectionBias)) c_.requests.set(OptionId::projection_bias, !c_.state.projectionBias);
+    if (projected && w_.toggle("projection_bias", row(22, 7), "Biases", c_.state.projectionBias))
+      c_.requests.set(OptionId::projection_bias, !c_.state.projectionBias);
     choice(OptionId::position, "Positions", kPositions);
     if (c_.state.position == attention::Position::rotary) rotary();
     if (w_.button("randomize", row(28, 8), "Random numbers")) {
@@ -299,15 +324,22 @@ class SidePanel {
     const bool usual = r == attention::Rotary() && c_.state.positionIds.empty();
     fold(late<"rotary">(), late<"Pairs, base …">(), usual ? "" : "on", c_.view.rotaryOpen);
     if (!c_.view.rotaryOpen) return;
-    const std::string adjacent = late<"adjacent">(), half = late<"half">(), none = late<"none">(), linear = late<"linear">(), ntk = late<"ntk">();
-    const std::string neighbours = late<"Neighbours">(), halves = late<"Halves">(), two = late<"columns 1 and 2 (RoFormer)">(), apart = late<"column i and i + r/2 (Llama)">();
-    const std::string off = late<"None">(), divided = late<"Linear">(), raised = late<"NTK-aware">(), byFactor = late<"positions ÷ factor">(), byBase = late<"a larger base">();
-    const Entry pairs[] = {{adjacent, neighbours, two}, {half, halves, apart}}, scalings[] = {{none, off, {}}, {linear, divided, byFactor}, {ntk, raised, byBase}};
+    const std::string adjacent = late<"adjacent">(), half = late<"half">(), none = late<"none">(),
+                      linear = late<"linear">(), ntk = late<"ntk">();
+    const std::string neighbours = late<"Neighbours">(), halves = late<"Halves">(),
+                      two = late<"columns 1 and 2 (RoFormer)">(),
+                      apart = late<"column i and i + r/2 (Llama)">();
+    const std::string off = late<"None">(), divided = late<"Linear">(), raised = late<"NTK-aware">(),
+                      byFactor = late<"positions ÷ factor">(), byBase = late<"a larger base">();
+    const Entry pairs[] = {{adjacent, neighbours, two}, {half, halves, apart}},
+                scalings[] = {{none, off, {}}, {linear, divided, byFactor}, {ntk, raised, byBase}};
     choice(OptionId::rotary_pairs, late<"  Pairs">(), pairs);
     number(OptionId::rotary_base, late<"  Base">(), base::shortest(r.base));
-    count(OptionId::rotary_dims, late<"  Columns turned">(), document::rotatedColumns(c_.state) == c_.state.headDim ? late<"all">() : std::string());
+    count(OptionId::rotary_dims, late<"  Columns turned">(),
+          document::rotatedColumns(c_.state) == c_.state.headDim ? late<"all">() : std::string());
     choice(OptionId::rotary_scaling, late<"  Scaling">(), scalings);
-    if (r.scaling != attention::RotaryScaling::none) number(OptionId::rotary_factor, late<"  Factor">(), base::shortest(r.factor));
+    if (r.scaling != attention::RotaryScaling::none)
+      number(OptionId::rotary_factor, late<"  Factor">(), base::shortest(r.factor));
     number(OptionId::position_ids, late<"  Position ids">(), document::toJson(c_.state.positionIds));
   }
 
@@ -317,7 +349,8 @@ class SidePanel {
     label(box, words);
     const std::string name(document::option(id).name);
     w_.points(name, box);
-    typed(id, value, elide(c_.fonts.monoSmall, shown, value.width), w_.keys(name, value, !c_.locked(name)).press);
+    typed(id, value, elide(c_.fonts.monoSmall, shown, value.width),
+          w_.keys(name, value, !c_.locked(name)).press);
   }
 
   // Explains the numbers of the reader's own sentence, which have no meaning.
@@ -362,12 +395,14 @@ class SidePanel {
   // Below the row of d_k, so that this row does not move under the pointer.
   void headWay() {
     const double next = c_.state.heads + 1;
-    if (!wayForward(OptionId::heads) && !HeadSteps(c_).keepsColumns && !fits(OptionId::heads, next)) wayOut(OptionId::heads, next);
+    if (!wayForward(OptionId::heads) && !HeadSteps(c_).keepsColumns && !fits(OptionId::heads, next))
+      wayOut(OptionId::heads, next);
   }
 
   void moreSizes() {
     const document::Settings& s = c_.state;
-    const bool usual = s.kvHeads == s.heads && s.valueDim == s.headDim && s.batch == 1 && s.outputProjection && s.outputDim == 0 && !s.separateValues;
+    const bool usual = s.kvHeads == s.heads && s.valueDim == s.headDim && s.batch == 1 &&
+                       s.outputProjection && s.outputDim == 0 && !s.separateValues;
     fold("more-sizes", "d_v, shared heads …", usual ? "" : "on", c_.view.moreSizesOpen);
     if (!c_.view.moreSizesOpen) return;
     count(OptionId::d_v, "  d_v per head");
@@ -375,11 +410,16 @@ class SidePanel {
     remark(cacheSize());
     batch();
     columnNames();
-    if (w_.toggle("column_layout", row(22, 7), base::late<"  Tokens as columns">(), c_.state.columnLayout)) c_.requests.set(OptionId::column_layout, !c_.state.columnLayout);
+    if (w_.toggle("column_layout", row(22, 7), base::late<"  Tokens as columns">(), c_.state.columnLayout))
+      c_.requests.set(OptionId::column_layout, !c_.state.columnLayout);
     if (c_.state.mode != document::Mode::x) return;
-    if (w_.toggle("separate_values", row(22, 7), "  X of V apart", c_.state.separateValues)) c_.requests.set(OptionId::separate_values, !c_.state.separateValues);
-    if (w_.toggle("output_projection", row(22, 7), "  W_O", c_.state.outputProjection)) c_.requests.set(OptionId::output_projection, !c_.state.outputProjection);
-    if (c_.state.outputProjection) count(OptionId::d_out, "  Columns of W_O", c_.state.outputDim == 0 ? std::string("as X") : std::string());
+    if (w_.toggle("separate_values", row(22, 7), "  X of V apart", c_.state.separateValues))
+      c_.requests.set(OptionId::separate_values, !c_.state.separateValues);
+    if (w_.toggle("output_projection", row(22, 7), "  W_O", c_.state.outputProjection))
+      c_.requests.set(OptionId::output_projection, !c_.state.outputProjection);
+    if (c_.state.outputProjection)
+      count(OptionId::d_out, "  Columns of W_O",
+            c_.state.outputDim == 0 ? std::string("as X") : std::string());
   }
 
   void columnNames() {
@@ -403,7 +443,8 @@ class SidePanel {
       return 0;
     };
     const int less = next(-1), more = next(+1);
-    const int step = stepRow("kv_heads", "  Key-value heads", std::to_string(c_.state.kvHeads), less > 0, more > 0);
+    const int step =
+        stepRow("kv_heads", "  Key-value heads", std::to_string(c_.state.kvHeads), less > 0, more > 0);
     if (step != 0) c_.requests.set(OptionId::kv_heads, static_cast<double>(step < 0 ? less : more));
     wayForward(OptionId::kv_heads);
   }
@@ -411,15 +452,19 @@ class SidePanel {
   // The memory of a decoder's cache for all tokens.
   std::string cacheSize() const {
     const std::int64_t bytes = attention::cacheBytes(c_.spec, c_.state.keyTokens);
-    return "  Key-value cache: " + (bytes < 10240 ? std::to_string(bytes) + " bytes" : std::to_string(bytes / 1024) + " KB");
+    return "  Key-value cache: " +
+           (bytes < 10240 ? std::to_string(bytes) + " bytes" : std::to_string(bytes / 1024) + " KB");
   }
 
   // For a model: the layer on the board, and a button to show all.
   void layers() {
     const int here = c_.state.batchItem, all = c_.state.batch;
-    const int step = stepRow("layer", base::joined({base::late<"Layer, of ">(), all}), std::to_string(here + 1), here > 0, here + 1 < all, std::to_string(here + 1));
+    const int step = stepRow("layer", base::joined({base::late<"Layer, of ">(), all}),
+                             std::to_string(here + 1), here > 0, here + 1 < all, std::to_string(here + 1));
     if (step != 0) c_.requests.set(OptionId::layer, static_cast<double>(here + step));
-    if (!listed(c_.hide, "views") && !listed(c_.hide, "experiments") && w_.button("all-heads", row(28, 8), base::late<"All heads of the model">())) showView(c_, document::View::model);
+    if (!listed(c_.hide, "views") && !listed(c_.hide, "experiments") &&
+        w_.button("all-heads", row(28, 8), base::late<"All heads of the model">()))
+      showView(c_, document::View::model);
   }
 
   // Several sequences through the same layer; the board shows one.
@@ -428,7 +473,8 @@ class SidePanel {
     if (c_.state.batch == 1 || hasLayers(c_.state)) return;
     const int here = c_.state.batchItem, all = c_.state.batch;
     const std::string shown = std::to_string(here + 1) + " of " + std::to_string(all);
-    const int step = stepRow("batch_item", "  On the board", shown, here > 0, here + 1 < all, std::to_string(here + 1));
+    const int step =
+        stepRow("batch_item", "  On the board", shown, here > 0, here + 1 < all, std::to_string(here + 1));
     if (step != 0) c_.requests.set(OptionId::batch_item, static_cast<double>(here + step));
   }
 
@@ -443,7 +489,8 @@ class SidePanel {
     moreMasks();
     const Box paint = row(26, 6);
     label(paint, "Paint cells");
-    if (w_.icon("paint", {paint.right() - 34, paint.y, 34, paint.height}, Widgets::Icon::pencil, true, c_.view.painting)) {
+    if (w_.icon("paint", {paint.right() - 34, paint.y, 34, paint.height}, Widgets::Icon::pencil, true,
+                c_.view.painting)) {
       c_.view.painting = !c_.view.painting;
     }
     if (!c_.state.painted.empty()) {
@@ -456,7 +503,9 @@ class SidePanel {
   void window() {
     const auto side = [](int n) { return n < 0 ? std::string("all") : std::to_string(n); };
     const bool off = c_.state.windowLeft < 0 && c_.state.windowRight < 0;
-    fold("window", "Window", off ? "off" : side(c_.state.windowLeft) + " back, " + side(c_.state.windowRight) + " ahead", c_.view.windowOpen);
+    fold("window", "Window",
+         off ? "off" : side(c_.state.windowLeft) + " back, " + side(c_.state.windowRight) + " ahead",
+         c_.view.windowOpen);
     if (!c_.view.windowOpen) return;
     limit(OptionId::window_left, "  Keys back");
     limit(OptionId::window_right, "  Keys ahead");
@@ -492,29 +541,39 @@ class SidePanel {
     look.x = box.x, look.y = box.y;
     look.transposed = c_.state.columnLayout;
     look.gap = look.cell >= 6 ? 1.0f : 0.0f;
-    look.low = -0.1f, look.high = 1.4f;  // so that masked cells differ from the panel, and visible ones from a weight of 1
+    look.low = -0.1f,
+    look.high = 1.4f;  // so that masked cells differ from the panel, and visible ones from a weight of 1
     look.map = c_.palette.weightMap;
     look.mean = true;
     const attention::Stamps& stamps = c_.summaries.maskStamps();
-    c_.heatmaps.draw(list_, kMaskSlot, {cells.data(), cells.rows(), cells.cols(), cells.cols(), stamps.latest, writtenOf(stamps)}, look);
+    c_.heatmaps.draw(
+        list_, kMaskSlot,
+        {cells.data(), cells.rows(), cells.cols(), cells.cols(), stamps.latest, writtenOf(stamps)}, look);
     c_.widgetRects["mask-picture"] = {box.x, box.y, kMaskSize, kMaskSize};
     textMiddle(list_, c_.fonts.text, box.x + kMaskSize + 12, box.y + 15, c_.palette.text,
-               counted(c_.summaries.visibleCount(c_.spec, c_.inputs)) + " of " + counted(static_cast<std::int64_t>(cells.size())));
-    textMiddle(list_, c_.fonts.small, box.x + kMaskSize + 12, box.y + 34, c_.palette.muted, "scores computed");
+               counted(c_.summaries.visibleCount(c_.spec, c_.inputs)) + " of " +
+                   counted(static_cast<std::int64_t>(cells.size())));
+    textMiddle(list_, c_.fonts.small, box.x + kMaskSize + 12, box.y + 34, c_.palette.muted,
+               "scores computed");
   }
 
   void score() {
     heading("SCORE");
     mechanism<attention::Score>(OptionId::score, "Score", attention::kScoreNames);
-    if (c_.state.score == attention::Score::additive) count(OptionId::additive_dim, "  Hidden units", c_.state.additiveDim == 0 ? std::string("d_k") : std::string());
+    if (c_.state.score == attention::Score::additive)
+      count(OptionId::additive_dim, "  Hidden units",
+            c_.state.additiveDim == 0 ? std::string("d_k") : std::string());
     scale(c_.state.score == attention::Score::scaled);
-    slider(OptionId::softcap, "Soft cap", c_.state.softcap > 0 ? formatNumber(static_cast<double>(c_.state.softcap), 1) : "off",
-           c_.state.softcap / 20, 0.025f, [](float p) { return std::round(static_cast<double>(p) * 200) / 10; });
+    slider(OptionId::softcap, "Soft cap",
+           c_.state.softcap > 0 ? formatNumber(static_cast<double>(c_.state.softcap), 1) : "off",
+           c_.state.softcap / 20, 0.025f,
+           [](float p) { return std::round(static_cast<double>(p) * 200) / 10; });
     const float t = c_.state.temperature;
-    slider(OptionId::temperature, "Temperature", formatFactor(t, t < 100 ? 2 : 0), (std::log10(t) + 1) / 2, 0.03f, [](float p) {
-      if (std::fabs(p - 0.5f) < 0.025f) p = 0.5f;  // 1 is easy to select again
-      return std::round(std::pow(10.0, 2.0 * static_cast<double>(p) - 1) * 100) / 100;
-    });
+    slider(OptionId::temperature, "Temperature", formatFactor(t, t < 100 ? 2 : 0), (std::log10(t) + 1) / 2,
+           0.03f, [](float p) {
+             if (std::fabs(p - 0.5f) < 0.025f) p = 0.5f;  // 1 is easy to select again
+             return std::round(std::pow(10.0, 2.0 * static_cast<double>(p) - 1) * 100) / 100;
+           });
     mechanism<attention::Normalizer>(OptionId::normalizer, "Weights", attention::kNormalizerNames);
   }
 
@@ -534,15 +593,18 @@ class SidePanel {
     const bool given = on && c_.state.scaleBy != 0.0f;
     const Box value{box.right() - 34 - 8 - 44, box.y, 44, box.height};
     // The value is handled first: it lies inside the row of the switch, and the first one takes the click.
-    if (on) typed(OptionId::scale, value, given ? formatFactor(c_.state.scaleBy, 3) : "auto",
-                  w_.keys("scale-value", value, !c_.locked("scale")).press);
+    if (on)
+      typed(OptionId::scale, value, given ? formatFactor(c_.state.scaleBy, 3) : "auto",
+            w_.keys("scale-value", value, !c_.locked("scale")).press);
     const bool can = document::isDotProduct(c_.state.score);
-    if (w_.toggle("scale", box, given ? "× scale" : "÷ √d_k", on, false, can)) c_.requests.set(OptionId::scale, !on);
+    if (w_.toggle("scale", box, given ? "× scale" : "÷ √d_k", on, false, can))
+      c_.requests.set(OptionId::scale, !on);
     if (!can) wayOut(OptionId::scale, true);
   }
 
   // A key moves it by `step`, as a fraction of the track.
-  void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step, double (*toValue)(float)) {
+  void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step,
+              double (*toValue)(float)) {
     const std::string_view name = document::option(id).name;
     const float width = std::max(34.0f, textWidth(c_.fonts.monoSmall, shown) + 6);
     const Box box = row(24, 6), track{box.right() - 112, box.y, 110 - width, box.height};
@@ -572,19 +634,26 @@ class SidePanel {
   void tabs() {
     const Box line{x_ - 14, y_ - 6, width_ + 29, 40};
     list_->AddLine({line.x, line.bottom() - 0.5f}, {line.right(), line.bottom() - 0.5f}, c_.palette.border);
-    tab(c_, "panel:controls", {x_, line.y, textWidth(c_.fonts.strong, "Controls"), line.height}, "Controls", true);
-    if (!listed(c_.hide, "guide")) guideTab_ = {x_ + 86, line.y, textWidth(c_.fonts.text, "Guide"), line.height};
+    tab(c_, "panel:controls", {x_, line.y, textWidth(c_.fonts.strong, "Controls"), line.height}, "Controls",
+        true);
+    if (!listed(c_.hide, "guide"))
+      guideTab_ = {x_ + 86, line.y, textWidth(c_.fonts.text, "Guide"), line.height};
     if (!guideTab_.empty() && tab(c_, "panel:guide", guideTab_, "Guide", false)) openGuide(c_);
-    if (isSheet() || (!c_.layout.sidePanelIsDrawer && !c_.onPage())) cross_ = {line.right() - 40, line.y + 4, 34, line.height - 8};
+    if (isSheet() || (!c_.layout.sidePanelIsDrawer && !c_.onPage()))
+      cross_ = {line.right() - 40, line.y + 4, 34, line.height - 8};
     if (!cross_.empty() && Widgets(c_).cross("panel:close", cross_)) close();
     y_ = line.bottom() + 6;
   }
 
   [[gnu::noinline]] void colors() {
     using base::late;
-    const std::string own = late<"own">(), cividis = late<"cividis">(), grey = late<"grey">(), theme = late<"Of the theme">(), name = late<"Cividis">(), shades = late<"Grey">();
-    const std::string aboutOwn = late<"weights purple, signs in two hues">(), aboutCividis = late<"weights from blue to yellow">(), aboutGrey = late<"for printing; the lowest is dark">();
-    const Entry entries[] = {{own, theme, aboutOwn}, {cividis, name, aboutCividis}, {grey, shades, aboutGrey}};
+    const std::string own = late<"own">(), cividis = late<"cividis">(), grey = late<"grey">(),
+                      theme = late<"Of the theme">(), name = late<"Cividis">(), shades = late<"Grey">();
+    const std::string aboutOwn = late<"weights purple, signs in two hues">(),
+                      aboutCividis = late<"weights from blue to yellow">(),
+                      aboutGrey = late<"for printing; the lowest is dark">();
+    const Entry entries[] = {
+        {own, theme, aboutOwn}, {cividis, name, aboutCividis}, {grey, shades, aboutGrey}};
     choice(OptionId::color_map, late<"Colours">(), entries);
   }
 
@@ -609,7 +678,8 @@ class SidePanel {
 void closeDrawer(Context& c) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool isSheet = !c.layout.toolbar.empty();  // beside which the board is used
-  const bool away = c.layout.sidePanelIsDrawer && !isSheet && !c.layout.isDocked && !c.view.menu.shown && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+  const bool away = c.layout.sidePanelIsDrawer && !isSheet && !c.layout.isDocked && !c.view.menu.shown &&
+                    ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                     !c.layout.side.contains(mouse.x, mouse.y) && !c.layout.header.contains(mouse.x, mouse.y);
   if (away) c.view.drawer = false;
 }
@@ -647,8 +717,10 @@ void sidePanel(Context& c) {
   ImGui::Dummy({1, 1});
   scrollWithFinger(c, c.view.side);
   c.view.side.update(b);
-  ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()}, c.palette.border);
-  if (!c.layout.toolbar.empty()) ImGui::GetWindowDrawList()->AddLine({b.x, b.y + 0.5f}, {b.right(), b.y + 0.5f}, c.palette.border);
+  ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()},
+                                      c.palette.border);
+  if (!c.layout.toolbar.empty())
+    ImGui::GetWindowDrawList()->AddLine({b.x, b.y + 0.5f}, {b.right(), b.y + 0.5f}, c.palette.border);
   closeDrawer(c);
   ImGui::End();
 }

@@ -16,8 +16,10 @@ namespace {
 using attention::Explanation;
 using attention::Term;
 
-constexpr float kEquals = 10, kBetween = 12, kNote = 16, kLinePitch = 20, kRest = 14;  ///< kRest: above and below the rule between formula and rest
-constexpr float kTableRow = 28, kTableHeight = 100, kCellHeight = 24, kLeastPitch = 62, kMostPitch = 88, kTableLabel = 72, kTableResult = 76;
+constexpr float kEquals = 10, kBetween = 12, kNote = 16, kLinePitch = 20,
+                kRest = 14;  ///< kRest: above and below the rule between formula and rest
+constexpr float kTableRow = 28, kTableHeight = 100, kCellHeight = 24, kLeastPitch = 62, kMostPitch = 88,
+                kTableLabel = 72, kTableResult = 76;
 
 /// The formula without its marks, to be read aloud.
 std::string unmarked(std::string text) {
@@ -48,7 +50,9 @@ EquationSet typeset(const Fonts& f, const attention::CellFormula& formula) {
 }  // namespace
 
 Equation::Equation(Context& c, CellRef cell, Explanation marked)
-    : c_(c), list_(ImGui::GetWindowDrawList()), cell_(cell),
+    : c_(c),
+      list_(ImGui::GetWindowDrawList()),
+      cell_(cell),
       formula_(attention::formulaOf(c.spec, c.inputs, c.trace, cell, marked.terms, c.state.decimals)) {
   if (isEmpty()) return;
   std::erase_if(marked.terms, [&](const Term& line) { return attention::isInFormula(formula_, line); });
@@ -56,7 +60,13 @@ Equation::Equation(Context& c, CellRef cell, Explanation marked)
   lines_ = touchedLines(c, std::move(marked), cell);
   set_ = arithmeticOf(c.view).equation;
   const Fonts& f = c.fonts;
-  const EquationSet::Source of{formula_.symbols + formula_.numbers.text, f.text, f.strong, f.smallStrong, f.mono, f.words, f.text->FontSize};
+  const EquationSet::Source of{formula_.symbols + formula_.numbers.text,
+                               f.text,
+                               f.strong,
+                               f.smallStrong,
+                               f.mono,
+                               f.words,
+                               f.text->FontSize};
   if (!set_ || set_->of != of) {
     set_ = std::make_shared<EquationSet>(typeset(f, formula_));
     set_->of = of;
@@ -66,13 +76,16 @@ Equation::Equation(Context& c, CellRef cell, Explanation marked)
 
 float Equation::leftWidth() const { return std::max(set_->left.width(), set_->leftNumbers.width()); }
 
-float Equation::height() const { return set_->right.height() + (hasNumbers() ? kBetween + set_->rightNumbers.height() : 0); }
+float Equation::height() const {
+  return set_->right.height() + (hasNumbers() ? kBetween + set_->rightNumbers.height() : 0);
+}
 
 bool Equation::fits(float width, float height) const {
   if (isEmpty()) return false;
   const float right = std::max(set_->right.width(), set_->rightNumbers.width());
   const float result = formula_.below.empty() ? 0 : kNote + textWidth(c_.fonts.mono, "= " + formula_.below);
-  return leftWidth() + 2 * kEquals + textWidth(c_.fonts.text, "=") + right + result <= width && this->height() + (hasNumbers() ? 0 : kLinePitch) <= height;
+  return leftWidth() + 2 * kEquals + textWidth(c_.fonts.text, "=") + right + result <= width &&
+         this->height() + (hasNumbers() ? 0 : kLinePitch) <= height;
 }
 
 void Equation::draw(const Box& area, bool isHigh) {
@@ -87,8 +100,11 @@ void Equation::draw(const Box& area, bool isHigh) {
   if (hasNumbers()) {
     const float numbers = y += kBetween + s.rightNumbers.above();
     row(s.leftNumbers, s.rightNumbers, x, y, true);
-    noteFormula(unmarked(formula_.numbers.text), {area.x, y - s.rightNumbers.above() - kBetween, area.width, 2});
-    notes(x + kEquals + textWidth(c_.fonts.text, "=") + std::max(s.right.width(), s.rightNumbers.width()) + kNote, symbols, numbers, area.right());
+    noteFormula(unmarked(formula_.numbers.text),
+                {area.x, y - s.rightNumbers.above() - kBetween, area.width, 2});
+    notes(x + kEquals + textWidth(c_.fonts.text, "=") + std::max(s.right.width(), s.rightNumbers.width()) +
+              kNote,
+          symbols, numbers, area.right());
     y += s.rightNumbers.below();
   }
   if (area.bottom() - y < kRest + kLinePitch) return;
@@ -122,12 +138,19 @@ void Equation::notes(float x, float symbolsY, float numbersY, float right) {
   if (formula_.below.empty() || s.right.bar == 0) return;
   const auto& labels = document::keyLabels(c_.state);
   const auto key = static_cast<std::size_t>(cell_.col);
-  const auto words = [&](float y, const std::string& text) { if (textWidth(c_.fonts.small, text) <= right - x) textMiddle(list_, c_.fonts.small, x, y, c_.palette.muted, text); };
-  if (key < labels.size()) words(symbolsY + s.right.over, base::joined({base::late<"match with ">(), labels[key], attention::explanation_format::subscript(cell_.col + 1)}));
+  const auto words = [&](float y, const std::string& text) {
+    if (textWidth(c_.fonts.small, text) <= right - x)
+      textMiddle(list_, c_.fonts.small, x, y, c_.palette.muted, text);
+  };
+  if (key < labels.size())
+    words(symbolsY + s.right.over, base::joined({base::late<"match with ">(), labels[key],
+                                                 attention::explanation_format::subscript(cell_.col + 1)}));
   words(symbolsY + s.right.under, base::late<"all the matches">());
   if (s.rightNumbers.bar == 0) return;
-  textMiddle(list_, c_.fonts.mono, x, numbersY + s.rightNumbers.over, c_.palette.weight, "= " + formula_.above);
-  textMiddle(list_, c_.fonts.mono, x, numbersY + s.rightNumbers.under, c_.palette.text, "= " + formula_.below);
+  textMiddle(list_, c_.fonts.mono, x, numbersY + s.rightNumbers.over, c_.palette.weight,
+             "= " + formula_.above);
+  textMiddle(list_, c_.fonts.mono, x, numbersY + s.rightNumbers.under, c_.palette.text,
+             "= " + formula_.below);
 }
 
 // `first`: the index of the first number of this part among those of the formula.
@@ -139,13 +162,15 @@ void Equation::numbersOf(const Formula& formula, float x, float midY, std::size_
       continue;
     }
     const TouchedLine::Number& number = lines_.front().numbers[at];
-    const ImU32 color = markNumber(c_, list_, x + part.x, midY + part.y, part.width, number, colorOf(number.what));
+    const ImU32 color =
+        markNumber(c_, list_, x + part.x, midY + part.y, part.width, number, colorOf(number.what));
     textMiddle(list_, part.font, x + part.x, midY + part.y, color, part.words);
   }
 }
 
 ImU32 Equation::colorOf(const Arithmetic::Number& n) const {
-  if (n.cell.tensor == TensorId::weights || (n.isMade && n.cell.row == cell_.row && n.cell.col == cell_.col)) return c_.palette.weight;
+  if (n.cell.tensor == TensorId::weights || (n.isMade && n.cell.row == cell_.row && n.cell.col == cell_.col))
+    return c_.palette.weight;
   const ImU32 color = hue(c_.palette, n.cell.tensor);
   return color == c_.palette.neutral || !n.onBoard ? c_.palette.text : color;
 }
@@ -155,16 +180,21 @@ float Equation::line(const TouchedLine& line, const Box& area) {
   const float x = area.x, width = area.width;
   float y = area.y;
   constexpr float kLabel = 100, kLeastLabel = 56;
-  ImFont* digits = textWidth(c_.fonts.mono, line.term.text) > width - kLabel ? c_.fonts.monoSmall : c_.fonts.mono;
+  ImFont* digits =
+      textWidth(c_.fonts.mono, line.term.text) > width - kLabel ? c_.fonts.monoSmall : c_.fonts.mono;
   // A line that is too long begins further left, where its label ends.
-  const float label = std::clamp(width - textWidth(digits, line.term.text), std::clamp(textWidth(c_.fonts.small, line.term.label) + 10, kLeastLabel, kLabel), kLabel);
+  const float label =
+      std::clamp(width - textWidth(digits, line.term.text),
+                 std::clamp(textWidth(c_.fonts.small, line.term.label) + 10, kLeastLabel, kLabel), kLabel);
   const float from = x + (line.inner ? 10.0f : 0.0f), length = textWidth(digits, line.term.text);
   // One that is longer still has a line of its own below its label, if there is one more.
   const bool isBelow = length > width - label && length <= width && 1.5f * kLinePitch <= area.height;
   const float numbers = isBelow ? from : x + label, room = x + width - numbers;
-  textMiddle(list_, c_.fonts.small, from, y, c_.palette.muted, elide(c_.fonts.small, line.term.label, isBelow ? width : numbers - from - 8));
+  textMiddle(list_, c_.fonts.small, from, y, c_.palette.muted,
+             elide(c_.fonts.small, line.term.label, isBelow ? width : numbers - from - 8));
   if (isBelow) y += kLinePitch;
-  if (length <= room) drawTouched(c_, list_, digits, numbers, y, line, 0, line.term.text.size(), c_.palette.text);
+  if (length <= room)
+    drawTouched(c_, list_, digits, numbers, y, line, 0, line.term.text.size(), c_.palette.text);
   else textMiddle(list_, digits, numbers, y, c_.palette.text, elide(digits, line.term.text, room));
   return y;
 }
@@ -175,31 +205,39 @@ bool Equation::isTable(const TouchedLine& line, float width) const {
   std::size_t signs = 0;
   for (std::size_t at = 0; (at = t.text.find("×", at)) != std::string::npos; ++at) ++signs;
   const bool isWhole = t.text.find("…") == std::string::npos && t.text.find("tanh") == std::string::npos;
-  return isWhole && count > 0 && t.cells.size() == 2 * count && signs == count && line.numbers.size() == 2 * count &&
+  return isWhole && count > 0 && t.cells.size() == 2 * count && signs == count &&
+         line.numbers.size() == 2 * count &&
          kTableLabel + kTableResult + kLeastPitch * static_cast<float>(count) <= width;
 }
 
 // The rows that are multiplied, below each other, and the sum of the products.
 void Equation::table(const TouchedLine& line, const Box& area) {
   const std::size_t count = line.term.cells.size() / 2;
-  const float pitch = std::min(kMostPitch, (area.width - kTableLabel - kTableResult) / static_cast<float>(count)), cell = std::min(66.0f, pitch - 14);
+  const float pitch =
+                  std::min(kMostPitch, (area.width - kTableLabel - kTableResult) / static_cast<float>(count)),
+              cell = std::min(66.0f, pitch - 14);
   const std::string_view label = line.term.label;
   const std::size_t dot = label.find(" · ");
   const Fonts& f = c_.fonts;
   const std::string_view text = line.term.text;
   for (int row = 0; row < 2; ++row) {
     const float y = area.y + kTableRow * static_cast<float>(row) + kCellHeight / 2;
-    const std::string_view name = dot == std::string_view::npos ? (row == 0 ? label : std::string_view()) : row == 0 ? label.substr(0, dot) : label.substr(dot + 4);
+    const std::string_view name = dot == std::string_view::npos ? (row == 0 ? label : std::string_view())
+                                  : row == 0                    ? label.substr(0, dot)
+                                                                : label.substr(dot + 4);
     const ImU32 tone = hue(c_.palette, line.term.cells[static_cast<std::size_t>(row)].tensor);
-    textMiddle(list_, f.strong, area.x, y, tone == c_.palette.neutral ? c_.palette.text : tone, elide(f.strong, name, kTableLabel - 18));
+    textMiddle(list_, f.strong, area.x, y, tone == c_.palette.neutral ? c_.palette.text : tone,
+               elide(f.strong, name, kTableLabel - 18));
     if (row == 1) plainMiddle(list_, f.small, area.x + kTableLabel - 20, y, c_.palette.muted, "×");
     for (std::size_t i = 0; i < count; ++i) {
       const TouchedLine::Number& n = line.numbers[2 * i + static_cast<std::size_t>(row)];
       const float x = area.x + kTableLabel + pitch * static_cast<float>(i);
-      drawCell(c_, list_, {x, y - kCellHeight / 2, cell, kCellHeight}, n, text.substr(n.begin, n.end - n.begin));
+      drawCell(c_, list_, {x, y - kCellHeight / 2, cell, kCellHeight}, n,
+               text.substr(n.begin, n.end - n.begin));
     }
   }
-  const float rule = area.y + 2 * kTableRow + 3, y = rule + 18, end = area.x + kTableLabel + pitch * static_cast<float>(count - 1) + cell;
+  const float rule = area.y + 2 * kTableRow + 3, y = rule + 18,
+              end = area.x + kTableLabel + pitch * static_cast<float>(count - 1) + cell;
   list_->AddLine({area.x + kTableLabel, rule}, {end, rule}, c_.palette.faint, 1.2f);
   for (std::size_t i = 0; i < count; ++i) {
     const auto value = [&](std::size_t at) {
@@ -212,7 +250,8 @@ void Equation::table(const TouchedLine& line, const Box& area) {
     textCentered(list_, f.mono, x + cell / 2, y, c_.palette.text, product);
     if (i + 1 < count) textCentered(list_, f.mono, x + cell + (pitch - cell) / 2, y, c_.palette.muted, "+");
   }
-  textMiddle(list_, f.mono, end + 12, y, c_.palette.text, "= " + formatNumber(line.term.value, c_.state.decimals));
+  textMiddle(list_, f.mono, end + 12, y, c_.palette.text,
+             "= " + formatNumber(line.term.value, c_.state.decimals));
 }
 
 }  // namespace views

@@ -28,7 +28,8 @@ class Equation {
   /// Of the formula alone, and what a first line below it takes.
   float height() const;
   static constexpr float kFirstLine = 40;
-  /// Draws it from the top left corner of `area` on, and as much of the rest as there is room for. `isHigh`: products stand as a table.
+  /// Draws it from the top left corner of `area` on, and as much of the rest as there is room for. `isHigh`:
+  /// products stand as a table.
   void draw(const Box& area, bool isHigh);
 
  private:

@@ -26,8 +26,12 @@ class FormPanel {
     Scroller& page = c_.view.helpPage;
     const float top = ImGui::GetCursorScreenPos().y;
     float y = top + 18;
-    y += paragraph(list, c_.fonts.title, x, y, width - 40, p.text, form_.answers.empty() ? base::joined({base::late<"What is in ">(), form_.title, "?"}) : form_.title) + 12;
-    if (w_.icon(base::late<"form-close">(), {box.right() - 48, top + 14, 30, 28}, Widgets::Icon::close)) answer_ = "";
+    y += paragraph(list, c_.fonts.title, x, y, width - 40, p.text,
+                   form_.answers.empty() ? base::joined({base::late<"What is in ">(), form_.title, "?"})
+                                         : form_.title) +
+         12;
+    if (w_.icon(base::late<"form-close">(), {box.right() - 48, top + 14, 30, 28}, Widgets::Icon::close))
+      answer_ = "";
     const float label = std::min(kLabel, width * 0.36f);
     for (const document::Field& field : form_.fields) {
       textMiddle(list, c_.fonts.text, x, y + 14, p.muted, elide(c_.fonts.text, field.label, label - 8));
@@ -46,14 +50,19 @@ class FormPanel {
       textCentered(list, c_.fonts.strong, open.midX(), open.midY(), p.faint, base::late<"Open">());
     }
     const float cancel = std::max(84.0f, std::ceil(textWidth(c_.fonts.text, "Cancel")) + 28);
-    if (form_.answers.empty() && w_.button(base::late<"form-cancel">(), {open.x - 8 - cancel, y, cancel, 30}, base::late<"Cancel">())) answer_ = "";
+    if (form_.answers.empty() &&
+        w_.button(base::late<"form-cancel">(), {open.x - 8 - cancel, y, cancel, 30}, base::late<"Cancel">()))
+      answer_ = "";
     y += 30 + 18;
     if (page.content != y - top) c_.view.busy = true;
     page.content = y - top;
     ImGui::SetCursorScreenPos({box.x, y - 1});
     ImGui::Dummy({1, 1});
-    if (form_.answers.empty() && form_.isReady && ImGui::IsKeyPressed(ImGuiKey_Enter) && c_.view.menu.name.empty()) answer_ = choices(true);
-    if (ImGui::IsKeyPressed(ImGuiKey_Escape) && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) answer_ = "";
+    if (form_.answers.empty() && form_.isReady && ImGui::IsKeyPressed(ImGuiKey_Enter) &&
+        c_.view.menu.name.empty())
+      answer_ = choices(true);
+    if (ImGui::IsKeyPressed(ImGuiKey_Escape) && !ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup))
+      answer_ = "";
   }
 
   const std::optional<std::string>& answer() const { return answer_; }
@@ -64,14 +73,17 @@ class FormPanel {
     const auto at = static_cast<std::size_t>(field.chosen);
     const int count = static_cast<int>(field.choices.size());
     if (count > kMostInMenu) {
-      const int by = w_.stepper(name, box, elide(c_.fonts.text, field.choices[at], box.width - 84), field.chosen > 0, field.chosen + 1 < count);
+      const int by = w_.stepper(name, box, elide(c_.fonts.text, field.choices[at], box.width - 84),
+                                field.chosen > 0, field.chosen + 1 < count);
       if (by != 0) chosen(field, field.chosen + by);
       return;
     }
     w_.menuButton(name, box, elide(c_.fonts.text, field.choices[at], box.width - 40));
     if (!w_.beginMenu(name, box.width - 40)) return;
     for (int i = 0; i < count; ++i)
-      if (w_.menuItem(base::joined({name, ":", i}), field.choices[static_cast<std::size_t>(i)], i == field.chosen)) chosen(field, i);
+      if (w_.menuItem(base::joined({name, ":", i}), field.choices[static_cast<std::size_t>(i)],
+                      i == field.chosen))
+        chosen(field, i);
     w_.endMenu();
   }
 
@@ -84,7 +96,8 @@ class FormPanel {
       const float wide = textWidth(c_.fonts.strong, words) + 36;
       const auto key = static_cast<ImGuiKey>(ImGuiKey_A + (name.front() - 'a'));
       const bool isPressed = w_.button("form-" + name, {right - wide, y, wide, 30}, words, i == 0);
-      if (isPressed || ImGui::IsKeyPressed(key) || (i == 0 && ImGui::IsKeyPressed(ImGuiKey_Enter))) answer_ = name == "cancel" ? "" : "!" + name;
+      if (isPressed || ImGui::IsKeyPressed(key) || (i == 0 && ImGui::IsKeyPressed(ImGuiKey_Enter)))
+        answer_ = name == "cancel" ? "" : "!" + name;
       right -= wide + 8;
     }
   }

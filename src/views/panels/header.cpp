@@ -1,4 +1,5 @@
-// The bar at the top: presets, undo, views, files and theme; on small screens also the two most important options.
+// The bar at the top: presets, undo, views, files and theme; on small screens also the two most important
+// options.
 #include <algorithm>
 #include <cmath>
 
@@ -29,8 +30,11 @@ constexpr Tab kTabs[] = {{View::layer, "view:layer", "Layer", 56},
                          {View::train, "view:train", "Train", 56},
                          {View::model, "view:model", "Model", 56}};
 /// The pages of the menu More, with the names of their entries, whose words are those of about().
-constexpr std::pair<View, std::string_view> kMore[] = {
-    {View::segments, "view:segments"}, {View::spread, "lab:1"}, {View::dense, "lab:2"}, {View::memory, "lab:3"}, {View::cost, "view:cost"}};
+constexpr std::pair<View, std::string_view> kMore[] = {{View::segments, "view:segments"},
+                                                       {View::spread, "lab:1"},
+                                                       {View::dense, "lab:2"},
+                                                       {View::memory, "lab:3"},
+                                                       {View::cost, "view:cost"}};
 constexpr float kTabsMenu = 124, kMoreMenu = 240, kLeastPreset = 110;
 constexpr float kAround = 14, kTight = 6;  // around the words of a tab
 
@@ -60,8 +64,11 @@ class Header {
     right_ -= width + gap_;
     return box;
   }
-  /// The width for a text with `around` pixels of padding; at least `least`, the width designed for the English text.
-  float room(std::string_view words, float least, float around = 20) const { return std::max(least, std::ceil(textWidth(c_.fonts.text, words)) + around); }
+  /// The width for a text with `around` pixels of padding; at least `least`, the width designed for the
+  /// English text.
+  float room(std::string_view words, float least, float around = 20) const {
+    return std::max(least, std::ceil(textWidth(c_.fonts.text, words)) + around);
+  }
   bool hidden(std::string_view name) const { return listed(c_.hide, name); }
 
   void wide() {
@@ -70,19 +77,26 @@ class Header {
     if (w_.icon("help", fromRight(34), Icon::help, true, c_.view.help)) c_.view.help = !c_.view.help;
     if (w_.icon("present", fromRight(34), Icon::expand)) c_.requests.set(OptionId::present, true);
     if (!hidden("export")) exports();
-    if (!hidden("import") && w_.button("import", fromRight(room("Open", 60)), "Open")) c_.requests.ask(Command::pickFile);
-    if (shares() && hasRoomToShare() && w_.button("share", fromRight(room("Share", 62)), "Share")) c_.requests.ask(Command::share);
+    if (!hidden("import") && w_.button("import", fromRight(room("Open", 60)), "Open"))
+      c_.requests.ask(Command::pickFile);
+    if (shares() && hasRoomToShare() && w_.button("share", fromRight(room("Share", 62)), "Share"))
+      c_.requests.ask(Command::share);
     logo();
     left_ += 14;
     const float pinned = room("Pin board", 48), find = 34 + gap_;
-    if (c_.layout.header.width >= 1240 && !hidden("changes") && roomForTabs() >= pinned + gap_ + find + tabsWidth() && w_.button("pin", fromRight(pinned), "Pin board", c_.pin)) togglePin(c_);
+    if (c_.layout.header.width >= 1240 && !hidden("changes") &&
+        roomForTabs() >= pinned + gap_ + find + tabsWidth() &&
+        w_.button("pin", fromRight(pinned), "Pin board", c_.pin))
+      togglePin(c_);
     around_ = kTight;
-    if (roomForTabs() >= find + tabsWidth() && w_.icon("search", fromRight(34), Icon::search)) openPalette(c_);
+    if (roomForTabs() >= find + tabsWidth() && w_.icon("search", fromRight(34), Icon::search))
+      openPalette(c_);
     around_ = kAround;
     if (roomForTabs() < tabsWidth()) around_ = kTight;
     const bool isMenu = roomForTabs() < tabsWidth();  // words of another language may be too long
     const float most = roomForTabs() + kLeastPreset + (isMenu ? -kTabsMenu : hasTabs() ? -tabsWidth() : gap_);
-    presets(std::clamp(textWidth(c_.fonts.text, menuTitle()) + 38, kLeastPreset, std::clamp(most, kLeastPreset, 220.0f)));
+    presets(std::clamp(textWidth(c_.fonts.text, menuTitle()) + 38, kLeastPreset,
+                       std::clamp(most, kLeastPreset, 220.0f)));
     history();
     if (hasTabs()) isMenu ? tabsMenu(kTabsMenu) : tabs();
   }
@@ -97,7 +111,9 @@ class Header {
 
   bool hasTabs() const { return !hidden("views") && !hidden("experiments"); }
   /// The tab with all heads of a model exists only if there are several layers.
-  bool isThere(const Tab& tab) const { return tab.view != View::model || hasLayers(c_.state) || c_.open() == View::model; }
+  bool isThere(const Tab& tab) const {
+    return tab.view != View::model || hasLayers(c_.state) || c_.open() == View::model;
+  }
   float widthOf(const Tab& tab) const { return room(tab.title, tab.width, around_); }
   float tabsWidth() const {
     float width = 0;
@@ -105,7 +121,9 @@ class Header {
     return width > 0 ? width + gap_ + moreWidth() : 0;
   }
   /// What the button of the menu More says: what is open of it.
-  std::string_view moreTitle() const { return isExperiment(c_.open()) ? "Experiments" : c_.open() == View::segments ? "Segments" : "More"; }
+  std::string_view moreTitle() const {
+    return isExperiment(c_.open()) ? "Experiments" : c_.open() == View::segments ? "Segments" : "More";
+  }
   float moreWidth() const { return room(moreTitle(), 68, 38); }
   bool isMoreOpen() const { return isExperiment(c_.open()) || c_.open() == View::segments; }
 
@@ -114,11 +132,13 @@ class Header {
     const float tabsWide = tabsWidth(), middle = c_.layout.header.midX() - tabsWide / 2;
     Box box{std::floor(std::max(left_, std::min(middle, right_ - tabsWide))), middle_ - 14, tabsWide, 28};
     c_.widgetRects["views"] = box;
-    ImGui::GetWindowDrawList()->AddRect({box.x, box.y}, {box.right() - gap_ - moreWidth(), box.bottom()}, c_.palette.border, 5);
+    ImGui::GetWindowDrawList()->AddRect({box.x, box.y}, {box.right() - gap_ - moreWidth(), box.bottom()},
+                                        c_.palette.border, 5);
     for (const Tab& tab : kTabs) {
       if (!isThere(tab)) continue;
       box.width = widthOf(tab);
-      if (w_.segment(tab.name, box, tab.title, tab.view == c_.open()) && tab.view != c_.open()) showView(c_, tab.view);
+      if (w_.segment(tab.name, box, tab.title, tab.view == c_.open()) && tab.view != c_.open())
+        showView(c_, tab.view);
       box.x = box.right();
     }
     w_.menuButton("views:more", {box.x + gap_, box.y, moreWidth(), box.height}, moreTitle(), isMoreOpen());
@@ -128,14 +148,20 @@ class Header {
 
   // Registers the names that earlier versions used for these, for scripts and tours.
   void olderNames() {
-    for (const auto& [older, name] : {std::pair{"lab-close", "view:layer"}, {"lab:4", "view:block"}, {"lab:5", "views:more"}, {"view:segments", "views:more"}, {"experiments", "views:more"}}) {
+    for (const auto& [older, name] : {std::pair{"lab-close", "view:layer"},
+                                      {"lab:4", "view:block"},
+                                      {"lab:5", "views:more"},
+                                      {"view:segments", "views:more"},
+                                      {"experiments", "views:more"}}) {
       const auto at = c_.widgetRects.find(name);
-      if (at != c_.widgetRects.end() && (c_.onPage() || name == std::string_view("views:more"))) c_.widgetRects[older] = Box(at->second);
+      if (at != c_.widgetRects.end() && (c_.onPage() || name == std::string_view("views:more")))
+        c_.widgetRects[older] = Box(at->second);
     }
   }
 
   std::string_view openTitle() const {
-    const auto* tab = std::find_if(std::begin(kTabs), std::end(kTabs), [&](const Tab& one) { return one.view == c_.open(); });
+    const auto* tab = std::find_if(std::begin(kTabs), std::end(kTabs),
+                                   [&](const Tab& one) { return one.view == c_.open(); });
     return tab == std::end(kTabs) ? moreTitle() : tab->title;
   }
 
@@ -181,12 +207,16 @@ class Header {
   }
 
   // Under the bar, which has the sentence, a board that is no example needs no name.
-  std::string_view menuTitle() const { return !c_.layout.bar.empty() && c_.state.preset.empty() && !c_.isOfLesson() ? "Examples" : presetTitle(); }
+  std::string_view menuTitle() const {
+    return !c_.layout.bar.empty() && c_.state.preset.empty() && !c_.isOfLesson() ? "Examples" : presetTitle();
+  }
 
   std::string_view presetTitle() const {
     if (c_.ownSentence()) return "Your own sentence";
     for (const document::Preset& p : document::presets()) {
-      if (p.name == c_.state.preset && (!c_.isOfLesson() || c_.view.guide->lesson->kind != document::LessonKind::example)) return p.title;
+      if (p.name == c_.state.preset &&
+          (!c_.isOfLesson() || c_.view.guide->lesson->kind != document::LessonKind::example))
+        return p.title;
     }
     if (c_.isOfLesson()) return c_.view.guide->lesson->title;
     return "Your own";
@@ -205,7 +235,9 @@ class Header {
     if (isWide) w_.beginColumn();
     for (std::size_t i = 0, listed = 0; i < all.size(); ++i) {
       const std::string_view group = all[i].group;
-      if (std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), [&](const document::Preset& p) { return p.group == group; })) continue;
+      if (std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i),
+                      [&](const document::Preset& p) { return p.group == group; }))
+        continue;
       if (isWide && 2 * listed > all.size() - 4) listed = 0, w_.nextColumn();
       w_.menuHeading(group);
       for (const document::Preset& p : all) {
@@ -219,7 +251,8 @@ class Header {
 
   void presetItem(const document::Preset& p, std::string_view& about) {
     const bool chosen = p.name == c_.state.preset;
-    if (w_.menuItem("preset:" + std::string(p.name), p.title, chosen)) c_.requests.preset = std::string(p.name);
+    if (w_.menuItem("preset:" + std::string(p.name), p.title, chosen))
+      c_.requests.preset = std::string(p.name);
     if (ImGui::IsItemHovered() || (chosen && about.empty())) about = p.about;
   }
 
@@ -239,8 +272,12 @@ class Header {
 
   void exportItems() {
     if (w_.menuItem("export:save", "Save as JSON")) c_.requests.ask(Command::saveState);
-    for (const auto& [command, name, label] : {std::tuple(Command::saveAs, base::late<"export:save-as">(), base::late<"Save as …">()), {Command::saveNpz, base::late<"export:npz">(), base::late<"Save tensors as .npz">()},
-                                               {Command::saveSafetensors, base::late<"export:safetensors">(), base::late<"Save tensors as .safetensors">()}, {Command::saveTable, base::late<"export:csv">(), base::late<"Save weights as .csv">()}})
+    for (const auto& [command, name, label] :
+         {std::tuple(Command::saveAs, base::late<"export:save-as">(), base::late<"Save as …">()),
+          {Command::saveNpz, base::late<"export:npz">(), base::late<"Save tensors as .npz">()},
+          {Command::saveSafetensors, base::late<"export:safetensors">(),
+           base::late<"Save tensors as .safetensors">()},
+          {Command::saveTable, base::late<"export:csv">(), base::late<"Save weights as .csv">()}})
       if (w_.menuItem(name, label)) c_.requests.ask(command);
     if (w_.menuItem("export:copy-state", "Copy state as JSON")) c_.requests.ask(Command::copyState);
     if (w_.menuItem("export:copy-weights", "Copy weights as table")) c_.requests.ask(Command::copyWeights);
@@ -248,16 +285,20 @@ class Header {
 
   // What the header shows only if there is room, in order of priority.
   enum class Part { undo, redo, reset, fullscreen, help, theme };
-  static constexpr Part kParts[] = {Part::reset, Part::undo, Part::redo, Part::fullscreen, Part::help, Part::theme};
+  static constexpr Part kParts[] = {Part::reset,      Part::undo, Part::redo,
+                                    Part::fullscreen, Part::help, Part::theme};
 
-  // Controls from the left, at the right a menu for everything that has no room, and between them as much as fits.
+  // Controls from the left, at the right a menu for everything that has no room, and between them as much as
+  // fits.
   void compact() {
     const float width = c_.layout.header.width;
     if (width < 420) gap_ = 8;
     if (width < 345) gap_ = 6, left_ -= 3, right_ += 3;
-    if (!c_.layout.side.empty() && !hasToolbar() && w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
+    if (!c_.layout.side.empty() && !hasToolbar() &&
+        w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
       c_.view.drawer = !c_.view.drawer;
-      if (c_.view.drawer && c_.view.guide && c_.view.guide->lesson) c_.view.guideTab = false;  // the lesson is opened by its bar
+      if (c_.view.drawer && c_.view.guide && c_.view.guide->lesson)
+        c_.view.guideTab = false;  // the lesson is opened by its bar
     }
     // On a page the header names it, and omits the controls of the board.
     const bool names = hasTabs() && (c_.onPage() || width >= 860);
@@ -323,7 +364,8 @@ class Header {
     moreItem(Part::help, "help", "Keys and pointer");
     moreItem(Part::theme, "theme", c_.palette.dark ? "Light colours" : "Dark colours");
     moreItem(Part::fullscreen, "fullscreen", "Full screen");
-    if (!hidden("changes") && w_.menuItem("pin", c_.pin ? "Unpin the board" : "Pin this board")) togglePin(c_);
+    if (!hidden("changes") && w_.menuItem("pin", c_.pin ? "Unpin the board" : "Pin this board"))
+      togglePin(c_);
     if (w_.menuItem("present", "Present")) c_.requests.set(OptionId::present, true);
     if (!hidden("import") && w_.menuItem("import", "Open a file …")) c_.requests.ask(Command::pickFile);
     if (shares()) shareItem();
@@ -337,7 +379,8 @@ class Header {
     if (!shows(part) && !isElsewhere(part)) act(part, w_.menuItem(name, words, false, {}, enabled));
   }
 
-  /// The width of a text, at least that in English: what else the header has room for is the same in languages with shorter words.
+  /// The width of a text, at least that in English: what else the header has room for is the same in
+  /// languages with shorter words.
   static float widthIn(ImFont* font, std::string_view words) {
     const float own = textWidth(font, words);
     const AsIs english;
@@ -358,14 +401,16 @@ class Header {
       left_ += widthIn(c_.fonts.text, "Heads") + 6;
     }
     const HeadSteps steps(c_);
-    steps.ask(c_, w_.stepper("heads", fromLeft(84), std::to_string(c_.state.heads), steps.less > 0, steps.more > 0));
+    steps.ask(c_, w_.stepper("heads", fromLeft(84), std::to_string(c_.state.heads), steps.less > 0,
+                             steps.more > 0));
   }
 
   void nextTheme() { c_.requests.set(OptionId::theme, std::string(c_.palette.dark ? "light" : "dark")); }
 
   Context& c_;
   Widgets w_;
-  float middle_, left_ = 0, right_ = 0, gap_ = 10, around_ = kAround;  ///< around_: pixels of padding in a tab
+  /// around_: pixels of padding in a tab.
+  float middle_, left_ = 0, right_ = 0, gap_ = 10, around_ = kAround;
   bool shown_[std::size(kParts)] = {};
 };
 
@@ -375,7 +420,9 @@ struct KeyLine {
 
 constexpr KeyLine kKeys[] = {
     {"drag", "change a number, or a weight that is selected (Shift finer, Alt coarser)"},
-    {"with a finger", "tap a number to select it; hold it, then drag, to change it; two fingers enlarge the board, a double tap fits it again"},
+    {"with a finger",
+     "tap a number to select it; hold it, then drag, to change it; two fingers enlarge the board, a double "
+     "tap fits it again"},
     {"double-click, Enter, 0 … 9", "type a number; also renames a token"},
     {"↑ ↓", "one step up or down (Shift finer, Alt coarser)"},
     {"← →, Ctrl + arrows", "to the next cell"},
@@ -420,21 +467,32 @@ void help(Context& c) {
   float y = top + 66;
   for (const KeyLine& k : kKeys) {
     const float keys = paragraph(list, c.fonts.small, x, y - 7, column - 10, c.palette.text, k.keys);
-    const float what = paragraph(list, c.fonts.small, x + column, y - 7, width - column - 36, c.palette.muted, k.what);
+    const float what =
+        paragraph(list, c.fonts.small, x + column, y - 7, width - column - 36, c.palette.muted, k.what);
     y += std::max(keys, what) + 9;
   }
-  const std::string about = "Attention Playground " AP_VERSION " · arithmetic by the " + std::string(c.kernel) + " kernels" + (c.view.frameMs > 0 ? " · " + formatNumber(static_cast<double>(c.view.frameMs), 1) + base::late<" ms per frame">() : std::string());
+  const std::string about =
+      "Attention Playground " AP_VERSION " · arithmetic by the " + std::string(c.kernel) + " kernels" +
+      (c.view.frameMs > 0
+           ? " · " + formatNumber(static_cast<double>(c.view.frameMs), 1) + base::late<" ms per frame">()
+           : std::string());
   y += paragraph(list, c.fonts.small, x, y + 5, width - 44, c.palette.muted, about) + 25;
   if (!c.view.keptIn.empty()) {
-    const std::string kept = base::joined({base::late<"This board is kept in ">(), c.view.keptIn, base::late<", with what undo takes back, and comes back after a crash. Nothing leaves this machine.">()});
+    const std::string kept = base::joined(
+        {base::late<"This board is kept in ">(), c.view.keptIn,
+         base::late<
+             ", with what undo takes back, and comes back after a crash. Nothing leaves this machine.">()});
     y += paragraph(list, c.fonts.small, x, y - 12, width - 44, c.palette.muted, kept) + 8;
   }
   if (c.view.parts.empty()) {
     constexpr std::string_view words = "Third-party licences";
-    if (w.link("help-notices", {x, y - 14, textWidth(c.fonts.small, words), 20}, words)) c.requests.ask(Command::notices);
+    if (w.link("help-notices", {x, y - 14, textWidth(c.fonts.small, words), 20}, words))
+      c.requests.ask(Command::notices);
     y += 18;
   } else {
-    const std::string parts = base::joined({base::late<"It contains ">(), c.view.parts, base::late<"; attention-playground --licenses prints their licences.">()});
+    const std::string parts =
+        base::joined({base::late<"It contains ">(), c.view.parts,
+                      base::late<"; attention-playground --licenses prints their licences.">()});
     y += paragraph(list, c.fonts.small, x, y - 12, width - 44, c.palette.muted, parts) + 8;
   }
   if (page.content != y - top) c.view.busy = true;  // it gets its new size in the next frame
@@ -443,7 +501,8 @@ void help(Context& c) {
   ImGui::Dummy({1, 1});
   scrollWithFinger(c, page);
   page.update(box);
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !box.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y) &&
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+      !box.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y) &&
       !c.layout.header.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y)) {
     c.view.help = false;
   }

@@ -31,7 +31,8 @@ Box hideArea(const Box& box) {
 
 // A ring, filled while the head contributes to the output.
 void hideRing(Context& c, int head, const Box& area) {
-  const bool over = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({area.x, area.y}, {area.right(), area.bottom()});
+  const bool over =
+      ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({area.x, area.y}, {area.right(), area.bottom()});
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 color = over ? c.palette.text : c.palette.muted;
   list->AddCircle({area.midX(), area.midY()}, 4.5f, color, 16, 1.3f);
@@ -58,15 +59,18 @@ void picture(Context& c, bool mean, int head, const Box& box) {
   look.gap = look.cell >= 12 ? 2.0f : look.cell >= 6 ? 1.0f : 0.0f;
   look.radius = look.cell >= 12 ? 2.0f : 0.0f;
   const bool isSigned = views::isSigned(c.state);
-  look.high = 1, look.low = isSigned ? -1.0f : 0.0f, look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
+  look.high = 1, look.low = isSigned ? -1.0f : 0.0f,
+  look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
   look.scale = static_cast<draw::Scale>(document::shownScale(c.state));
   draw::Values values{w.head(head), c.rowsSoFar(), w.cols(), w.cols(), stamps.latest, writtenOf(stamps)};
   if (look.scale == draw::Scale::row) values.rowPeaks = c.summaries.rowPeaks(id, w, head);
   ImDrawList* list = ImGui::GetWindowDrawList();
   c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head), values, look);
   if (c.view.unreached >= 0 && (mean || head == c.state.focusHead)) {
-    const float from = static_cast<float>(c.view.unreached) * look.cell, whole = static_cast<float>(w.cols()) * look.cell;
-    const Box line = look.transposed ? Box{look.x + from, look.y, look.cell, whole} : Box{look.x, look.y + from, whole, look.cell};
+    const float from = static_cast<float>(c.view.unreached) * look.cell,
+                whole = static_cast<float>(w.cols()) * look.cell;
+    const Box line = look.transposed ? Box{look.x + from, look.y, look.cell, whole}
+                                     : Box{look.x, look.y + from, whole, look.cell};
     list->AddRectFilled({line.x, line.y}, {line.right(), line.bottom()}, c.palette.panel);
   }
 }
@@ -75,18 +79,26 @@ void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::stri
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
   if (isComputed(c, mean, head)) picture(c, mean, head, box);
-  if (!mean && isHidden(c, head)) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c.palette.background, 0.7f), 6);
-  list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, focused ? c.palette.weight : c.palette.border, 6, 0,
-                focused ? 2.5f : 1.0f);
-  if (!name.empty()) textCentered(list, c.fonts.small, box.midX(), box.bottom() + 13, focused ? c.palette.text : c.palette.muted, name);
+  if (!mean && isHidden(c, head))
+    list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c.palette.background, 0.7f),
+                        6);
+  list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, focused ? c.palette.weight : c.palette.border, 6,
+                0, focused ? 2.5f : 1.0f);
+  if (!name.empty())
+    textCentered(list, c.fonts.small, box.midX(), box.bottom() + 13,
+                 focused ? c.palette.text : c.palette.muted, name);
 }
 
 // The number of a head and its tag, below the picture.
 void tagged(Context& c, int head, const Box& box, bool focused) {
   const float y = box.bottom() + 13;
   const std::string number = std::to_string(head + 1);
-  textMiddle(ImGui::GetWindowDrawList(), c.fonts.small, box.x, y, focused ? c.palette.text : c.palette.muted, number);
-  headTag(c, c.derived.headTag(head, c.trace.weights.head(head), c.summaries.stamps(TensorId::weights, head).latest), box.x + std::ceil(textWidth(c.fonts.small, number)) + 2, y - kTagHeight / 2);
+  textMiddle(ImGui::GetWindowDrawList(), c.fonts.small, box.x, y, focused ? c.palette.text : c.palette.muted,
+             number);
+  headTag(
+      c,
+      c.derived.headTag(head, c.trace.weights.head(head), c.summaries.stamps(TensorId::weights, head).latest),
+      box.x + std::ceil(textWidth(c.fonts.small, number)) + 2, y - kTagHeight / 2);
 }
 
 // A visible thumbnail; if there are several heads, the last one shows their mean.
@@ -121,7 +133,8 @@ void each(const Context& c, Visit visit) {
 
 void layerStepper(Context& c, std::string_view name, const Box& box) {
   const int here = c.state.batchItem, all = c.state.batch;
-  const int step = Widgets(c).stepper(name, box, base::joined({here + 1, " of ", all}), here > 0, here + 1 < all);
+  const int step =
+      Widgets(c).stepper(name, box, base::joined({here + 1, " of ", all}), here > 0, here + 1 < all);
   if (step != 0) c.requests.set(document::OptionId::layer, static_cast<double>(here + step));
 }
 
@@ -130,18 +143,24 @@ void headButtons(Context& c) {
   if (hasLayers(c.state)) {
     const Box area = onScreen(c.layout, c.view, c.layout.heads);
     const Box& board = c.layout.board;
-    const float left = area.width < 140 ? 0.0f : std::max(46.0f, std::ceil(textWidth(c.fonts.strong, "Layer")) + 9);  // the word before it
+    const float left =
+        area.width < 140
+            ? 0.0f
+            : std::max(46.0f, std::ceil(textWidth(c.fonts.strong, "Layer")) + 9);  // the word before it
     ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
     layerStepper(c, "layer:heads", {area.x + left, area.y, area.width < 140 ? area.width : 132.0f, 24});
     ImGui::PopClipRect();
   }
   each(c, [&](const Thumbnail& t) {
     const bool isShown = t.mean ? c.state.averageHeads : t.head == c.state.focusHead && !c.state.averageHeads;
-    if (Widgets(c).area(t.name(), {t.box.x, t.box.y, t.box.width, t.box.height + 2}, Mirror::Role::choice, isShown)) {
+    if (Widgets(c).area(t.name(), {t.box.x, t.box.y, t.box.width, t.box.height + 2}, Mirror::Role::choice,
+                        isShown)) {
       if (!t.mean) c.requests.set(document::OptionId::focus_head, static_cast<double>(t.head));
       if (t.mean != c.state.averageHeads) c.requests.set(document::OptionId::average_heads, t.mean);
     }
-    if (t.canHide && Widgets(c).area("hide-head:" + std::to_string(t.head), hideArea(t.box), Mirror::Role::toggle, !isHidden(c, t.head))) toggleHead(c, t.head);
+    if (t.canHide && Widgets(c).area("hide-head:" + std::to_string(t.head), hideArea(t.box),
+                                     Mirror::Role::toggle, !isHidden(c, t.head)))
+      toggleHead(c, t.head);
   });
 }
 
@@ -150,13 +169,16 @@ void heads(Context& c) {
   const Box area = onScreen(c.layout, c.view, c.layout.heads);
   const Box& board = c.layout.board;
   ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
-  textMiddle(ImGui::GetWindowDrawList(), c.fonts.strong, area.x, area.y + 12, c.palette.text, hasLayers(c.state) ? area.width < 140 ? "" : "Layer" : "Heads");
+  textMiddle(ImGui::GetWindowDrawList(), c.fonts.strong, area.x, area.y + 12, c.palette.text,
+             hasLayers(c.state) ? area.width < 140 ? "" : "Layer" : "Heads");
   ImGui::PopClipRect();
   const bool isTagged = c.state.heads > 1 && document::hasHeadTags(c.state);
   each(c, [&](const Thumbnail& t) {
     const bool focused = t.mean ? c.state.averageHeads : t.head == c.state.focusHead && !c.state.averageHeads;
     const bool hasTag = isTagged && t.named && !t.mean && isComputed(c, false, t.head);
-    const std::string words = !t.named || hasTag ? "" : t.mean ? "mean" : "head " + std::to_string(t.head + 1);
+    const std::string words = !t.named || hasTag ? ""
+                              : t.mean           ? "mean"
+                                                 : "head " + std::to_string(t.head + 1);
     c.widgetRects[t.name()] = t.box;
     thumbnail(c, t.mean, t.mean ? 0 : t.head, t.box, focused, words);
     if (hasTag) tagged(c, t.head, t.box, focused);

@@ -32,12 +32,15 @@ Explanation explainMean(const Context& c, CellRef focus) {
   Explanation e;
   const bool isOutput = focus.tensor == TensorId::head_output;
   const attention::Tensor &all = *c.tensor(focus.tensor), &mean = c.mean(focus.tensor);
-  e.title = std::string("mean ") + (isOutput ? "O[" : "W[") + std::to_string(focus.row + 1) + ", " + std::to_string(focus.col + 1) + "] = " +
-            formatNumber(static_cast<double>(mean.at(0, focus.row, focus.col)), decimals);
+  e.title = std::string("mean ") + (isOutput ? "O[" : "W[") + std::to_string(focus.row + 1) + ", " +
+            std::to_string(focus.col + 1) +
+            "] = " + formatNumber(static_cast<double>(mean.at(0, focus.row, focus.col)), decimals);
   for (int h = 0; h < c.state.heads; ++h) {
     const bool isHidden = (c.state.hiddenHeads >> h & 1) != 0;
     const double w = static_cast<double>(all.at(h, focus.row, focus.col));
-    e.terms.push_back({"head " + std::to_string(h + 1), formatNumber(w, decimals) + (isHidden ? " (hidden: does not count)" : ""), w,
+    e.terms.push_back({"head " + std::to_string(h + 1),
+                       formatNumber(w, decimals) + (isHidden ? " (hidden: does not count)" : ""),
+                       w,
                        {{focus.tensor, h, focus.row, focus.col}}});
   }
   return e;
@@ -45,32 +48,40 @@ Explanation explainMean(const Context& c, CellRef focus) {
 
 Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
   if (stepperOf(c)) return stepsExplanation(c, true);
-  if (showsMean(c.state) && (focus.tensor == TensorId::weights || focus.tensor == TensorId::head_output)) return explainMean(c, focus);
+  if (showsMean(c.state) && (focus.tensor == TensorId::weights || focus.tensor == TensorId::head_output))
+    return explainMean(c, focus);
   // The scores on the board include the mask.
   if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
-  Explanation e = attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels, document::keyLabels(c.state), c.state.decimals, marked);
+  Explanation e = attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels,
+                                     document::keyLabels(c.state), c.state.decimals, marked);
   if (c.state.columnLayout) std::for_each(e.terms.begin(), e.terms.end(), turnLabel);
   return e;
 }
 
 bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
 
-// Where the bars of the row are: in a column of their own, below each other, as long as they are not too thin; else below the terms, or beside
-// them.
+// Where the bars of the row are: in a column of their own, below each other, as long as they are not too
+// thin; else below the terms, or beside them.
 enum class Bars { none, column, below, beside };
 constexpr float kBars = 108, kLowBars = 78, kSum = 50;  ///< kSum: the room for "Σ 1.00" and a gap
 constexpr float kColumn = 228, kColumnGap = 36, kColumnFoot = 62, kThinBar = 18, kColumnCard = 640;
 constexpr float kTableCard = 330;  ///< the height of a card from which products stand as a table
 Bars barsOf(const Context& c, const Box& box, int row) {
   if (row < 0) return Bars::none;
-  if (box.width >= kColumnCard && box.height - 46 - kColumnFoot >= kThinBar * static_cast<float>(c.state.keyTokens)) return Bars::column;
+  if (box.width >= kColumnCard &&
+      box.height - 46 - kColumnFoot >= kThinBar * static_cast<float>(c.state.keyTokens))
+    return Bars::column;
   return box.height > 250 ? Bars::below : box.width > 800 ? Bars::beside : Bars::none;
 }
 // Of a card, the part with the terms or the list, whose width the bars leave.
 float termsRight(const Box& box, Bars bars) {
-  return bars == Bars::column ? box.right() - 18 - kColumn - kColumnGap : bars == Bars::beside ? box.midX() : box.right() - 14;
+  return bars == Bars::column   ? box.right() - 18 - kColumn - kColumnGap
+         : bars == Bars::beside ? box.midX()
+                                : box.right() - 14;
 }
-bool hasSumAbove(const Context& c, const Box& box, int row) { return row >= 0 && barsOf(c, box, row) == Bars::none; }
+bool hasSumAbove(const Context& c, const Box& box, int row) {
+  return row >= 0 && barsOf(c, box, row) == Bars::none;
+}
 
 // The switch in the title that shows the gradient: its text, longer if there is room, and its position.
 struct Switch {
@@ -79,8 +90,11 @@ struct Switch {
 };
 Switch switchOf(const Context& c, const Box& card, int row, std::string_view title) {
   const bool isWeight = c.chosen().tensor == TensorId::weights;
-  const std::string_view words[] = {isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?", "Raise it?"};
-  const float room = card.width - 36 - 20 - textWidth(c.fonts.strong, title) - (hasSumAbove(c, card, row) ? kSum : 0) - (isRaising(c) ? 14 : 0) - 36;
+  const std::string_view words[] = {
+      isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?",
+      "Raise it?"};
+  const float room = card.width - 36 - 20 - textWidth(c.fonts.strong, title) -
+                     (hasSumAbove(c, card, row) ? kSum : 0) - (isRaising(c) ? 14 : 0) - 36;
   for (const std::string_view w : words) {
     const float width = textWidth(c.fonts.small, w) + 44;
     if (width <= room || w == words[2]) return {w, {card.right() - 18 - width, card.y + 8, width, 28}};
@@ -88,10 +102,12 @@ Switch switchOf(const Context& c, const Box& card, int row, std::string_view tit
   return {};
 }
 
-// The cell that the inspector explains. With the gradient shown it is the selected one, wherever the pointer is; likewise if the hovered
-// cell appears in the selected one's arithmetic, where it then lights up its numbers.
+// The cell that the inspector explains. With the gradient shown it is the selected one, wherever the pointer
+// is; likewise if the hovered cell appears in the selected one's arithmetic, where it then lights up its
+// numbers.
 CellRef spokenOf(const Context& c) {
-  if (const StepperView* stepper = stepperOf(c)) return {TensorId::weights, stepper->at.head, stepper->at.row, stepper->at.key};
+  if (const StepperView* stepper = stepperOf(c))
+    return {TensorId::weights, stepper->at.head, stepper->at.row, stepper->at.key};
   return c.state.gradient || (c.view.hover && takesPart(c, *c.view.hover)) ? c.chosen() : c.focus();
 }
 
@@ -100,10 +116,12 @@ std::string titleOf(const Context& c, const Explanation& e) {
 }
 
 /// Draws a title that is too long: shortens its name, but keeps the bracket and the number.
-[[gnu::noinline]] void drawLongTitle(const Context& c, ImDrawList* list, float x, float midY, const std::string& title, float width) {
+[[gnu::noinline]] void drawLongTitle(const Context& c, ImDrawList* list, float x, float midY,
+                                     const std::string& title, float width) {
   ImFont* font = c.fonts.strong;
   const std::size_t end = std::min({title.rfind(" = "), title.rfind("] = "), title.size()});
-  const std::string rest = title.substr(end), name = elide(font, title.substr(0, end), width - textWidth(font, rest));
+  const std::string rest = title.substr(end),
+                    name = elide(font, title.substr(0, end), width - textWidth(font, rest));
   textMiddle(list, font, x, midY, c.palette.text, name);
   textMiddle(list, font, x + textWidth(font, name), midY, c.palette.text, rest);
 }
@@ -118,15 +136,19 @@ Box stepsOf(const Context& c, const Switch& raises) {
 Box listIn(const Context& c, const Box& card, int row) {
   const Bars bars = barsOf(c, card, row);
   const float margin = card.width < 460 ? 14.0f : 18.0f, y = card.y + 46;
-  const float right = bars == Bars::column || bars == Bars::beside ? termsRight(card, bars) : card.right() - margin;
-  return {card.x + margin, y, right - card.x - margin, card.bottom() - (bars == Bars::below ? kBars - 6 : 8) - y};
+  const float right =
+      bars == Bars::column || bars == Bars::beside ? termsRight(card, bars) : card.right() - margin;
+  return {card.x + margin, y, right - card.x - margin,
+          card.bottom() - (bars == Bars::below ? kBars - 6 : 8) - y};
 }
 
-// The row shown by the bars. While a row is stepped through, only once its weights are reached, and if there is room for the steps too.
+// The row shown by the bars. While a row is stepped through, only once its weights are reached, and if there
+// is room for the steps too.
 int barsRow(const Context& c, CellRef focus, const Box& box, const Explanation& e) {
   const int row = queryRow(focus, c.rowsSoFar());
   if (!stepperOf(c)) return row;
-  return c.view.unreached >= 0 || box.height < 60 + kBars + 20 * static_cast<float>(e.terms.size()) ? -1 : row;
+  return c.view.unreached >= 0 || box.height < 60 + kBars + 20 * static_cast<float>(e.terms.size()) ? -1
+                                                                                                    : row;
 }
 
 class Inspector {
@@ -145,59 +167,70 @@ class Inspector {
     const float right = steps.x - 12 - (sumAbove ? kSum : 0.0f);
     const float top = card(c_, box, "");
     float left = box.x + 18;
-    if (isRaising(c_)) {  // the text font lacks this symbol, so it is drawn separately, and the rest keeps its font
+    if (isRaising(
+            c_)) {  // the text font lacks this symbol, so it is drawn separately, and the rest keeps its font
       textMiddle(list_, c_.fonts.strong, left, box.y + 22, c_.palette.text, "∂");
       left += textWidth(c_.fonts.strong, "∂") + 3;
     }
-    if (textWidth(c_.fonts.strong, title) > right - left) drawLongTitle(c_, list_, left, box.y + 22, title, right - left);
+    if (textWidth(c_.fonts.strong, title) > right - left)
+      drawLongTitle(c_, list_, left, box.y + 22, title, right - left);
     else textMiddle(list_, c_.fonts.strong, left, box.y + 22, c_.palette.text, title);
     if (sumAbove) sum(steps.x - 12, box.y + 22, row);
     drawSwitch(raises);
     drawSteps(steps, stepper);
     const float end = termsRight(box, place);
-    if (place == Bars::column) column({box.right() - 18 - kColumn, box.y + 46, kColumn, box.height - 46}, row);
+    if (place == Bars::column)
+      column({box.right() - 18 - kColumn, box.y + 46, kColumn, box.height - 46}, row);
     if (place == Bars::beside) bars({end + 16, box.y, box.right() - end - 16, box.height}, row);
     if (isRaising(c_)) {
       raiseList(c_, listIn(c_, box, row), false);
       if (barsHeight > 0) bars(box, row);
       return;
     }
-    if (!stepper && equation(box, {box.x + 18, top + 4, end - box.x - 18, box.bottom() - 10 - top - 4}, barsHeight)) {
+    if (!stepper &&
+        equation(box, {box.x + 18, top + 4, end - box.x - 18, box.bottom() - 10 - top - 4}, barsHeight)) {
       if (barsHeight > 0) bars(box, row, barsHeight);
       return;
     }
     const bool narrow = box.width < 460;
     float labels = narrow ? 94.0f : 132.0f;
-    for (const Term& term : e.terms) labels = std::min(132.0f, std::max(labels, textWidth(c_.fonts.small, term.label) + 10));
+    for (const Term& term : e.terms)
+      labels = std::min(132.0f, std::max(labels, textWidth(c_.fonts.small, term.label) + 10));
     const float x = box.x + 18, numbers = x + labels;
     digits_ = narrow ? c_.fonts.monoSmall : c_.fonts.mono;
     float y = top + 16;
     // Reduces the height of the bars before omitting a term.
-    if (barsHeight > 0) barsHeight = std::clamp(box.bottom() - 8 - y - 19 * static_cast<float>(lines(e, end - numbers) - 1), kLowBars, kBars);
+    if (barsHeight > 0)
+      barsHeight = std::clamp(box.bottom() - 8 - y - 19 * static_cast<float>(lines(e, end - numbers) - 1),
+                              kLowBars, kBars);
     const float limit = box.bottom() - barsHeight - 8;
     const bool touched = stepper || isTouched(c_, box);
     if (touched) touch(end - numbers, limit - y + 10);
     const Explanation& rows = touched ? touched_->shown : e;
-    const float pitch = std::min(26.0f, std::max(19.0f, (limit - y) / static_cast<float>(lines(rows, end - numbers))));
+    const float pitch =
+        std::min(26.0f, std::max(19.0f, (limit - y) / static_cast<float>(lines(rows, end - numbers))));
     for (const Term& term : rows.terms) {
       if (y > limit) break;
       line_ = touched ? &touched_->lines[static_cast<std::size_t>(&term - rows.terms.data())] : nullptr;
       const bool isNow = stepper && term.step == stepper->now() && !line_->inner;
       const float indent = line_ && line_->inner ? 10.0f : 0.0f;
       color_ = stepper && !isNow ? c_.palette.muted : c_.palette.text;
-      textMiddle(list_, c_.fonts.small, x + indent, y, isNow ? c_.palette.text : c_.palette.muted, elide(c_.fonts.small, term.label, numbers - x - indent - 8));
+      textMiddle(list_, c_.fonts.small, x + indent, y, isNow ? c_.palette.text : c_.palette.muted,
+                 elide(c_.fonts.small, term.label, numbers - x - indent - 8));
       y = wrapped(term.text, numbers, y, end - numbers, pitch, limit) + pitch;
     }
     if (barsHeight > 0) bars(box, row, barsHeight);
   }
 
-  // Beside the matrices of a small embed: the last step in three lines, then the row as bars aligned with the matrix.
+  // Beside the matrices of a small embed: the last step in three lines, then the row as bars aligned with the
+  // matrix.
   void brief(const Box& box, const Explanation& e) {
     const std::size_t equals = e.title.find(" = ");
     const std::string title = elide(c_.fonts.strong, e.title.substr(0, equals), box.width - 60);
     textMiddle(list_, c_.fonts.strong, box.x, box.y + 14, c_.palette.text, title);
     if (c_.view.unreached >= 0) return;
-    const float right = std::clamp(textWidth(c_.fonts.strong, title) + 60, std::min(box.width, 260.0f), box.width);
+    const float right =
+        std::clamp(textWidth(c_.fonts.strong, title) + 60, std::min(box.width, 260.0f), box.width);
     if (const int row = queryRow(focus_, c_.rowsSoFar()); row >= 0) sum(box.x + right, box.y + 14, row);
     float y = box.y + 36;
     for (const std::string& line : briefLines(e)) {
@@ -208,15 +241,19 @@ class Inspector {
   }
 
  private:
-  // The formula, and below it what there is room for; the bars are lower if it fits only then. Returns false if it does not fit.
+  // The formula, and below it what there is room for; the bars are lower if it fits only then. Returns false
+  // if it does not fit.
   [[gnu::noinline]] bool equation(const Box& card, Box room, float& bars) {
-    if (showsMean(c_.state) && (focus_.tensor == TensorId::weights || focus_.tensor == TensorId::head_output)) return false;
+    if (showsMean(c_.state) && (focus_.tensor == TensorId::weights || focus_.tensor == TensorId::head_output))
+      return false;
     Equation formula(c_, focusOf(), explainFocus(c_, focus_, true));
     const auto fits = [&](float below) { return formula.fits(room.width, room.height - below); };
     const float most = bars;
     if (!fits(most) && !fits(bars = std::min(most, kLowBars))) return false;
     // Bars are lower before the first line below the formula goes.
-    if (bars > 0) bars = std::clamp(room.height - formula.height() - Equation::kFirstLine, std::min(most, kLowBars), most);
+    if (bars > 0)
+      bars =
+          std::clamp(room.height - formula.height() - Equation::kFirstLine, std::min(most, kLowBars), most);
     room.height -= bars;
     formula.draw(room, card.height >= kTableCard);
     return true;
@@ -229,20 +266,27 @@ class Inspector {
     return cell;
   }
 
-  // Computes the lines and the positions of their numbers. If there are more steps than fit, keeps the last ones.
+  // Computes the lines and the positions of their numbers. If there are more steps than fit, keeps the last
+  // ones.
   [[gnu::noinline]] void touch(float width, float room) {
     touched_ = std::make_shared<Touched>();
     Explanation& shown = touched_->shown;
     std::vector<TouchedLine>& touched = touched_->lines;
     touched = touchedLines(c_, explainFocus(c_, focus_, true), focusOf());
     for (const TouchedLine& t : touched) shown.terms.push_back(t.term);
-    while (stepperOf(c_) && shown.terms.size() > 1 && static_cast<float>(lines(shown, width)) * 19 > room) shown.terms.erase(shown.terms.begin()), touched.erase(touched.begin());
+    while (stepperOf(c_) && shown.terms.size() > 1 && static_cast<float>(lines(shown, width)) * 19 > room)
+      shown.terms.erase(shown.terms.begin()), touched.erase(touched.begin());
   }
 
   void drawSteps(const Box& box, bool on) {
     if (box.width <= 0) return;
-    const bool over = ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()});
-    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, on ? c_.palette.ink : over ? c_.palette.hover : c_.palette.panel, 6);
+    const bool over =
+        ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()});
+    list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()},
+                         on     ? c_.palette.ink
+                         : over ? c_.palette.hover
+                                : c_.palette.panel,
+                         6);
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 6);
     const float x = box.midX(), y = box.midY();
     const ImU32 color = on ? c_.palette.inkText : c_.palette.text;
@@ -255,15 +299,18 @@ class Inspector {
     const bool on = isRaising(c_), locked = c_.locked("gradient");
     textMiddle(list_, c_.fonts.small, s.box.x, s.box.midY(), p.muted, s.words);
     const Box track{s.box.right() - 34, s.box.midY() - 9.5f, 34, 19};
-    list_->AddRectFilled({track.x, track.y}, {track.right(), track.bottom()}, on ? withAlpha(p.on, locked ? 0.5f : 1.0f) : p.track, 9.5f);
+    list_->AddRectFilled({track.x, track.y}, {track.right(), track.bottom()},
+                         on ? withAlpha(p.on, locked ? 0.5f : 1.0f) : p.track, 9.5f);
     list_->AddCircleFilled({on ? track.right() - 9.5f : track.x + 9.5f, track.midY()}, 7.5f, p.knob, 24);
   }
 
-  // The sum of the row, right-aligned: visible at any size of the board, and in red if it should be 1 but is not.
+  // The sum of the row, right-aligned: visible at any size of the board, and in red if it should be 1 but is
+  // not.
   void sum(float right, float midY, int row) {
     const double value = rowSum(c_, row);
     const bool wrong = sumsToOne(c_.state) && value != 0.0 && std::fabs(value - 1) > 1e-3;
-    textRight(list_, c_.fonts.monoSmall, right, midY, wrong ? c_.palette.error : c_.palette.muted, "Σ " + formatNumber(value, 2));
+    textRight(list_, c_.fonts.monoSmall, right, midY, wrong ? c_.palette.error : c_.palette.muted,
+              "Σ " + formatNumber(value, 2));
   }
 
   std::vector<std::string> briefLines(const Explanation& e) const {
@@ -271,15 +318,21 @@ class Inspector {
     const int decimals = c_.state.decimals;
     if (f.tensor == TensorId::weights) {
       const float w = c_.weight(f.row, f.col);
-      if (showsMean(c_.state)) return {headName(c_.state), "= " + formatNumber(static_cast<double>(w), decimals)};
-      if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col))) return {"masked", "= " + formatNumber(static_cast<double>(w), decimals)};
+      if (showsMean(c_.state))
+        return {headName(c_.state), "= " + formatNumber(static_cast<double>(w), decimals)};
+      if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col)))
+        return {"masked", "= " + formatNumber(static_cast<double>(w), decimals)};
       // Where more than a scale lies between q·k and the softmax, what comes out of it.
-      const bool isPlain = c_.state.softcap <= 0 && c_.state.biasKind == document::Bias::none && c_.state.position != attention::Position::alibi;
-      std::string inside = formatNumber(static_cast<double>((isPlain ? c_.trace.raw : c_.trace.masked).at(f.head, f.row, f.col)), decimals);
-      if (isPlain && c_.state.score == attention::Score::scaled) inside += c_.state.scaleBy == 0.0f ? " ÷ √" + std::to_string(c_.state.headDim)
-                                                                 : " × " + formatFactor(c_.state.scaleBy, 2);
+      const bool isPlain = c_.state.softcap <= 0 && c_.state.biasKind == document::Bias::none &&
+                           c_.state.position != attention::Position::alibi;
+      std::string inside = formatNumber(
+          static_cast<double>((isPlain ? c_.trace.raw : c_.trace.masked).at(f.head, f.row, f.col)), decimals);
+      if (isPlain && c_.state.score == attention::Score::scaled)
+        inside += c_.state.scaleBy == 0.0f ? " ÷ √" + std::to_string(c_.state.headDim)
+                                           : " × " + formatFactor(c_.state.scaleBy, 2);
       if (c_.state.temperature != 1.0f) inside += " ÷ " + formatFactor(c_.state.temperature, 2);
-      return {"= " + normalizerName(c_.state) + "(" + inside + ")", "= " + formatNumber(static_cast<double>(w), decimals)};
+      return {"= " + normalizerName(c_.state) + "(" + inside + ")",
+              "= " + formatNumber(static_cast<double>(w), decimals)};
     }
     std::vector<std::string> lines;
     const std::size_t equals = e.title.find(" = ");
@@ -287,7 +340,8 @@ class Inspector {
     return lines;
   }
 
-  // The range of the bars of a row: 0 to 1 for shares, otherwise up to their largest values in both directions.
+  // The range of the bars of a row: 0 to 1 for shares, otherwise up to their largest values in both
+  // directions.
   struct Span {
     float low = 0, high = 1;
   };
@@ -311,15 +365,19 @@ class Inspector {
     const float pitch = std::min(m->cell, rows.height / static_cast<float>(keys));
     if (pitch < 12) return strongest(box, rows, row);
     const Span span = spanOf(row);
-    for (int j = 0; j < keys; ++j) rowBar(box, span, row, j, rows.y + (static_cast<float>(j) + 0.5f) * pitch, std::min(22.0f, pitch - 6));
+    for (int j = 0; j < keys; ++j)
+      rowBar(box, span, row, j, rows.y + (static_cast<float>(j) + 0.5f) * pitch, std::min(22.0f, pitch - 6));
   }
 
   void rowBar(const Box& box, const Span& span, int row, int j, float midY, float high) {
     const float longest = (box.width - 92) / (span.high - span.low), zero = box.x - span.low * longest;
-    const float w = c_.weight(row, j), width = std::max(2.0f, longest * std::fabs(w)), left = w < 0 ? zero - width : zero;
-    c_.widgetRects[base::joined({kBarPrefix, row, ":", j, ":brief"})] = {box.x, midY - high / 2 - 3, box.width, high + 6};
+    const float w = c_.weight(row, j), width = std::max(2.0f, longest * std::fabs(w)),
+                left = w < 0 ? zero - width : zero;
+    c_.widgetRects[base::joined({kBarPrefix, row, ":", j, ":brief"})] = {box.x, midY - high / 2 - 3,
+                                                                         box.width, high + 6};
     const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col == j;
-    list_->AddRectFilled({left, midY - high / 2}, {left + width, midY + high / 2}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
+    list_->AddRectFilled({left, midY - high / 2}, {left + width, midY + high / 2},
+                         withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
     // The number is drawn separately: next to a right-to-left word, bidirectional layout would swap the two.
     const float x = std::max(zero, left + width) + 7;
     float wide = 0;
@@ -329,7 +387,9 @@ class Inspector {
       textMiddle(list_, c_.fonts.monoSmall, x, midY, c_.palette.text, word);
       wide = textWidth(c_.fonts.monoSmall, word);
     }
-    textMiddle(list_, c_.fonts.monoSmall, x + wide + 7, midY, c_.palette.text, c_.pin ? changedNumber(c_, weightBefore(c_, row, j), w) : formatNumber(static_cast<double>(w), c_.state.decimals));
+    textMiddle(list_, c_.fonts.monoSmall, x + wide + 7, midY, c_.palette.text,
+               c_.pin ? changedNumber(c_, weightBefore(c_, row, j), w)
+                      : formatNumber(static_cast<double>(w), c_.state.decimals));
   }
 
   // If the bars of all keys would be too thin: only those of the largest weights, the largest first.
@@ -344,11 +404,14 @@ class Inspector {
       return first != second ? first > second : a < b;
     });
     if (count == 0 || keys.size() < count) return;
-    textMiddle(list_, c_.fonts.small, box.x, top + kPitch / 2, c_.palette.muted, base::joined({base::late<"The strongest of ">(), static_cast<int>(keys.size()), base::late<" keys">()}));
+    textMiddle(list_, c_.fonts.small, box.x, top + kPitch / 2, c_.palette.muted,
+               base::joined({base::late<"The strongest of ">(), static_cast<int>(keys.size()),
+                             base::late<" keys">()}));
     const Span span = spanOf(row);
     for (std::size_t i = 0; i < count && c_.weight(row, keys[i]) != 0.0f; ++i) {
       rowBar(box, span, row, keys[i], top + kPitch * (static_cast<float>(i) + 1.5f), 16);
-      c_.widgetRects[base::joined({"strongest:", static_cast<int>(i)})] = {box.x, top + kPitch * static_cast<float>(i + 1), box.width, kPitch};
+      c_.widgetRects[base::joined({"strongest:", static_cast<int>(i)})] = {
+          box.x, top + kPitch * static_cast<float>(i + 1), box.width, kPitch};
     }
   }
 
@@ -356,30 +419,47 @@ class Inspector {
   void column(const Box& box, int row) {
     constexpr float kWord = 62;
     const int keys = c_.state.keyTokens;
-    const float pitch = std::min(34.0f, (box.height - kColumnFoot) / static_cast<float>(keys)), high = std::min(18.0f, pitch - 6);
+    const float pitch = std::min(34.0f, (box.height - kColumnFoot) / static_cast<float>(keys)),
+                high = std::min(18.0f, pitch - 6);
     const Span span = spanOf(row);
     const Box track{box.x + kWord, box.y, box.width - kWord - (c_.pin ? 88.0f : 48.0f), 0};
     const float unit = track.width / (span.high - span.low), zero = track.x - span.low * unit;
     list_->AddLine({box.x - 20, box.y + 6}, {box.x - 20, box.bottom() - 14}, c_.palette.border);
     for (int j = 0; j < keys; ++j) {
-      const float w = c_.weight(row, j), y = box.y + pitch * (static_cast<float>(j) + 0.5f), width = std::max(2.0f, unit * std::fabs(w));
+      const float w = c_.weight(row, j), y = box.y + pitch * (static_cast<float>(j) + 0.5f),
+                  width = std::max(2.0f, unit * std::fabs(w));
       const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col == j;
-      const auto bar = [&](float from, float to, ImU32 color) { list_->AddRectFilled({from, y - high / 2}, {to, y + high / 2}, color, 3); };
+      const auto bar = [&](float from, float to, ImU32 color) {
+        list_->AddRectFilled({from, y - high / 2}, {to, y + high / 2}, color, 3);
+      };
       bar(track.x, track.right(), c_.palette.background);
-      bar(w < 0 ? zero - width : zero, w < 0 ? zero : zero + width, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f));
+      bar(w < 0 ? zero - width : zero, w < 0 ? zero : zero + width,
+          withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f));
       const std::optional<float> before = c_.pin ? weightBefore(c_, row, j) : std::nullopt;
-      if (before) dashed({std::min(zero, zero + unit * *before), y - high / 2 - 2, std::max(2.0f, unit * std::fabs(*before)), high + 4}, 4);
+      if (before)
+        dashed({std::min(zero, zero + unit * *before), y - high / 2 - 2,
+                std::max(2.0f, unit * std::fabs(*before)), high + 4},
+               4);
       {
         const AsIs asIs;
-        textRight(list_, chosen ? c_.fonts.smallStrong : c_.fonts.small, track.x - 10, y, c_.palette.text, elide(c_.fonts.small, label(j), kWord - 10));
+        textRight(list_, chosen ? c_.fonts.smallStrong : c_.fonts.small, track.x - 10, y, c_.palette.text,
+                  elide(c_.fonts.small, label(j), kWord - 10));
       }
-      textRight(list_, c_.fonts.monoSmall, box.right(), y, c_.palette.text, before ? changedNumber(c_, before, w) : formatNumber(static_cast<double>(w), std::min(c_.state.decimals, 3)));
-      c_.widgetRects[base::joined({kBarPrefix, row, ":", j})] = {box.x, y - pitch / 2 + 1, box.width, pitch - 2};
+      textRight(list_, c_.fonts.monoSmall, box.right(), y, c_.palette.text,
+                before ? changedNumber(c_, before, w)
+                       : formatNumber(static_cast<double>(w), std::min(c_.state.decimals, 3)));
+      c_.widgetRects[base::joined({kBarPrefix, row, ":", j})] = {box.x, y - pitch / 2 + 1, box.width,
+                                                                 pitch - 2};
     }
-    rowWords({box.x - 18, box.y, box.width, box.height}, std::min(box.bottom() - 26, box.y + pitch * static_cast<float>(keys) + (showsMean(c_.state) ? 44.0f : 26.0f)), row, false);
+    rowWords({box.x - 18, box.y, box.width, box.height},
+             std::min(box.bottom() - 26,
+                      box.y + pitch * static_cast<float>(keys) + (showsMean(c_.state) ? 44.0f : 26.0f)),
+             row, false);
   }
 
-  std::string_view label(int key) const { return document::keyLabels(c_.state)[static_cast<std::size_t>(key)]; }
+  std::string_view label(int key) const {
+    return document::keyLabels(c_.state)[static_cast<std::size_t>(key)];
+  }
 
   int lines(const Explanation& e, float width) const {
     float count = 0;
@@ -405,27 +485,35 @@ class Inspector {
     return y;
   }
   void piece(std::string_view words, const char* base, float x, float y) {
-    if (line_) drawTouched(c_, list_, digits_, x, y, *line_, static_cast<std::size_t>(words.data() - base), words.size(), color_);
+    if (line_)
+      drawTouched(c_, list_, digits_, x, y, *line_, static_cast<std::size_t>(words.data() - base),
+                  words.size(), color_);
     else textMiddle(list_, digits_, x, y, color_, words);
   }
 
   // The row as text, beside its bars.
   void rowWords(const Box& box, float base, int row, bool narrow) {
-    const auto line = [&](float y, const std::string& words) { textMiddle(list_, c_.fonts.small, box.x + 18, y, c_.palette.muted, words); };
+    const auto line = [&](float y, const std::string& words) {
+      textMiddle(list_, c_.fonts.small, box.x + 18, y, c_.palette.muted, words);
+    };
     const bool mean = showsMean(c_.state);
-    const std::string sum = "Σ " + formatNumber(rowSum(c_, row), 2), number = (c_.state.columnLayout ? "column " : "row ") + std::to_string(row + 1);
+    const std::string sum = "Σ " + formatNumber(rowSum(c_, row), 2),
+                      number = (c_.state.columnLayout ? "column " : "row ") + std::to_string(row + 1);
     const auto bits = rowEntropy(c_, row);
     if (mean) line(base - 31, narrow ? "mean of heads" : headName(c_.state));
     line(base - 13, number + ", " + sum);
-    if (bits) line(base + 5, (narrow ? "" : mean ? "its entropy " : "entropy ") + formatNumber(*bits, 2) + " bit");
+    if (bits)
+      line(base + 5, (narrow ? "" : mean ? "its entropy " : "entropy ") + formatNumber(*bits, 2) + " bit");
     else line(base + 5, narrow ? "no entropy" : "entropy not defined");
   }
 
   // Draws the pinned board's bar around that of a key. `bar` is the bar's area for a weight of 1.
-  [[gnu::noinline]] void pinnedBar(int row, int key, const Box& bar, float pitch, std::string& number, float& labelY) {
+  [[gnu::noinline]] void pinnedBar(int row, int key, const Box& bar, float pitch, std::string& number,
+                                   float& labelY) {
     const std::optional<float> before = weightBefore(c_, row, key);
     if (!before) return;
-    const float w = c_.weight(row, key), was = std::max(2.0f, bar.height * std::fabs(*before)), end = *before < 0 ? bar.y + was : bar.y - was;
+    const float w = c_.weight(row, key), was = std::max(2.0f, bar.height * std::fabs(*before)),
+                end = *before < 0 ? bar.y + was : bar.y - was;
     dashed({bar.x, std::min(bar.y, end), bar.width, was});
     if (w >= 0 && *before >= 0) labelY = std::min(labelY, end - 9);
     const std::string both = changedNumber(c_, before, w);
@@ -433,13 +521,15 @@ class Inspector {
   }
 
   void dashed(const Box& box, int sides = 3) {  // 3: open at the bottom
-    const ImVec2 corners[] = {{box.x, box.bottom()}, {box.x, box.y}, {box.right(), box.y}, {box.right(), box.bottom()}};
+    const ImVec2 corners[] = {
+        {box.x, box.bottom()}, {box.x, box.y}, {box.right(), box.y}, {box.right(), box.bottom()}};
     for (int side = 0; side < sides; ++side) {
       const ImVec2 a = corners[side], b = corners[(side + 1) % 4];
       const float length = std::fabs(b.x - a.x) + std::fabs(b.y - a.y);
       for (float at = 0; at < length; at += 6) {
         const float from = at / length, to = std::min(1.0f, (at + 3.5f) / length);
-        list_->AddLine({a.x + (b.x - a.x) * from, a.y + (b.y - a.y) * from}, {a.x + (b.x - a.x) * to, a.y + (b.y - a.y) * to}, c_.palette.text, 1);
+        list_->AddLine({a.x + (b.x - a.x) * from, a.y + (b.y - a.y) * from},
+                       {a.x + (b.x - a.x) * to, a.y + (b.y - a.y) * to}, c_.palette.text, 1);
       }
     }
   }
@@ -450,10 +540,14 @@ class Inspector {
     const float foot = box.bottom() - 30, pitch = std::min(90.0f, width / static_cast<float>(n));
     const float barWidth = std::max(1.0f, std::min(54.0f, pitch * 0.62f)), high = 56 + room - kBars;
     const Span span = spanOf(row);
-    const float unit = (span.low < 0 ? high - 14 : high) / (span.high - span.low), base = foot + (span.low < 0 ? span.low * unit - 14 : 0);
+    const float unit = (span.low < 0 ? high - 14 : high) / (span.high - span.low),
+                base = foot + (span.low < 0 ? span.low * unit - 14 : 0);
     rowWords(box, foot, row, box.width < 460);
-    if (span.low < 0) list_->AddLine({x0, base}, {x0 + pitch * static_cast<float>(n), base}, c_.palette.faint);
-    const int each = std::max(1, static_cast<int>(std::ceil(2 / pitch)));  // each bar is at least two pixels wide, and shows the weight farthest from 0 among its keys
+    if (span.low < 0)
+      list_->AddLine({x0, base}, {x0 + pitch * static_cast<float>(n), base}, c_.palette.faint);
+    const int each = std::max(
+        1, static_cast<int>(std::ceil(2 / pitch)));  // each bar is at least two pixels wide, and shows the
+                                                     // weight farthest from 0 among its keys
     for (int j = 0; j < n; j += each) {
       float w = c_.weight(row, j);
       for (int k = j + 1; k < std::min(j + each, n); ++k) {
@@ -462,19 +556,26 @@ class Inspector {
       const float x = x0 + pitch * (static_cast<float>(j) + 0.5f), tall = std::max(2.0f, unit * std::fabs(w));
       const float top = w < 0 ? base : base - tall, bottom = w < 0 ? base + tall : base;
       const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col >= j && focus_.col < j + each;
-      if (pitch >= 16) c_.widgetRects[base::joined({kBarPrefix, row, ":", j})] = {x - pitch / 2 + 1, foot - high - 18, pitch - 2, high + 18};
-      list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, bottom}, withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f),
-                           std::min(2.0f, barWidth / 3));
+      if (pitch >= 16)
+        c_.widgetRects[base::joined({kBarPrefix, row, ":", j})] = {x - pitch / 2 + 1, foot - high - 18,
+                                                                   pitch - 2, high + 18};
+      list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, bottom},
+                           withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), std::min(2.0f, barWidth / 3));
       // If there is no room for all names and numbers, only the selected key's bar has them.
       if (pitch < 32 && !(chosen && each == 1)) continue;
       std::string number = formatNumber(static_cast<double>(w), std::min(c_.state.decimals, 3));
       float labelY = w < 0 ? bottom + 8 : top - 9;
-      if (c_.pin) pinnedBar(row, j, {x - barWidth / 2 - 2.5f, base, barWidth + 5, unit}, pitch, number, labelY);
+      if (c_.pin)
+        pinnedBar(row, j, {x - barWidth / 2 - 2.5f, base, barWidth + 5, unit}, pitch, number, labelY);
       const std::string word = elide(c_.fonts.small, label(j), pitch < 32 ? 96.0f : pitch - 4);
-      const float half = pitch < 32 ? std::max(textWidth(c_.fonts.small, word), textWidth(c_.fonts.monoSmall, number)) / 2 : 0;
-      const float left = x0 - 24 + half, middle = std::clamp(x, left, std::max(left, box.right() - 14 - half));
+      const float half =
+          pitch < 32 ? std::max(textWidth(c_.fonts.small, word), textWidth(c_.fonts.monoSmall, number)) / 2
+                     : 0;
+      const float left = x0 - 24 + half,
+                  middle = std::clamp(x, left, std::max(left, box.right() - 14 - half));
       textCentered(list_, c_.fonts.monoSmall, middle, labelY, c_.palette.text, number);
-      textCentered(list_, c_.fonts.small, middle, foot + 11, chosen ? c_.palette.text : c_.palette.muted, word);
+      textCentered(list_, c_.fonts.small, middle, foot + 11, chosen ? c_.palette.text : c_.palette.muted,
+                   word);
       if (half > 0) c_.widgetRects["bar:chosen"] = {middle - half, labelY - 7, 2 * half, foot + 18 - labelY};
     }
   }
@@ -498,9 +599,12 @@ class Inspector {
 void inspectorButtons(Context& c) {
   const Drag::Kind drag = c.view.drag.kind;
   const CellRef focus = spokenOf(c);
-  if (c.layout.inspector.empty() || drag == Drag::Kind::value || drag == Drag::Kind::paint || !c.tensor(focus.tensor)) return;
+  if (c.layout.inspector.empty() || drag == Drag::Kind::value || drag == Drag::Kind::paint ||
+      !c.tensor(focus.tensor))
+    return;
   const Box& board = c.layout.board;
-  const Box box = onScreen(c.layout, c.view, c.layout.inspectorIsBrief ? c.layout.inspectorBelow : c.layout.inspector);
+  const Box box =
+      onScreen(c.layout, c.view, c.layout.inspectorIsBrief ? c.layout.inspectorBelow : c.layout.inspector);
   if (box.bottom() < board.y || box.y > board.bottom()) return;
   ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
   const Explanation e = explainFocus(c, focus);
@@ -510,10 +614,9 @@ void inspectorButtons(Context& c) {
     if (stepperOf(c)) toggleStepper(c);
     c.requests.set(document::OptionId::gradient, stepperOf(c) || !c.state.gradient);
   }
-  if (const Box steps = stepsOf(c, raising); steps.width > 0 && Widgets(c).area("stepper", steps)) toggleStepper(c);
-  if (isRaising(c)) {
-    raiseList(c, listIn(c, box, row), true);
-  }
+  if (const Box steps = stepsOf(c, raising); steps.width > 0 && Widgets(c).area("stepper", steps))
+    toggleStepper(c);
+  if (isRaising(c)) { raiseList(c, listIn(c, box, row), true); }
   ImGui::PopClipRect();
 }
 

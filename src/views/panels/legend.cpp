@@ -10,8 +10,9 @@
 namespace views {
 namespace {
 
-constexpr int kMany = 32;  // tokens
-constexpr int kReduced = 128;  // tokens beyond which the pixels of thumbnails, or of the matrix, show the largest of several weights
+constexpr int kMany = 32;      // tokens
+constexpr int kReduced = 128;  // tokens beyond which the pixels of thumbnails, or of the matrix, show the
+                               // largest of several weights
 constexpr float kBar = 130, kHeight = 46, kEdgeGap = 10, kTitle = 26;
 
 std::string words(const document::Settings& s, draw::Scale scale, float end) {
@@ -19,7 +20,8 @@ std::string words(const document::Settings& s, draw::Scale scale, float end) {
   switch (scale) {
     case draw::Scale::linear: return "weight";
     case draw::Scale::root: return "weight, √ scale";
-    case draw::Scale::row: return s.columnLayout ? base::late<"weight ÷ its column's largest">() : "weight ÷ its row's largest";
+    case draw::Scale::row:
+      return s.columnLayout ? base::late<"weight ÷ its column's largest">() : "weight ÷ its row's largest";
   }
   return {};
 }
@@ -43,37 +45,50 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
   }
   list->AddRect({left, y}, {right, y + 8}, c.palette.border);
   const bool perRow = look.scale == draw::Scale::row;
-  const float most = perRow ? 1.0f : look.high, least = perRow && look.low < 0 ? -1.0f : perRow ? 0.0f : look.low;
+  const float most = perRow ? 1.0f : look.high, least = perRow && look.low < 0 ? -1.0f
+                                                        : perRow               ? 0.0f
+                                                                               : look.low;
   draw::Heatmap scale = look;
   scale.low = least, scale.high = most;
   if (perRow) scale.scale = draw::Scale::linear;
-  const float shares[] = {0, look.scale == draw::Scale::root ? 0.05f : 0.5f, look.scale == draw::Scale::root ? 0.25f : 0.5f, 1};
+  const float shares[] = {0, look.scale == draw::Scale::root ? 0.05f : 0.5f,
+                          look.scale == draw::Scale::root ? 0.25f : 0.5f, 1};
   for (const float share : shares) {
     const float value = least < 0 ? least + (most - least) * share : most * share;
     const float x = left + kBar * draw::fraction(scale, value, 1);
     list->AddLine({x, y + 8}, {x, y + 11}, c.palette.faint);
     const std::string number = tickNumber(value);
     const float half = textWidth(c.fonts.small, number) / 2;
-    textCentered(list, c.fonts.small, std::clamp(x, left + half, right - half), y + 19, c.palette.muted, number);
+    textCentered(list, c.fonts.small, std::clamp(x, left + half, right - half), y + 19, c.palette.muted,
+                 number);
   }
-  textRight(list, c.fonts.small, right, y + 36, c.palette.muted, words(c.state, look.scale, end) + (showsMost ? ", block maxima" : ""));
+  textRight(list, c.fonts.small, right, y + 36, c.palette.muted,
+            words(c.state, look.scale, end) + (showsMost ? ", block maxima" : ""));
 }
 
 /// Finds a place where it does not cover labels, titles or other matrices.
-[[gnu::noinline]] void placeLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look, float end) {
+[[gnu::noinline]] void placeLegend(Context& c, const MatrixPlace& m, const Box& box,
+                                   const draw::Heatmap& look, float end) {
   const bool showsMost = std::max(m.rows, m.cols) > kReduced;
-  const float width = std::max(kBar, textWidth(c.fonts.small, words(c.state, look.scale, end) + (showsMost ? ", block maxima" : "")));
-  // In the corner that the causal mask leaves empty; otherwise above, if there is room; otherwise over the corner.
-  const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 && box.width > width + 2 * kHeight + kEdgeGap && box.height > 4 * kHeight;
+  const float width = std::max(
+      kBar, textWidth(c.fonts.small, words(c.state, look.scale, end) + (showsMost ? ", block maxima" : "")));
+  // In the corner that the causal mask leaves empty; otherwise above, if there is room; otherwise over the
+  // corner.
+  const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 &&
+                      box.width > width + 2 * kHeight + kEdgeGap && box.height > 4 * kHeight;
   const Box upper = onScreen(c.layout, c.view, c.layout.heads);
-  const bool headsAreAbove = !c.layout.heads.empty() && upper.x < box.right() && upper.right() > box.x && upper.y < box.y;
-  // What is already above the weights: their column labels, and the title with the head, if it extends that far to the right.
+  const bool headsAreAbove =
+      !c.layout.heads.empty() && upper.x < box.right() && upper.right() > box.x && upper.y < box.y;
+  // What is already above the weights: their column labels, and the title with the head, if it extends that
+  // far to the right.
   const float labels = m.labelsAbove && m.slanted ? m.labelRoom : m.cell >= 14 ? 22.0f : 4.0f;
   const float taken = labels + (!m.title.empty() && box.width < 2 * width + 100 ? kTitle : 0);
-  float above = box.y - c.layout.board.y + c.view.scroll - kHeight - std::max(taken, 14.0f);  // what is left of the space above
+  float above = box.y - c.layout.board.y + c.view.scroll - kHeight -
+                std::max(taken, 14.0f);  // what is left of the space above
   for (const MatrixPlace& other : c.layout.matrices) {
     const Box o = onScreen(c.layout, c.view, other.box);
-    if (o.x < box.right() && o.right() > box.x && o.bottom() <= box.y) above = std::min(above, box.y - o.bottom() - kHeight - std::max(taken, 20.0f));
+    if (o.x < box.right() && o.right() > box.x && o.bottom() <= box.y)
+      above = std::min(above, box.y - o.bottom() - kHeight - std::max(taken, 20.0f));
   }
   float right = box.right() - kEdgeGap, y = box.y + kEdgeGap;
   if (!isFree && above >= 0 && !headsAreAbove) {
@@ -95,7 +110,10 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
 // A separate function, since all that the first frame needs to know is whether there is a legend.
 void weightLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look) {
   const bool many = std::max(m.rows, m.cols) > kMany;
-  const float end = look.scale != draw::Scale::row && c.summaries.range(TensorId::weights, c.trace.weights).size() > look.high ? look.high : 0.0f;
+  const float end = look.scale != draw::Scale::row &&
+                            c.summaries.range(TensorId::weights, c.trace.weights).size() > look.high
+                        ? look.high
+                        : 0.0f;
   const bool isPlain = look.scale == draw::Scale::linear && c.state.colors == document::Colors::own;
   if (many || !isPlain || end > 0) placeLegend(c, m, box, look, end);
 }

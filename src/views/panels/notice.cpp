@@ -11,7 +11,8 @@ namespace {
 
 constexpr float kPadding = 16, kLine = 20, kEdge = 11;
 
-/// Arranges pieces in lines of at most `most`, and calls `each` with every piece and its position. Text wraps, links do not.
+/// Arranges pieces in lines of at most `most`, and calls `each` with every piece and its position. Text
+/// wraps, links do not.
 template <class Each>
 ImVec2 flow(const Context& c, float most, Each each) {
   float x = 0, y = 0, widest = 0;
@@ -21,9 +22,7 @@ ImVec2 flow(const Context& c, float most, Each each) {
     while (!left.empty()) {
       std::string_view part = left;
       // Subscripts are used only in names of tensors; other text, such as what was typed, is drawn as it is.
-      const auto width = [&] {
-        return textWidth(c.fonts.text, part);
-      };
+      const auto width = [&] { return textWidth(c.fonts.text, part); };
       while (x + width() > most && !piece.cell) {
         const std::size_t space = part.substr(0, part.size() - 1).rfind(' ');
         if (space == std::string_view::npos) break;
@@ -47,15 +46,18 @@ ImVec2 flow(const Context& c, float most, Each each) {
 std::vector<CellRef> changeable(const Context& c, CellRef cell) {
   cell.tensor = shownTensor(cell.tensor);
   std::vector<attention::Region> sources = attention::sources(c.spec, c.inputs, cell);
-  if (sources.empty() && attention::isOfPairs(cell.tensor)) {  // a masked cell has no sources, but its score has
+  if (sources.empty() &&
+      attention::isOfPairs(cell.tensor)) {  // a masked cell has no sources, but its score has
     cell.tensor = TensorId::raw;
     sources = attention::sources(c.spec, c.inputs, cell);
   }
   std::vector<CellRef> found;
   for (const attention::Region& r : sources) {
-    const bool isKnown = std::any_of(found.begin(), found.end(), [&](const CellRef& f) { return f.tensor == r.tensor; });
+    const bool isKnown =
+        std::any_of(found.begin(), found.end(), [&](const CellRef& f) { return f.tensor == r.tensor; });
     if (isKnown || !c.editable(r.tensor) || !c.layout.find(r.tensor)) continue;
-    const bool ofItsKey = attention::isOfPairs(cell.tensor) && attention::rowsOf(r.tensor) == attention::Rows::keys;
+    const bool ofItsKey =
+        attention::isOfPairs(cell.tensor) && attention::rowsOf(r.tensor) == attention::Rows::keys;
     found.push_back({r.tensor, r.head, ofItsKey ? cell.col : r.row, r.col});
   }
   return found;
@@ -65,9 +67,11 @@ std::vector<CellRef> changeable(const Context& c, CellRef cell) {
 
 Notice whyFixed(const Context& c, CellRef cell) {
   const std::string name = attention::symbol(cell.tensor, c.spec.score);
-  if (document::isEditable(c.state, cell.tensor)) return {{{whyLocked(c, attention::name(cell.tensor), name), {}}}, false};
+  if (document::isEditable(c.state, cell.tensor))
+    return {{{whyLocked(c, attention::name(cell.tensor), name), {}}}, false};
   const std::vector<CellRef> inputs = changeable(c, cell);
-  if (inputs.empty()) return {{{name + " is computed, and nothing that it is computed from can be changed here.", {}}}, false};
+  if (inputs.empty())
+    return {{{name + " is computed, and nothing that it is computed from can be changed here.", {}}}, false};
   Notice notice{{{name + " is computed: change ", {}}}, false};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (i > 0) notice.pieces.push_back({i + 1 < inputs.size() ? ", " : " or ", {}});
@@ -95,17 +99,21 @@ void notice(Context& c) {
   const float most = std::min(size.x - 48, 720.0f) - 2 * kPadding;
   const ImVec2 extent = flow(c, most, [](auto&&...) {});
   const float width = std::ceil(extent.x) + 2 * kPadding, height = extent.y + 2 * kEdge - 4;
-  const Box box{std::floor((size.x - width) / 2), std::floor(c.layout.board.bottom() - height - 20), width, height};
+  const Box box{std::floor((size.x - width) / 2), std::floor(c.layout.board.bottom() - height - 20), width,
+                height};
   // A window of its own, so that a press on it is not also a press on the board below.
   ImGui::SetNextWindowPos({box.x, box.y});
   ImGui::SetNextWindowSize({box.width, box.height});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
-  ImGui::Begin("##notice", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                                        ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoBackground);
+  ImGui::Begin("##notice", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoFocusOnAppearing |
+                   ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar();
   ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
   const bool isError = c.view.notice.isError;
-  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, isError ? c.palette.error : c.palette.ink, 8);
+  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, isError ? c.palette.error : c.palette.ink,
+                      8);
   const ImU32 ink = isError ? textOn(toColor(c.palette.error)) : c.palette.inkText;
   std::optional<CellRef> to;
   flow(c, most, [&](const Notice::Piece& piece, std::string_view words, float x, float y, float wide) {

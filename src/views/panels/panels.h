@@ -24,11 +24,13 @@ void lowerCardButtons(Context& context);
 inline float normsWidth(float card) { return card < 420 ? 62 : 92; }
 /// Shows the pinned board in place of the present one, while a key or its button is held.
 void lookBefore(Context& context);
-/// The card's view Arcs, below its title: "who attends to whom", a curve from each query to each key, as thick as the weight.
+/// The card's view Arcs, below its title: "who attends to whom", a curve from each query to each key, as
+/// thick as the weight.
 void arcs(Context& context, const Box& area, float titleEnd);
 /// The card's view Loops: the formula of the focused cell as nested loops.
 void loops(Context& context, const Box& area);
-/// The arithmetic of the focused cell and its row as bars, or what would raise it; inspectorButtons() handles presses.
+/// The arithmetic of the focused cell and its row as bars, or what would raise it; inspectorButtons() handles
+/// presses.
 void inspector(Context& context);
 void inspectorButtons(Context& context);
 /// The options, as a fixed column or a drawer.
@@ -43,9 +45,11 @@ void editing(Context& context);
 void bar(Context& context);
 /// A text field for the words of the queries or of the keys.
 void sentenceField(Context& context, Widgets& widgets, std::string_view name, const Box& box, bool ofKeys);
-/// The first steps on a first visit (ViewState::coach), each beside what it is about; does nothing if there are none.
+/// The first steps on a first visit (ViewState::coach), each beside what it is about; does nothing if there
+/// are none.
 void coach(Context& context);
-/// Is this one of S, V and O on a first visit, where the reader has not been yet? Only its row of the focused cell has numbers.
+/// Is this one of S, V and O on a first visit, where the reader has not been yet? Only its row of the focused
+/// cell has numbers.
 bool isQuiet(const Context& context, attention::TensorId id);
 /// The list of keys and information about the build, in front of everything.
 void help(Context& context);
@@ -53,7 +57,8 @@ void help(Context& context);
 void form(Context& context);
 /// The page that is open in place of the board: block, segments, an experiment …
 void page(Context& context);
-/// Requests a page, or the board with the layer, like any option. Does nothing if the host page locked the view.
+/// Requests a page, or the board with the layer, like any option. Does nothing if the host page locked the
+/// view.
 void showView(Context& context, document::View view);
 /// Handles keys on a page. Returns true if one was used.
 bool pageKeys(Context& context);
@@ -94,7 +99,8 @@ bool sumsToOne(const document::Settings& settings);
 /// Can weights of this normaliser be negative?
 bool isSigned(const document::Settings& settings);
 
-/// A legend for the colours of the weights, beside them: shown where there are many tokens, or the scale is not linear.
+/// A legend for the colours of the weights, beside them: shown where there are many tokens, or the scale is
+/// not linear.
 void weightLegend(Context& context, const MatrixPlace& place, const Box& box, const draw::Heatmap& look);
 
 /// Converts content coordinates to window coordinates of the scrolled board.
@@ -103,7 +109,8 @@ Box onScreen(const Layout& layout, const ViewState& view, Box content);
 float maxScroll(const Layout& layout);
 /// Draws a card with a title; returns the y below the title.
 float card(Context& context, const Box& box, std::string_view title);
-/// A tab: text with a line below it while it is open, 2 pixels high at the bottom of `box`. Returns true when it is clicked.
+/// A tab: text with a line below it while it is open, 2 pixels high at the bottom of `box`. Returns true when
+/// it is clicked.
 bool tab(Context& context, std::string_view name, const Box& box, std::string_view words, bool open);
 void drawTab(Context& context, const Box& box, std::string_view words, bool open, bool small = false);
 

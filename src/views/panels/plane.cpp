@@ -19,14 +19,15 @@ using attention::PlanePoint;
 using attention::Tensor;
 using Tip = PlaneView::Tip;
 
-constexpr float kSide = 178, kValuesSide = 202;           // height of the numbers beside the plane
-constexpr float kRoomForSide = 430;    // in cards of at least this width
-constexpr float kFoot = 46;            // height of the numbers below it otherwise
-constexpr int kArrows = 40;            // with more rows, only the selected ones are arrows, the others dots
-constexpr float kNamedLength = 20;     // pixels; shorter arrows are not named
-constexpr int kNamed = 14;             // with more queries, only the selected one is named, and the keys that it sees
+constexpr float kSide = 178, kValuesSide = 202;  // height of the numbers beside the plane
+constexpr float kRoomForSide = 430;              // in cards of at least this width
+constexpr float kFoot = 46;                      // height of the numbers below it otherwise
+constexpr int kArrows = 40;         // with more rows, only the selected ones are arrows, the others dots
+constexpr float kNamedLength = 20;  // pixels; shorter arrows are not named
+constexpr int kNamed = 14;  // with more queries, only the selected one is named, and the keys that it sees
 constexpr float kSlop = 3;
-constexpr double kMargin = 1.02;       // how far beyond the visible range a tip may be left before the range is recomputed
+constexpr double kMargin =
+    1.02;  // how far beyond the visible range a tip may be left before the range is recomputed
 
 float distance(const Tip& tip, float x, float y) { return std::hypot(tip.x - x, tip.y - y); }
 float reachOf(bool touch) { return touch ? 22.0f : 11.0f; }
@@ -39,7 +40,8 @@ const Tip* nearest(const PlaneView& view, float x, float y, float reach) {
   return best;
 }
 
-/// The visible rows of the head on the board, as the score reads them: after rotation, where positions are rotary.
+/// The visible rows of the head on the board, as the score reads them: after rotation, where positions are
+/// rotary.
 struct Vectors {
   Vectors(const Context& c, bool values) {
     if (values) {
@@ -47,7 +49,8 @@ struct Vectors {
       return;
     }
     first = {TensorId::q, &attention::queriesOf(c.trace), c.state.focusHead, c.rowsSoFar()};
-    second = {TensorId::k, &attention::keysOf(c.trace), sliceOf(c.state, TensorId::k).head, c.state.keyTokens};
+    second = {TensorId::k, &attention::keysOf(c.trace), sliceOf(c.state, TensorId::k).head,
+              c.state.keyTokens};
   }
 
   struct Part {
@@ -83,19 +86,21 @@ bool isInside(const PlaneShown& shown, const std::vector<const float*>& rows) {
   const double more = (kMargin - 1) * std::max(shown.right - shown.left, shown.high - shown.low);
   return std::all_of(rows.begin(), rows.end(), [&](const float* row) {
     const PlanePoint at = shown.plane.at(row);
-    return at.x >= shown.left - more && at.x <= shown.right + more && at.y >= shown.low - more && at.y <= shown.high + more;
+    return at.x >= shown.left - more && at.x <= shown.right + more && at.y >= shown.low - more &&
+           at.y <= shown.high + more;
   });
 }
 
-/// The plane. It is kept while a tip is dragged, and afterwards until something else changes: an arrow must not move away from the pointer
-/// because its change rotated the axes.
+/// The plane. It is kept while a tip is dragged, and afterwards until something else changes: an arrow must
+/// not move away from the pointer because its change rotated the axes.
 const PlaneShown& shownPlane(const Context& c, const Vectors& vectors) {
   PlaneView& view = c.view.plane;
   const bool values = isValues(c);
   const PlaneView::Key key{c.revision, c.state.focusHead, values, view.held.has_value()};
   if (view.key == key) return view.shown;
   const std::vector<const float*> rows = vectors.all();
-  const bool stays = view.key && view.key->head == key.head && view.key->values == values && view.shown.plane.columns() == vectors.columns() &&
+  const bool stays = view.key && view.key->head == key.head && view.key->values == values &&
+                     view.shown.plane.columns() == vectors.columns() &&
                      (key.held || view.settling > 0 || view.key->revision == key.revision);
   if (!stays) view.shown.plane = attention::principalPlane(rows, vectors.columns(), values);
   view.shown.shares = attention::sharesOf(view.shown.plane, rows);
@@ -108,7 +113,8 @@ const PlaneShown& shownPlane(const Context& c, const Vectors& vectors) {
 bool isProduct(const Context& c) { return document::isDotProduct(c.state.score); }
 double scaleOf(const Context& c) {
   if (c.state.score == attention::Score::dot) return 1;
-  return c.state.scaleBy != 0.0f ? double{c.state.scaleBy} : 1 / std::sqrt(static_cast<double>(c.state.headDim));
+  return c.state.scaleBy != 0.0f ? double{c.state.scaleBy}
+                                 : 1 / std::sqrt(static_cast<double>(c.state.headDim));
 }
 
 double dot(const float* a, const float* b, int columns) {
@@ -117,7 +123,9 @@ double dot(const float* a, const float* b, int columns) {
   return sum;
 }
 
-std::string nth(const char* letter, int row) { return letter + attention::explanation_format::subscript(row + 1); }
+std::string nth(const char* letter, int row) {
+  return letter + attention::explanation_format::subscript(row + 1);
+}
 std::string percent(double share) { return formatNumber(share * 100, 0) + " %"; }
 
 /// 1, 2, 2.5 or 5 times a power of ten, at least `least`.
@@ -133,12 +141,21 @@ double niceStep(double least) {
 class PlaneCard {
  public:
   PlaneCard(Context& c, const Box& card)
-      : c_(c), list_(ImGui::GetWindowDrawList()), p_(c.palette), values_(isValues(c)), vectors_(c, values_), shown_(shownPlane(c, vectors_)),
-        pair_(chosenPair(c)), columns_(vectors_.columns()), top_(card.y + 40) {
+      : c_(c),
+        list_(ImGui::GetWindowDrawList()),
+        p_(c.palette),
+        values_(isValues(c)),
+        vectors_(c, values_),
+        shown_(shownPlane(c, vectors_)),
+        pair_(chosenPair(c)),
+        columns_(vectors_.columns()),
+        top_(card.y + 40) {
     const bool beside = card.width >= kRoomForSide;
     const float side = values_ ? kValuesSide : kSide;  // the table of values has an additional column
-    area_ = {card.x + 1, top_, card.width - 2 - (beside ? side : 0), card.bottom() - 1 - top_ - (beside ? 0 : kFoot)};
-    side_ = beside ? Box{area_.right(), top_, side, area_.height} : Box{card.x + 1, area_.bottom(), area_.width, kFoot};
+    area_ = {card.x + 1, top_, card.width - 2 - (beside ? side : 0),
+             card.bottom() - 1 - top_ - (beside ? 0 : kFoot)};
+    side_ = beside ? Box{area_.right(), top_, side, area_.height}
+                   : Box{card.x + 1, area_.bottom(), area_.width, kFoot};
     isBeside_ = beside;
     place();
   }
@@ -175,7 +192,8 @@ class PlaneCard {
     view.originY = area_.midY() + static_cast<float>((shown_.low + shown_.high) / 2 * unit);
   }
   ImVec2 pixel(PlanePoint at) const {
-    return {c_.view.plane.originX + static_cast<float>(at.x) * unit_, c_.view.plane.originY - static_cast<float>(at.y) * unit_};
+    return {c_.view.plane.originX + static_cast<float>(at.x) * unit_,
+            c_.view.plane.originY - static_cast<float>(at.y) * unit_};
   }
   PlanePoint zero() const {
     const std::vector<float> none(static_cast<std::size_t>(columns_));
@@ -184,9 +202,17 @@ class PlaneCard {
 
   // --- common to both views
 
-  std::string columnName(int which) const { return (columns_ > 2 ? base::late<"axis ">() : c_.state.columnLayout ? base::late<"row ">() : base::late<"column ">()) + std::to_string(which); }
+  std::string columnName(int which) const {
+    return (columns_ > 2            ? base::late<"axis ">()
+            : c_.state.columnLayout ? base::late<"row ">()
+                                    : base::late<"column ">()) +
+           std::to_string(which);
+  }
 
-  std::string bothColumns() const { return c_.state.columnLayout ? base::late<"both rows, as they are">() : base::late<"both columns, as they are">(); }
+  std::string bothColumns() const {
+    return c_.state.columnLayout ? base::late<"both rows, as they are">()
+                                 : base::late<"both columns, as they are">();
+  }
 
   void axes() {
     const ImVec2 at = pixel(zero());
@@ -194,7 +220,8 @@ class PlaneCard {
     list_->AddLine({at.x, area_.y}, {at.x, area_.bottom()}, p_.border);
     const std::string one = columnName(1), two = columnName(2);
     const float oneWidth = textWidth(c_.fonts.small, one), twoWidth = textWidth(c_.fonts.small, two);
-    const float y = std::clamp(at.y + 10, area_.y + 12, area_.bottom() - 26), x = std::clamp(at.x + 6, area_.x + 6, area_.right() - twoWidth - oneWidth - 20);
+    const float y = std::clamp(at.y + 10, area_.y + 12, area_.bottom() - 26),
+                x = std::clamp(at.x + 6, area_.x + 6, area_.right() - twoWidth - oneWidth - 20);
     name({area_.right() - oneWidth - 6, y - 8, oneWidth, 16}, one, c_.fonts.small, p_.muted);
     if (columns_ > 1) name({x, area_.bottom() - 18, twoWidth, 16}, two, c_.fonts.small, p_.muted);
   }
@@ -204,23 +231,40 @@ class PlaneCard {
     taken_.push_back(box);
   }
   bool isFree(const Box& box, bool ofPoints) const {
-    if (box.x < area_.x + 2 || box.right() > area_.right() - 2 || box.y < area_.y + 1 || box.bottom() > area_.bottom() - 1) return false;
-    const auto meets = [&](const Box& t) { return box.x < t.right() + 2 && box.right() > t.x - 2 && box.y < t.bottom() && box.bottom() > t.y; };
-    return std::none_of(taken_.begin(), taken_.end(), meets) && (!ofPoints || std::none_of(points_.begin(), points_.end(), meets));
+    if (box.x < area_.x + 2 || box.right() > area_.right() - 2 || box.y < area_.y + 1 ||
+        box.bottom() > area_.bottom() - 1)
+      return false;
+    const auto meets = [&](const Box& t) {
+      return box.x < t.right() + 2 && box.right() > t.x - 2 && box.y < t.bottom() && box.bottom() > t.y;
+    };
+    return std::none_of(taken_.begin(), taken_.end(), meets) &&
+           (!ofPoints || std::none_of(points_.begin(), points_.end(), meets));
   }
-  /// Places a label beside a point of that radius, preferably on the side away from `from`, where nothing has been placed yet. `must`: if
-  /// nothing is free, over points or anything else.
-  void label(ImVec2 at, ImVec2 from, std::string_view words, bool strong, ImU32 color, bool must, float radius = 3) {
+  /// Places a label beside a point of that radius, preferably on the side away from `from`, where nothing has
+  /// been placed yet. `must`: if nothing is free, over points or anything else.
+  void label(ImVec2 at, ImVec2 from, std::string_view words, bool strong, ImU32 color, bool must,
+             float radius = 3) {
     ImFont* font = strong ? c_.fonts.strong : c_.fonts.small;
     const std::string fitting = elide(font, words, 120);
     const float width = textWidth(font, fitting), high = 16;
     const float dx = at.x - from.x, dy = at.y - from.y;
-    const float by = radius + 4, right = at.x + by, left = at.x - by - width, middle = at.x - width / 2, over = at.y - by - 1 - high, under = at.y + by + 1;
+    const float by = radius + 4, right = at.x + by, left = at.x - by - width, middle = at.x - width / 2,
+                over = at.y - by - 1 - high, under = at.y + by + 1;
     const bool flat = std::fabs(dx) > std::fabs(dy);
-    const Box onRight{right, at.y - high / 2, width, high}, onLeft{left, at.y - high / 2, width, high}, above{middle, over, width, high}, below{middle, under, width, high};
-    const Box away = flat ? (dx > 0 ? onRight : onLeft) : dy > 0 ? below : above, aslant{dx > 0 ? right : left, dy > 0 ? under - 4 : over + 4, width, high};
-    const Box places[] = {away, aslant, flat ? above : onRight, flat ? below : onLeft, flat ? onRight : above, flat ? onLeft : below};
-    const ImVec2 behindTip{at.x - dx * 0.3f, at.y - dy * 0.3f};  // a label over its own arrow would be hard to assign
+    const Box onRight{right, at.y - high / 2, width, high}, onLeft{left, at.y - high / 2, width, high},
+        above{middle, over, width, high}, below{middle, under, width, high};
+    const Box away = flat     ? (dx > 0 ? onRight : onLeft)
+                     : dy > 0 ? below
+                              : above,
+              aslant{dx > 0 ? right : left, dy > 0 ? under - 4 : over + 4, width, high};
+    const Box places[] = {away,
+                          aslant,
+                          flat ? above : onRight,
+                          flat ? below : onLeft,
+                          flat ? onRight : above,
+                          flat ? onLeft : below};
+    const ImVec2 behindTip{at.x - dx * 0.3f,
+                           at.y - dy * 0.3f};  // a label over its own arrow would be hard to assign
     for (const bool ofPoints : {true, false}) {
       for (const Box& box : places) {
         if (!isFree(box, ofPoints) || (!must && box.contains(behindTip.x, behindTip.y))) continue;
@@ -229,32 +273,42 @@ class PlaneCard {
       }
       if (!must) return;
     }
-    const Box box{std::clamp(away.x, area_.x + 4, std::max(area_.x + 4, area_.right() - width - 4)), std::clamp(away.y, area_.y + 2, area_.bottom() - high - 2), width, high};
+    const Box box{std::clamp(away.x, area_.x + 4, std::max(area_.x + 4, area_.right() - width - 4)),
+                  std::clamp(away.y, area_.y + 2, area_.bottom() - high - 2), width, high};
     behind(box);
     name(box, fitting, font, color);
   }
   /// Fades what lies under a label.
-  void behind(const Box& box) { list_->AddRectFilled({box.x - 2, box.y + 1}, {box.right() + 2, box.bottom() - 1}, withAlpha(p_.panel, 0.8f), 3); }
+  void behind(const Box& box) {
+    list_->AddRectFilled({box.x - 2, box.y + 1}, {box.right() + 2, box.bottom() - 1},
+                         withAlpha(p_.panel, 0.8f), 3);
+  }
   std::string tokenName(const char* letter, bool ofKeys, int row) const {
-    return nth(letter, row) + " " + (ofKeys ? document::keyLabels(c_.state) : c_.state.labels)[static_cast<std::size_t>(row)];
+    return nth(letter, row) + " " +
+           (ofKeys ? document::keyLabels(c_.state) : c_.state.labels)[static_cast<std::size_t>(row)];
   }
   void tip(TensorId id, int row, ImVec2 at) {
     c_.view.plane.tips.push_back({id, row, at.x, at.y});
-    c_.widgetRects["tip:" + std::string(attention::name(id)) + ":" + std::to_string(row)] = {at.x - 8, at.y - 8, 16, 16};
+    c_.widgetRects["tip:" + std::string(attention::name(id)) + ":" + std::to_string(row)] = {
+        at.x - 8, at.y - 8, 16, 16};
     points_.push_back({at.x - 3, at.y - 3, 6, 6});
   }
-  bool isMasked(int key) const { return std::isinf(c_.trace.masked.at(c_.state.focusHead, pair_.query, key)); }
+  bool isMasked(int key) const {
+    return std::isinf(c_.trace.masked.at(c_.state.focusHead, pair_.query, key));
+  }
 
   // --- queries and keys
 
   void arrow(ImVec2 from, ImVec2 to, ImU32 color, float thick, float head) {
     const float length = std::hypot(to.x - from.x, to.y - from.y);
     if (length < 1.5f) return list_->AddCircleFilled(to, thick + 1.5f, color, 12);
-    const float ux = (to.x - from.x) / length, uy = (to.y - from.y) / length, tipLength = std::min(head, length);
+    const float ux = (to.x - from.x) / length, uy = (to.y - from.y) / length,
+                tipLength = std::min(head, length);
     const ImVec2 neck{to.x - ux * tipLength, to.y - uy * tipLength};
     list_->AddLine(from, neck, color, thick);
     const float half = tipLength * 0.42f;
-    list_->AddTriangleFilled(to, {neck.x - uy * half, neck.y + ux * half}, {neck.x + uy * half, neck.y - ux * half}, color);
+    list_->AddTriangleFilled(to, {neck.x - uy * half, neck.y + ux * half},
+                             {neck.x + uy * half, neck.y - ux * half}, color);
   }
 
   void arrows() {
@@ -281,24 +335,31 @@ class PlaneCard {
       }
     }
     if (hasPinnedCells(c_)) {
-      fromPinned(attention::queriesOf(c_.pin->trace()).row(c_.state.focusHead, pair_.query), vectors_.first.row(pair_.query), p_.query);
-      fromPinned(attention::keysOf(c_.pin->trace()).row(vectors_.second.head, pair_.key), vectors_.second.row(pair_.key), p_.key);
+      fromPinned(attention::queriesOf(c_.pin->trace()).row(c_.state.focusHead, pair_.query),
+                 vectors_.first.row(pair_.query), p_.query);
+      fromPinned(attention::keysOf(c_.pin->trace()).row(vectors_.second.head, pair_.key),
+                 vectors_.second.row(pair_.key), p_.key);
     }
     list_->AddCircleFilled(origin, 3, p_.text, 12);
     c_.widgetRects["plane:origin"] = {origin.x - 1, origin.y - 1, 2, 2};
     const auto queryName = [&](int i, bool chosen) {
-      label(pixel(shown_.plane.at(vectors_.first.row(i))), origin, chosen ? tokenName("q", false, i) : nth("q", i), chosen, p_.query, chosen);
+      label(pixel(shown_.plane.at(vectors_.first.row(i))), origin,
+            chosen ? tokenName("q", false, i) : nth("q", i), chosen, p_.query, chosen);
     };
     const auto keyName = [&](int j, bool chosen) {
-      label(pixel(shown_.plane.at(vectors_.second.row(j))), origin, tokenName("k", true, j), chosen, p_.key, chosen);
+      label(pixel(shown_.plane.at(vectors_.second.row(j))), origin, tokenName("k", true, j), chosen, p_.key,
+            chosen);
     };
     // Arrows hardly longer than their tips are not named: the name would cover other arrows.
-    const auto isLong = [&](const PlanePoint& to) { return std::hypot(pixel(to).x - origin.x, pixel(to).y - origin.y) >= kNamedLength; };
+    const auto isLong = [&](const PlanePoint& to) {
+      return std::hypot(pixel(to).x - origin.x, pixel(to).y - origin.y) >= kNamedLength;
+    };
     queryName(pair_.query, true), keyName(pair_.key, true);
     for (const ImVec2& at : pinnedAt_) label(at, origin, base::late<"pinned">(), false, p_.muted, false);
     const bool few = vectors_.first.rows + vectors_.second.rows <= 2 * kNamed;
     for (int j = 0; j < std::min(vectors_.second.rows, kArrows); ++j) {
-      if (j != pair_.key && (few || !isMasked(j)) && isLong(shown_.plane.at(vectors_.second.row(j)))) keyName(j, false);
+      if (j != pair_.key && (few || !isMasked(j)) && isLong(shown_.plane.at(vectors_.second.row(j))))
+        keyName(j, false);
     }
     for (int i = 0; few && i < vectors_.first.rows; ++i) {
       if (i != pair_.query && isLong(shown_.plane.at(vectors_.first.row(i)))) queryName(i, false);
@@ -312,7 +373,8 @@ class PlaneCard {
       const float length = std::hypot(b.x - a.x, b.y - a.y);
       for (float at = 6; at < length; at += 7) {
         const float from = at / length, to = std::min(1.0f, (at + 4) / length);
-        list_->AddLine({a.x + (b.x - a.x) * from, a.y + (b.y - a.y) * from}, {a.x + (b.x - a.x) * to, a.y + (b.y - a.y) * to}, color, 1.4f);
+        list_->AddLine({a.x + (b.x - a.x) * from, a.y + (b.y - a.y) * from},
+                       {a.x + (b.x - a.x) * to, a.y + (b.y - a.y) * to}, color, 1.4f);
       }
       list_->AddCircle(a, 4.5f, color, 20, 1.6f);
       pinnedAt_.push_back(a);
@@ -324,12 +386,17 @@ class PlaneCard {
     const PlanePoint q = shown_.plane.at(vectors_.first.row(pair_.query));
     const double length = std::hypot(q.x, q.y), scale = scaleOf(c_);
     if (length * static_cast<double>(unit_) < 4) return;
-    const double reach = std::hypot(static_cast<double>(area_.width), static_cast<double>(area_.height)) / static_cast<double>(unit_);
+    const double reach = std::hypot(static_cast<double>(area_.width), static_cast<double>(area_.height)) /
+                         static_cast<double>(unit_);
     const double step = niceStep(scale * length * 46 / static_cast<double>(unit_));
     const int most = static_cast<int>(std::min(40.0, scale * length * reach / step));
-    const float ux = static_cast<float>(q.x / length), uy = static_cast<float>(-q.y / length);  // direction of the query, in pixels
+    const float ux = static_cast<float>(q.x / length),
+                uy = static_cast<float>(-q.y / length);  // direction of the query, in pixels
     const ImVec2 origin = pixel({});
-    const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)) + (std::fmod(step / std::pow(10.0, std::floor(std::log10(step))), 1.0) > 0.1 ? 1 : 0), 0, 4);
+    const int decimals =
+        std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)) +
+                       (std::fmod(step / std::pow(10.0, std::floor(std::log10(step))), 1.0) > 0.1 ? 1 : 0),
+                   0, 4);
     for (int n = -most; n <= most; ++n) {
       const auto away = static_cast<float>(n * step / (scale * length)) * unit_;
       const ImVec2 foot{origin.x + ux * away, origin.y + uy * away};
@@ -340,14 +407,17 @@ class PlaneCard {
         from = std::max(from, std::min(a, b)), to = std::min(to, std::max(a, b));
         return true;
       };
-      if (!cut(foot.x, -uy, area_.x, area_.right()) || !cut(foot.y, ux, area_.y, area_.bottom()) || from >= to) continue;
+      if (!cut(foot.x, -uy, area_.x, area_.right()) || !cut(foot.y, ux, area_.y, area_.bottom()) ||
+          from >= to)
+        continue;
       const ImVec2 a{foot.x - uy * from, foot.y + ux * from}, b{foot.x - uy * to, foot.y + ux * to};
       list_->AddLine(a, b, withAlpha(p_.query, n == 0 ? 0.55f : 0.22f), n == 0 ? 1.3f : 1.0f);
       const ImVec2 end = a.y < b.y ? a : b;
       const std::string number = formatNumber(n * step, decimals);
       const std::string words = n == 0 ? base::late<"score 0">() : n > 0 ? "+" + number : number;
       const float width = textWidth(c_.fonts.small, words);
-      const Box box{std::clamp(end.x - width / 2, area_.x + 4, area_.right() - width - 4), std::clamp(end.y + 4, area_.y + 4, area_.bottom() - 20), width, 16};
+      const Box box{std::clamp(end.x - width / 2, area_.x + 4, area_.right() - width - 4),
+                    std::clamp(end.y + 4, area_.y + 4, area_.bottom() - 20), width, 16};
       if (!isFree(box, true)) continue;
       list_->AddRectFilled({box.x - 2, box.y}, {box.right() + 2, box.bottom()}, p_.panel, 3);
       name(box, words, c_.fonts.small, p_.query);
@@ -365,14 +435,20 @@ class PlaneCard {
     }
     std::vector<ImVec2> corners;
     for (const PlanePoint& corner : attention::hullOf(seen)) corners.push_back(pixel(corner));
-    std::reverse(corners.begin(), corners.end());  // clockwise on the screen, as required by Dear ImGui's antialiasing
+    std::reverse(corners.begin(),
+                 corners.end());  // clockwise on the screen, as required by Dear ImGui's antialiasing
     const auto count = static_cast<int>(corners.size());
-    if (count > 2) list_->AddConvexPolyFilled(corners.data(), count, withAlpha(p_.value, p_.dark ? 0.16f : 0.1f));
-    if (count > 1) list_->AddPolyline(corners.data(), count, withAlpha(p_.value, 0.55f), count > 2 ? ImDrawFlags_Closed : 0, 1.2f);
+    if (count > 2)
+      list_->AddConvexPolyFilled(corners.data(), count, withAlpha(p_.value, p_.dark ? 0.16f : 0.1f));
+    if (count > 1)
+      list_->AddPolyline(corners.data(), count, withAlpha(p_.value, 0.55f),
+                         count > 2 ? ImDrawFlags_Closed : 0, 1.2f);
     for (int j = 0; j < vectors_.first.rows; ++j) {
       const float w = std::fabs(weight(j));
       const ImVec2 at = pixel(shown_.plane.at(vectors_.first.row(j)));
-      if (w >= attention::kLink) list_->AddLine(output, at, withAlpha(p_.weight, j == pair_.key ? 0.85f : 0.4f), 1 + 6 * std::min(w, 1.0f));
+      if (w >= attention::kLink)
+        list_->AddLine(output, at, withAlpha(p_.weight, j == pair_.key ? 0.85f : 0.4f),
+                       1 + 6 * std::min(w, 1.0f));
     }
     for (int j = 0; j < vectors_.first.rows; ++j) {
       const ImVec2 at = pixel(shown_.plane.at(vectors_.first.row(j)));
@@ -391,7 +467,9 @@ class PlaneCard {
     label(output, {output.x, output.y + 1}, nth("o", pair_.query), true, p_.text, true, 6.5f);
     for (const bool chosen : {true, false}) {
       for (int j = 0; j < std::min(vectors_.first.rows, kArrows); ++j) {
-        if ((j == pair_.key) == chosen) label(pixel(shown_.plane.at(vectors_.first.row(j))), away, tokenName("v", true, j), chosen, p_.value, chosen, chosen ? 8.5f : 4.5f);
+        if ((j == pair_.key) == chosen)
+          label(pixel(shown_.plane.at(vectors_.first.row(j))), away, tokenName("v", true, j), chosen,
+                p_.value, chosen, chosen ? 8.5f : 4.5f);
       }
     }
   }
@@ -404,20 +482,26 @@ class PlaneCard {
     ImU32 color;
     bool strong = false;
   };
-  double length(const Vectors::Part& part, int row) const { return std::sqrt(dot(part.row(row), part.row(row), columns_)); }
+  double length(const Vectors::Part& part, int row) const {
+    return std::sqrt(dot(part.row(row), part.row(row), columns_));
+  }
 
   std::string angleWords() const {
     const double q = length(vectors_.first, pair_.query), k = length(vectors_.second, pair_.key);
     if (q == 0 || k == 0) return "–";
-    const double cosine = dot(vectors_.first.row(pair_.query), vectors_.second.row(pair_.key), columns_) / (q * k);
+    const double cosine =
+        dot(vectors_.first.row(pair_.query), vectors_.second.row(pair_.key), columns_) / (q * k);
     return formatNumber(std::acos(std::clamp(cosine, -1.0, 1.0)) * 180 / std::numbers::pi, 0) + "°";
   }
-  std::string product() const { return formatNumber(dot(vectors_.first.row(pair_.query), vectors_.second.row(pair_.key), columns_), 2); }
+  std::string product() const {
+    return formatNumber(dot(vectors_.first.row(pair_.query), vectors_.second.row(pair_.key), columns_), 2);
+  }
   std::string queryName() const { return nth("q", pair_.query); }
   std::string keyName() const { return nth("k", pair_.key); }
 
   float line(float y, std::string_view words, std::string_view number, ImU32 color, bool strong = false) {
-    textMiddle(list_, strong ? c_.fonts.smallStrong : c_.fonts.small, side_.x + 15, y, color, elide(c_.fonts.small, words, side_.width - 30 - textWidth(c_.fonts.monoSmall, number) - 6));
+    textMiddle(list_, strong ? c_.fonts.smallStrong : c_.fonts.small, side_.x + 15, y, color,
+               elide(c_.fonts.small, words, side_.width - 30 - textWidth(c_.fonts.monoSmall, number) - 6));
     textRight(list_, c_.fonts.monoSmall, side_.right() - 15, y, p_.text, number);
     return y + 18;
   }
@@ -427,23 +511,33 @@ class PlaneCard {
   }
 
   void numbersBeside() {
-    const std::string head = c_.state.heads > 1 ? base::late<" of head ">() + std::to_string(c_.state.focusHead + 1) : "";
+    const std::string head =
+        c_.state.heads > 1 ? base::late<" of head ">() + std::to_string(c_.state.focusHead + 1) : "";
     float y = side_.y + 18;
-    textMiddle(list_, c_.fonts.smallStrong, side_.x + 15, y, p_.text, (values_ ? base::late<"All values">() : base::late<"All q and k">()) + head);
+    textMiddle(list_, c_.fonts.smallStrong, side_.x + 15, y, p_.text,
+               (values_ ? base::late<"All values">() : base::late<"All q and k">()) + head);
     y += 18;
     if (columns_ <= 2) {
-      textMiddle(list_, c_.fonts.small, side_.x + 15, y, p_.muted, columns_ == 2 ? bothColumns() : c_.state.columnLayout ? base::late<"the one row there is">() : base::late<"the one column there is">());
+      textMiddle(list_, c_.fonts.small, side_.x + 15, y, p_.muted,
+                 columns_ == 2           ? bothColumns()
+                 : c_.state.columnLayout ? base::late<"the one row there is">()
+                                         : base::late<"the one column there is">());
       y += 18;
     } else {
       y = line(y, columnName(1), percent(shown_.shares.first), p_.muted);
       y = line(y, columnName(2), percent(shown_.shares.second), p_.muted);
-      y = line(y, base::late<"variance shown">(), percent(shown_.shares.first + shown_.shares.second), p_.muted);
+      y = line(y, base::late<"variance shown">(), percent(shown_.shares.first + shown_.shares.second),
+               p_.muted);
     }
     y = rule(y);
-    if (values_) y = line(y, base::late<"length of ">() + nth("o", pair_.query), formatNumber(outputLength(), 2), p_.text);
+    if (values_)
+      y = line(y, base::late<"length of ">() + nth("o", pair_.query), formatNumber(outputLength(), 2),
+               p_.text);
     if (values_) return valueTable(rule(y));
-    y = line(y, base::late<"length of ">() + queryName(), formatNumber(length(vectors_.first, pair_.query), 2), p_.query);
-    y = line(y, base::late<"length of ">() + keyName(), formatNumber(length(vectors_.second, pair_.key), 2), p_.key);
+    y = line(y, base::late<"length of ">() + queryName(),
+             formatNumber(length(vectors_.first, pair_.query), 2), p_.query);
+    y = line(y, base::late<"length of ">() + keyName(), formatNumber(length(vectors_.second, pair_.key), 2),
+             p_.key);
     y = line(y, base::late<"angle">(), angleWords(), p_.text);
     y = line(y, queryName() + " · " + keyName(), product(), p_.text, true);
     scoreTable(rule(y));
@@ -454,7 +548,8 @@ class PlaneCard {
     return std::sqrt(dot(o, o, columns_));
   }
 
-  /// The first of the table rows that fit below `y`, chosen such that the selected key is among them; `count` is set to their number.
+  /// The first of the table rows that fit below `y`, chosen such that the selected key is among them; `count`
+  /// is set to their number.
   int firstRow(float y, int& count) const {
     count = std::min(c_.state.keyTokens, std::max(0, static_cast<int>((side_.bottom() - 6 - y) / 17)));
     return std::clamp(pair_.key - count / 2, 0, std::max(0, c_.state.keyTokens - count));
@@ -475,13 +570,18 @@ class PlaneCard {
       const bool chosen = j == pair_.key;
       ImFont* font = chosen ? c_.fonts.smallStrong : c_.fonts.small;
       const PlanePoint k = shown_.plane.at(vectors_.second.row(j));
-      textMiddle(list_, font, side_.x + 15, y, p_.key, elide(font, tokenName("k", true, j), middle - side_.x - 15 - 40));
-      if (product) textRight(list_, c_.fonts.monoSmall, middle, y, p_.muted, formatNumber(scaleOf(c_) * (q.x * k.x + q.y * k.y), 2));
-      textRight(list_, c_.fonts.monoSmall, right, y, p_.text, formatNumber(double{c_.trace.scores.at(c_.state.focusHead, pair_.query, j)}, 2));
+      textMiddle(list_, font, side_.x + 15, y, p_.key,
+                 elide(font, tokenName("k", true, j), middle - side_.x - 15 - 40));
+      if (product)
+        textRight(list_, c_.fonts.monoSmall, middle, y, p_.muted,
+                  formatNumber(scaleOf(c_) * (q.x * k.x + q.y * k.y), 2));
+      textRight(list_, c_.fonts.monoSmall, right, y, p_.text,
+                formatNumber(double{c_.trace.scores.at(c_.state.focusHead, pair_.query, j)}, 2));
     }
   }
 
-  // The weight, the norm of the value, and the norm of the weighted value (which Kobayashi et al. 2020 use as the weight).
+  // The weight, the norm of the value, and the norm of the weighted value (which Kobayashi et al. 2020 use as
+  // the weight).
   void valueTable(float y) {
     const float right = side_.right() - 15, pitch = 42;
     textRight(list_, c_.fonts.small, right - 2 * pitch, y, p_.muted, "w");
@@ -492,9 +592,11 @@ class PlaneCard {
     for (int j = first; j < first + count; ++j) {
       y += 17;
       ImFont* font = j == pair_.key ? c_.fonts.smallStrong : c_.fonts.small;
-      textMiddle(list_, font, side_.x + 15, y, p_.value, elide(font, tokenName("v", true, j), right - 2 * pitch - 34 - side_.x - 15));
+      textMiddle(list_, font, side_.x + 15, y, p_.value,
+                 elide(font, tokenName("v", true, j), right - 2 * pitch - 34 - side_.x - 15));
       const double w = double{weight(j)}, v = length(vectors_.first, j);
-      textRight(list_, c_.fonts.monoSmall, right - 2 * pitch, y, isMasked(j) ? p_.muted : p_.text, isMasked(j) ? "–" : formatNumber(w, 2));
+      textRight(list_, c_.fonts.monoSmall, right - 2 * pitch, y, isMasked(j) ? p_.muted : p_.text,
+                isMasked(j) ? "–" : formatNumber(w, 2));
       textRight(list_, c_.fonts.monoSmall, right - pitch, y, p_.text, formatNumber(v, 2));
       textRight(list_, c_.fonts.monoSmall, right, y, p_.text, formatNumber(std::fabs(w) * v, 2));
     }
@@ -502,17 +604,24 @@ class PlaneCard {
 
   // Two lines, if there is no room beside the plane.
   void numbersBelow() {
-    const std::string share = columns_ <= 2 ? bothColumns() : percent(shown_.shares.first + shown_.shares.second) + base::late<" of the variance is in this plane">();
+    const std::string share = columns_ <= 2 ? bothColumns()
+                                            : percent(shown_.shares.first + shown_.shares.second) +
+                                                  base::late<" of the variance is in this plane">();
     std::string words;
     if (values_) {
       const double w = double{weight(pair_.key)}, v = length(vectors_.first, pair_.key);
-      words = "w " + formatNumber(w, 2) + base::late<"   length of ">() + nth("v", pair_.key) + " " + formatNumber(v, 2) + base::late<"   product ">() + formatNumber(std::fabs(w) * v, 2);
+      words = "w " + formatNumber(w, 2) + base::late<"   length of ">() + nth("v", pair_.key) + " " +
+              formatNumber(v, 2) + base::late<"   product ">() + formatNumber(std::fabs(w) * v, 2);
     } else {
-      words = base::late<"lengths ">() + formatNumber(length(vectors_.first, pair_.query), 2) + base::late<" and ">() + formatNumber(length(vectors_.second, pair_.key), 2) +
-              base::late<",  angle ">() + angleWords() + ",  " + queryName() + " · " + keyName() + " = " + product();
+      words = base::late<"lengths ">() + formatNumber(length(vectors_.first, pair_.query), 2) +
+              base::late<" and ">() + formatNumber(length(vectors_.second, pair_.key), 2) +
+              base::late<",  angle ">() + angleWords() + ",  " + queryName() + " · " + keyName() + " = " +
+              product();
     }
-    textMiddle(list_, c_.fonts.small, side_.x + 14, side_.y + 15, p_.text, elide(c_.fonts.small, words, side_.width - 28));
-    textMiddle(list_, c_.fonts.small, side_.x + 14, side_.y + 33, p_.muted, elide(c_.fonts.small, share, side_.width - 28));
+    textMiddle(list_, c_.fonts.small, side_.x + 14, side_.y + 15, p_.text,
+               elide(c_.fonts.small, words, side_.width - 28));
+    textMiddle(list_, c_.fonts.small, side_.x + 14, side_.y + 33, p_.muted,
+               elide(c_.fonts.small, share, side_.width - 28));
   }
 
   Context& c_;
@@ -527,11 +636,11 @@ class PlaneCard {
   Box area_, side_;
   bool isBeside_ = true;
   std::vector<Box> taken_, points_;  // occupied by labels, and by tips and points
-  std::vector<ImVec2> pinnedAt_;  ///< rings that still need a label
+  std::vector<ImVec2> pinnedAt_;     ///< rings that still need a label
 };
 
-/// The row after a step within the plane, in terms of the edited numbers: where queries and keys are rotated by their positions before they
-/// are scored, it is rotated back.
+/// The row after a step within the plane, in terms of the edited numbers: where queries and keys are rotated
+/// by their positions before they are scored, it is rotated back.
 std::vector<float> movedRow(const Context& c, const PlaneView& view, PlanePoint by) {
   const Tip& tip = *view.held;
   const Plane& plane = view.shown.plane;
@@ -565,7 +674,9 @@ void choose(Context& c, const Tip& tip) {
 ChosenPair chosenPair(const Context& c) {
   const Selection& s = c.view.selection;
   CellRef at = c.focus();
-  if (!c.view.hover && s.active && (s.tensor == TensorId::q || s.tensor == TensorId::k || s.tensor == TensorId::v)) at = {s.tensor, 0, s.row, s.col};
+  if (!c.view.hover && s.active &&
+      (s.tensor == TensorId::q || s.tensor == TensorId::k || s.tensor == TensorId::v))
+    at = {s.tensor, 0, s.row, s.col};
   const CellRef other = c.view.explained;
   const int queries = std::max(c.rowsSoFar(), 1);
   ChosenPair pair{queries - 1, -1};
@@ -593,10 +704,12 @@ void planePointer(Context& c) {
   if (!view.held && !near) return;
   const Tip tip = view.held ? *view.held : *near;
   const float reach = reachOf(c.touch);
-  ImGui::SetCursorScreenPos(view.held ? ImVec2{io.MousePos.x - reach, io.MousePos.y - reach} : ImVec2{tip.x - reach, tip.y - reach});
+  ImGui::SetCursorScreenPos(view.held ? ImVec2{io.MousePos.x - reach, io.MousePos.y - reach}
+                                      : ImVec2{tip.x - reach, tip.y - reach});
   ImGui::InvisibleButton("##tip", {2 * reach, 2 * reach});
   const bool editable = c.editable(tip.tensor);
-  if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(editable ? ImGuiMouseCursor_ResizeAll : ImGuiMouseCursor_Hand);
+  if (ImGui::IsItemHovered() || ImGui::IsItemActive())
+    ImGui::SetMouseCursor(editable ? ImGuiMouseCursor_ResizeAll : ImGuiMouseCursor_Hand);
   if (ImGui::IsItemActivated()) {
     const Tensor& tensor = *c.tensor(tip.tensor);
     const float* row = tensor.row(headOf(c, tip.tensor), tip.row);
@@ -611,15 +724,20 @@ void planePointer(Context& c) {
   const bool has = c.view.finger.does == (c.touch ? Finger::Does::holds : Finger::Does::drags);
   const bool taps = ImGui::IsItemDeactivated() && c.view.finger.does == Finger::Does::waits;
   if ((has || taps) && !std::exchange(view.isChosen, true)) choose(c, tip);
-  view.moved = view.moved || (has && std::hypot(io.MousePos.x + view.grabX - tip.x, io.MousePos.y + view.grabY - tip.y) >= kSlop);
+  view.moved = view.moved || (has && std::hypot(io.MousePos.x + view.grabX - tip.x,
+                                                io.MousePos.y + view.grabY - tip.y) >= kSlop);
   if (view.moved && editable && ImGui::IsMousePosValid()) {
     const auto at = c.lastWidgetRects.find(isValues(c) ? "values" : "plane");
     const Box area = at != c.lastWidgetRects.end() ? at->second : c.layout.board;
-    const float x = std::clamp(io.MousePos.x + view.grabX, area.x + 4, area.right() - 4), y = std::clamp(io.MousePos.y + view.grabY, area.y + 4, area.bottom() - 4);
+    const float x = std::clamp(io.MousePos.x + view.grabX, area.x + 4, area.right() - 4),
+                y = std::clamp(io.MousePos.y + view.grabY, area.y + 4, area.bottom() - 4);
     const auto unit = static_cast<double>(view.unit);
-    std::vector<float> row = movedRow(c, view, {static_cast<double>(x - tip.x) / unit, static_cast<double>(tip.y - y) / unit});
+    std::vector<float> row =
+        movedRow(c, view, {static_cast<double>(x - tip.x) / unit, static_cast<double>(tip.y - y) / unit});
     const int columns = static_cast<int>(row.size());
-    c.requests.edit(document::SetCells{tip.tensor, headOf(c, tip.tensor), tip.row, 0, 1, columns, std::move(row)}, view.gesture);
+    c.requests.edit(
+        document::SetCells{tip.tensor, headOf(c, tip.tensor), tip.row, 0, 1, columns, std::move(row)},
+        view.gesture);
   }
   if (!ImGui::IsItemDeactivated()) return;
   if (view.moved && !editable) c.requests.said = whyFixed(c, {tip.tensor, headOf(c, tip.tensor), tip.row, 0});

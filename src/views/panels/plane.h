@@ -1,4 +1,5 @@
-// Queries and keys as arrows in the plane that shows most of them; values as points, with the output among them.
+// Queries and keys as arrows in the plane that shows most of them; values as points, with the output among
+// them.
 #pragma once
 
 #include "views/panels/panels.h"
@@ -10,7 +11,8 @@ void plane(Context& context, const Box& area);
 /// Handles the pointer: a press on a tip selects it, a drag moves its row of Q, K or V within the plane.
 void planePointer(Context& context);
 
-/// The query and the key that the card is about: those of the focused cell, or of the row that is being edited.
+/// The query and the key that the card is about: those of the focused cell, or of the row that is being
+/// edited.
 struct ChosenPair {
   int query = 0, key = 0;
 };

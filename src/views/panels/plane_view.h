@@ -31,15 +31,17 @@ struct PlaneView {
     bool operator==(const Key&) const = default;
   };
 
-  std::vector<Tip> tips;             ///< in the previous frame
-  std::optional<Tip> held;           ///< the one that is pressed
-  float grabX = 0, grabY = 0;        ///< offset from the pointer to it
-  bool isChosen = false;             ///< its row has been selected: by the press, or once a finger holds it or has tapped
-  bool moved = false;                ///< it is being dragged, not just pressed
-  std::vector<float> before;         ///< the row before the drag
+  std::vector<Tip> tips;       ///< in the previous frame
+  std::optional<Tip> held;     ///< the one that is pressed
+  float grabX = 0, grabY = 0;  ///< offset from the pointer to it
+  /// Its row has been selected: by the press, or once a finger holds it or has tapped.
+  bool isChosen = false;
+  bool moved = false;         ///< it is being dragged, not just pressed
+  std::vector<float> before;  ///< the row before the drag
   std::uint64_t gesture = 0;
-  int settling = 0;                  ///< frames after a drag during which the document may still change; the plane is kept
-  std::optional<Key> key;            ///< of `shown`
+  /// Frames after a drag during which the document may still change; the plane is kept.
+  int settling = 0;
+  std::optional<Key> key;  ///< of `shown`
   PlaneShown shown;
   float originX = 0, originY = 0, unit = 1;  ///< the pixel position of 0, and the pixel length of 1
 };

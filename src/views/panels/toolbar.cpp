@@ -1,4 +1,5 @@
-// The bar at the bottom of a phone, in reach of a thumb: Undo, Redo, and the two sheets, of which one at a time is open.
+// The bar at the bottom of a phone, in reach of a thumb: Undo, Redo, and the two sheets, of which one at a
+// time is open.
 #include "views/guide/guide_page.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -10,7 +11,12 @@ using Icon = Widgets::Icon;
 
 class Toolbar {
  public:
-  explicit Toolbar(Context& c) : c_(c), w_(c), box_(c.layout.toolbar), hasPanel_(!c.layout.side.empty()), hasGuide_(!listed(c.hide, "guide")) {}
+  explicit Toolbar(Context& c)
+      : c_(c),
+        w_(c),
+        box_(c.layout.toolbar),
+        hasPanel_(!c.layout.side.empty()),
+        hasGuide_(!listed(c.hide, "guide")) {}
 
   void draw() {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -20,7 +26,8 @@ class Toolbar {
     if (w_.slot("undo", next(), Icon::undo, "Undo", c_.canUndo)) c_.requests.ask(Command::undo);
     if (w_.slot("redo", next(), Icon::redo, "Redo", c_.canRedo)) c_.requests.ask(Command::redo);
     bool& controls = c_.view.drawer;
-    if (hasPanel_ && w_.slot("panel", next(), Icon::sliders, "Controls", true, controls)) controls = !controls;
+    if (hasPanel_ && w_.slot("panel", next(), Icon::sliders, "Controls", true, controls))
+      controls = !controls;
     if (hasGuide_) guide(list, next());
   }
 

@@ -1,5 +1,6 @@
-// Entmax with α = 1.5, between softmax (α = 1) and sparsemax (α = 2): max(s ÷ 2 − t, 0)² with the threshold t that makes the weights sum to 1
-// (Peters, Niculae and Martins 2019, equation 13). Over the k scores above it, with m the mean of s ÷ 2, t = m − √((1 − Σ(s ÷ 2 − m)²) ÷ k).
+// Entmax with α = 1.5, between softmax (α = 1) and sparsemax (α = 2): max(s ÷ 2 − t, 0)² with the threshold t
+// that makes the weights sum to 1 (Peters, Niculae and Martins 2019, equation 13). Over the k scores above
+// it, with m the mean of s ÷ 2, t = m − √((1 − Σ(s ÷ 2 − m)²) ÷ k).
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +12,9 @@
 namespace attention::normalizers {
 namespace {
 
-constexpr auto entmaxWeight = [](auto s, auto t) { return arithmetic::square(arithmetic::positive(s / 2 - t)); };
+constexpr auto entmaxWeight = [](auto s, auto t) {
+  return arithmetic::square(arithmetic::positive(s / 2 - t));
+};
 
 /// What the scores above a threshold come to; x is a score ÷ 2.
 struct EntmaxSupport {
@@ -20,9 +23,10 @@ struct EntmaxSupport {
   double threshold() const { return mean - std::sqrt((1.0 - squares) / count); }
 };
 
-/// The threshold relative to the largest score ÷ 2. The sum of the weights falls with the threshold and is convex, so
-/// Newton's method from below (−1: the largest score alone has weight 1) stays below, and drops scores until those that are left are the
-/// support; then the threshold follows from them. It takes a few rounds and, unlike sorting (algorithm 2), no memory.
+/// The threshold relative to the largest score ÷ 2. The sum of the weights falls with the threshold and is
+/// convex, so Newton's method from below (−1: the largest score alone has weight 1) stays below, and drops
+/// scores until those that are left are the support; then the threshold follows from them. It takes a few
+/// rounds and, unlike sorting (algorithm 2), no memory.
 double entmaxThreshold(const float* scores, float largest, int count) {
   constexpr int kMostRounds = 64;
   double threshold = -1.0;
@@ -55,9 +59,14 @@ std::string explainEntmax(ExplainedCell& row) {
   const double threshold = mean - std::sqrt(std::max(1.0 - squares, 0.0) / count);
   const arithmetic::Expression m(row.number(mean));
   row.addSum("mean m", "(", support, [&](int key) { return row.scoreText(key); }, ") ÷ 2 ÷ " + k, mean);
-  row.addSum("Σ(s ÷ 2 − m)²", "", support, [&](int key) { return square(arithmetic::Expression(row.scoreText(key)) / 2 - m).text; }, "", squares);
+  row.addSum(
+      "Σ(s ÷ 2 − m)²", "", support,
+      [&](int key) { return square(arithmetic::Expression(row.scoreText(key)) / 2 - m).text; }, "", squares);
   row.addBefore("threshold t", m.text + " − √((1 − " + row.number(squares) + ") ÷ " + k + ")", threshold);
-  return entmaxWeight(arithmetic::Expression(row.scoreText(row.col)), arithmetic::Expression(row.number(threshold))).text + " = ";
+  return entmaxWeight(arithmetic::Expression(row.scoreText(row.col)),
+                      arithmetic::Expression(row.number(threshold)))
+             .text +
+         " = ";
 }
 
 }  // namespace
@@ -67,15 +76,18 @@ constinit const NormalizerMechanism entmax15{
     .about = "between softmax and sparsemax: some exact zeros",
     .sumsToOne = true,
     .before = RowStep::threshold,
-    .weigh = [](const float* scores, int count, float* weights) {
-      const float largest = kernels::largest(kernels::best(), scores, count);
-      const double threshold = largest == kHiddenScore ? 0.0 : entmaxThreshold(scores, largest, count);
-      // Masked scores give 0, also where there is no other: positive(NaN) is 0.
-      for (int i = 0; i < count; ++i) weights[i] = static_cast<float>(entmaxWeight(double{scores[i]} - double{largest}, threshold));
-    },
-    .gradient = [](const float*, const float* weights, const float* dWeights, int count, float* dScores) {
-      throughRow(weights, dWeights, count, dScores, [](double w) { return std::sqrt(w); });
-    },
+    .weigh =
+        [](const float* scores, int count, float* weights) {
+          const float largest = kernels::largest(kernels::best(), scores, count);
+          const double threshold = largest == kHiddenScore ? 0.0 : entmaxThreshold(scores, largest, count);
+          // Masked scores give 0, also where there is no other: positive(NaN) is 0.
+          for (int i = 0; i < count; ++i)
+            weights[i] = static_cast<float>(entmaxWeight(double{scores[i]} - double{largest}, threshold));
+        },
+    .gradient =
+        [](const float*, const float* weights, const float* dWeights, int count, float* dScores) {
+          throughRow(weights, dWeights, count, dScores, [](double w) { return std::sqrt(w); });
+        },
 };
 
 constinit const NormalizerText entmax15Text{

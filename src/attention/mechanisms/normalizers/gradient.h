@@ -1,4 +1,5 @@
-// The backward passes that normalisers share, in double so that intermediate results do not overflow. `factor` is a function of a weight.
+// The backward passes that normalisers share, in double so that intermediate results do not overflow.
+// `factor` is a function of a weight.
 #pragma once
 
 #include "attention/steps/steps.h"
@@ -7,8 +8,10 @@ namespace attention::normalizers {
 
 /// dScores = factor(w)·(dWeights − shift).
 template <class Factor>
-void throughCells(const float* weights, const float* dWeights, double shift, int count, float* dScores, Factor factor) {
-  for (int i = 0; i < count; ++i) dScores[i] = saturate(factor(double{weights[i]}) * (double{dWeights[i]} - shift));
+void throughCells(const float* weights, const float* dWeights, double shift, int count, float* dScores,
+                  Factor factor) {
+  for (int i = 0; i < count; ++i)
+    dScores[i] = saturate(factor(double{weights[i]}) * (double{dWeights[i]} - shift));
 }
 
 /// The same for weights that sum to 1, whose Jacobian is diag(f) − f·fᵀ / Σf with f = factor(w).

@@ -11,7 +11,8 @@ std::string explainHard(ExplainedCell& row) {
   const std::vector<int> seen = row.seen();
   const auto isLess = [&](int a, int b) { return row.score(a) < row.score(b); };
   const int winner = *std::max_element(seen.begin(), seen.end(), isLess);
-  return "key " + std::to_string(winner + 1) + " has the largest score, " + row.number(row.score(winner)) + " : ";
+  return "key " + std::to_string(winner + 1) + " has the largest score, " + row.number(row.score(winner)) +
+         " : ";
 }
 
 }  // namespace
@@ -21,12 +22,13 @@ constinit const NormalizerMechanism hardmax{
     .about = "all for the largest",
     .sumsToOne = true,
     .before = RowStep::maximum,
-    .weigh = [](const float* scores, int count, float* weights) {
-      const std::ptrdiff_t winner = std::max_element(scores, scores + count) - scores;
-      const bool seesAny = count > 0 && scores[winner] != kHiddenScore;
-      std::fill_n(weights, count, 0.0f);
-      if (seesAny) weights[winner] = 1.0f;
-    },
+    .weigh =
+        [](const float* scores, int count, float* weights) {
+          const std::ptrdiff_t winner = std::max_element(scores, scores + count) - scores;
+          const bool seesAny = count > 0 && scores[winner] != kHiddenScore;
+          std::fill_n(weights, count, 0.0f);
+          if (seesAny) weights[winner] = 1.0f;
+        },
 };
 
 constinit const NormalizerText hardmaxText{

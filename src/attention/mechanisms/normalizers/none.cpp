@@ -12,12 +12,14 @@ constinit const NormalizerMechanism none{
     .isByCell = true,
     .least = -std::numeric_limits<double>::infinity(),
     .most = std::numeric_limits<double>::infinity(),
-    .weigh = [](const float* scores, int count, float* weights) {
-      for (int i = 0; i < count; ++i) weights[i] = scores[i] == kHiddenScore ? 0.0f : scores[i];
-    },
-    .gradient = [](const float* masked, const float*, const float* dWeights, int count, float* dScores) {
-      for (int i = 0; i < count; ++i) dScores[i] = masked[i] == kHiddenScore ? 0.0f : dWeights[i];
-    },
+    .weigh =
+        [](const float* scores, int count, float* weights) {
+          for (int i = 0; i < count; ++i) weights[i] = scores[i] == kHiddenScore ? 0.0f : scores[i];
+        },
+    .gradient =
+        [](const float* masked, const float*, const float* dWeights, int count, float* dScores) {
+          for (int i = 0; i < count; ++i) dScores[i] = masked[i] == kHiddenScore ? 0.0f : dWeights[i];
+        },
 };
 
 constinit const NormalizerText noneText{

@@ -16,12 +16,12 @@ constinit const NormalizerMechanism relu{
     .about = "max(s, 0)",
     .isByCell = true,
     .most = std::numeric_limits<double>::infinity(),
-    .weigh = [](const float* scores, int count, float* weights) {
-      for (int i = 0; i < count; ++i) weights[i] = static_cast<float>(rectified(double{scores[i]}, 0.0));
-    },
-    .gradient = [](const float*, const float* weights, const float* dWeights, int count, float* dScores) {
-      throughCells(weights, dWeights, 0.0, count, dScores, isKept);
-    },
+    .weigh =
+        [](const float* scores, int count, float* weights) {
+          for (int i = 0; i < count; ++i) weights[i] = static_cast<float>(rectified(double{scores[i]}, 0.0));
+        },
+    .gradient = [](const float*, const float* weights, const float* dWeights, int count,
+                   float* dScores) { throughCells(weights, dWeights, 0.0, count, dScores, isKept); },
 };
 
 constinit const NormalizerText reluText{

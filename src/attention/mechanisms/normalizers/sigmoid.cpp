@@ -10,14 +10,17 @@ constinit const NormalizerMechanism sigmoid{
     .about = "each key on its own",
     .isByCell = true,
     .isOpen = true,
-    .weigh = [](const float* scores, int count, float* weights) {  // for masked scores e^-s is infinite and the result 0
-      for (int i = 0; i < count; ++i) weights[i] = -scores[i];
-      kernels::exp(kernels::best(), weights, 0.0f, count, weights);
-      for (int i = 0; i < count; ++i) weights[i] = 1.0f / (1.0f + weights[i]);
-    },
-    .gradient = [](const float*, const float* weights, const float* dWeights, int count, float* dScores) {
-      throughCells(weights, dWeights, 0.0, count, dScores, [](double w) { return w * (1.0 - w); });
-    },
+    .weigh =
+        [](const float* scores, int count,
+           float* weights) {  // for masked scores e^-s is infinite and the result 0
+          for (int i = 0; i < count; ++i) weights[i] = -scores[i];
+          kernels::exp(kernels::best(), weights, 0.0f, count, weights);
+          for (int i = 0; i < count; ++i) weights[i] = 1.0f / (1.0f + weights[i]);
+        },
+    .gradient =
+        [](const float*, const float* weights, const float* dWeights, int count, float* dScores) {
+          throughCells(weights, dWeights, 0.0, count, dScores, [](double w) { return w * (1.0 - w); });
+        },
 };
 
 constinit const NormalizerText sigmoidText{

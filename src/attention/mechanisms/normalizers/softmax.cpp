@@ -1,5 +1,6 @@
-// exp(s − max) ÷ Σ exp(s − max); a row with every key masked gives zeros (Vaswani et al. 2017, equation 1). The kernels compute it, and the
-// layer keeps the maximum, the exponentials and their sum as tensors, each with an explanation of its own.
+// exp(s − max) ÷ Σ exp(s − max); a row with every key masked gives zeros (Vaswani et al. 2017, equation 1).
+// The kernels compute it, and the layer keeps the maximum, the exponentials and their sum as tensors, each
+// with an explanation of its own.
 #include "attention/kernels/kernels.h"
 #include "attention/mechanisms/mechanism.h"
 #include "attention/mechanisms/normalizers/gradient.h"
@@ -12,14 +13,14 @@ constinit const NormalizerMechanism softmax{
     .sumsToOne = true,
     .isOpen = true,
     .before = RowStep::maximum,
-    .weigh = [](const float* scores, int count, float* weights) {
-      kernels::softmax(kernels::best(), scores, 1.0f, count, nullptr, weights);
-    },
-    .gradient = [](const float*, const float* weights, const float* dWeights, int count, float* dScores) {
-      double sum = 0.0;
-      for (int i = 0; i < count; ++i) sum += double{weights[i]} * double{dWeights[i]};
-      throughCells(weights, dWeights, sum, count, dScores, [](double w) { return w; });
-    },
+    .weigh = [](const float* scores, int count,
+                float* weights) { kernels::softmax(kernels::best(), scores, 1.0f, count, nullptr, weights); },
+    .gradient =
+        [](const float*, const float* weights, const float* dWeights, int count, float* dScores) {
+          double sum = 0.0;
+          for (int i = 0; i < count; ++i) sum += double{weights[i]} * double{dWeights[i]};
+          throughCells(weights, dWeights, sum, count, dScores, [](double w) { return w; });
+        },
 };
 
 constinit const NormalizerText softmaxText{

@@ -1,5 +1,5 @@
-// The projection of the scores onto the probability simplex: max(s − t, 0) with the threshold t that makes the weights sum to 1, (Σ s − 1)
-// ÷ k over the k scores above it (Martins and Astudillo 2016, algorithm 1).
+// The projection of the scores onto the probability simplex: max(s − t, 0) with the threshold t that makes
+// the weights sum to 1, (Σ s − 1) ÷ k over the k scores above it (Martins and Astudillo 2016, algorithm 1).
 #include "attention/kernels/kernels.h"
 #include "attention/mechanisms/mechanism.h"
 #include "attention/mechanisms/normalizers/gradient.h"
@@ -10,8 +10,9 @@ namespace {
 
 constexpr auto sparseWeight = [](auto s, auto t) { return arithmetic::positive(s - t); };
 
-/// The threshold relative to the largest score, so that it is accurate whatever their magnitude. Repeatedly discards the scores that the
-/// threshold of the remaining ones sets to 0, until there are none (Michelot 1986): takes a few rounds and no memory.
+/// The threshold relative to the largest score, so that it is accurate whatever their magnitude. Repeatedly
+/// discards the scores that the threshold of the remaining ones sets to 0, until there are none (Michelot
+/// 1986): takes a few rounds and no memory.
 double sparseThreshold(const float* scores, float largest, int count) {
   double threshold = -1.0;  // if the largest score alone had all the weight
   for (int kept = 0, before = -1; kept != before;) {
@@ -31,8 +32,13 @@ std::string explainSparse(ExplainedCell& row) {
   double sum = 0.0;
   for (const int key : support) sum += row.score(key);
   const double count = static_cast<double>(support.size()), threshold = (sum - 1.0) / count;
-  row.addSum("threshold t", "(", support, [&](int key) { return row.scoreText(key); }, " − 1) ÷ " + std::to_string(support.size()), threshold);
-  return sparseWeight(arithmetic::Expression(row.scoreText(row.col)), arithmetic::Expression(row.number(threshold))).text + " = ";
+  row.addSum(
+      "threshold t", "(", support, [&](int key) { return row.scoreText(key); },
+      " − 1) ÷ " + std::to_string(support.size()), threshold);
+  return sparseWeight(arithmetic::Expression(row.scoreText(row.col)),
+                      arithmetic::Expression(row.number(threshold)))
+             .text +
+         " = ";
 }
 
 }  // namespace
@@ -42,15 +48,16 @@ constinit const NormalizerMechanism sparsemax{
     .about = "nearest point that sums to 1: exact zeros",
     .sumsToOne = true,
     .before = RowStep::threshold,
-    .weigh = [](const float* scores, int count, float* weights) {
-      const float largest = kernels::largest(kernels::best(), scores, count);
-      const double threshold = largest == kHiddenScore ? 0.0 : sparseThreshold(scores, largest, count);
-      // Masked scores give 0, also where there is no other: positive(NaN) is 0.
-      for (int i = 0; i < count; ++i) weights[i] = static_cast<float>(sparseWeight(double{scores[i]} - double{largest}, threshold));
-    },
-    .gradient = [](const float*, const float* weights, const float* dWeights, int count, float* dScores) {
-      throughRow(weights, dWeights, count, dScores, isKept);
-    },
+    .weigh =
+        [](const float* scores, int count, float* weights) {
+          const float largest = kernels::largest(kernels::best(), scores, count);
+          const double threshold = largest == kHiddenScore ? 0.0 : sparseThreshold(scores, largest, count);
+          // Masked scores give 0, also where there is no other: positive(NaN) is 0.
+          for (int i = 0; i < count; ++i)
+            weights[i] = static_cast<float>(sparseWeight(double{scores[i]} - double{largest}, threshold));
+        },
+    .gradient = [](const float*, const float* weights, const float* dWeights, int count,
+                   float* dScores) { throughRow(weights, dWeights, count, dScores, isKept); },
 };
 
 constinit const NormalizerText sparsemaxText{

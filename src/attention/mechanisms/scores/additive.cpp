@@ -35,9 +35,10 @@ void compareHidden(const float* a, const Matrix& b, const float* v, std::vector<
 
 /// u_ij = d_ij·v∘(1 − tanh²): ∂a_i = Σ_j u_ij, ∂b_j = Σ_i u_ij; ∂v = Σ d_ij·tanh. Sums are in double.
 void gradientOfHidden(const Compared& rows, const float* v, const Matrix& d, ScoreMemory& memory) {
-  const auto &[a, b] = rows;
+  const auto& [a, b] = rows;
   const int dim = a.cols;
-  std::vector<double> dA(memory.query.dMade.size()), dB(memory.key.dMade.size()), dV(static_cast<std::size_t>(dim));
+  std::vector<double> dA(memory.query.dMade.size()), dB(memory.key.dMade.size()),
+      dV(static_cast<std::size_t>(dim));
   memory.row.resize(dV.size()), memory.dV.reshape(1, 1, dim);
   for (int i = 0; i < a.rows; ++i) {
     for (int j = 0; j < b.rows; ++j) {
@@ -49,7 +50,8 @@ void gradientOfHidden(const Compared& rows, const float* v, const Matrix& d, Sco
         const double rest = 2.0 / (1.0 + double{memory.row[at]});  // 1 − tanh
         const double dSum = dRaw * double{v[c]} * rest * (2.0 - rest);
         dV[at] += dRaw * (1.0 - rest);
-        dA[static_cast<std::size_t>(i * dim) + at] += dSum, dB[static_cast<std::size_t>(j * dim) + at] += dSum;
+        dA[static_cast<std::size_t>(i * dim) + at] += dSum,
+            dB[static_cast<std::size_t>(j * dim) + at] += dSum;
       }
     }
   }
@@ -61,15 +63,19 @@ void gradientOfHidden(const Compared& rows, const float* v, const Matrix& d, Sco
 void explainAdditive(ExplainedCell& cell) {
   using namespace explanation_format;
   const std::vector<double> wq =
-      cell.addTurned(RowStep::query_side, "W_a · " + nth("q", cell.row), TensorId::w_a, false, [&](int c) { return cell.queryCell(c); });
-  const std::vector<double> uk =
-      cell.addTurned(RowStep::key_side, "U_a · " + nth("k", cell.col), TensorId::u_a, false, [&](int c) { return cell.keyCell(c); });
+      cell.addTurned(RowStep::query_side, "W_a · " + nth("q", cell.row), TensorId::w_a, false,
+                     [&](int c) { return cell.queryCell(c); });
+  const std::vector<double> uk = cell.addTurned(RowStep::key_side, "U_a · " + nth("k", cell.col),
+                                                TensorId::u_a, false, [&](int c) { return cell.keyCell(c); });
   const double raw = cell.at(TensorId::raw);
-  cell.addJoined(RowStep::raw, "v_a · tanh", raw, {{}, " + ", cell.equals(raw)}, static_cast<int>(wq.size()), [&](int c) {
-    const CellRef v{TensorId::v_a, cell.head, 0, c};
-    const auto i = static_cast<std::size_t>(c);
-    return Piece(cell.operand(v) + "×tanh(" + cell.number(wq[i], mark::kSum) + " + " + operand(cell.number(uk[i], mark::kSum)) + ")", {v});
-  });
+  cell.addJoined(RowStep::raw, "v_a · tanh", raw, {{}, " + ", cell.equals(raw)}, static_cast<int>(wq.size()),
+                 [&](int c) {
+                   const CellRef v{TensorId::v_a, cell.head, 0, c};
+                   const auto i = static_cast<std::size_t>(c);
+                   return Piece(cell.operand(v) + "×tanh(" + cell.number(wq[i], mark::kSum) + " + " +
+                                    operand(cell.number(uk[i], mark::kSum)) + ")",
+                                {v});
+                 });
 }
 
 }  // namespace

@@ -16,23 +16,27 @@ double perNorm(const float* row, int count) {
 
 /// x ÷ |x|, and ∂x = (∂u − (∂u·u)·u) ÷ |x| for u = x ÷ |x|; 0 where x is 0.
 constexpr ScoreSide kDirection{
-    .make = [](const Matrix& rows, const Matrix&, Products&, Tensor& made) {
-      made.reshape(1, rows.rows, rows.cols);
-      for (int i = 0; i < rows.rows; ++i) {
-        const float* row = rows.data + i * rows.stride;
-        const double factor = perNorm(row, rows.cols);
-        for (int c = 0; c < rows.cols; ++c) made.at(0, i, c) = static_cast<float>(double{row[c]} * factor);
-      }
-    },
-    .gradient = [](const Matrix& rows, const Matrix&, Products&, ScoreSideMemory& memory) {
-      for (int i = 0; i < rows.rows; ++i) {
-        const float *unit = memory.made.row(0, i), *d = memory.dMade.row(0, i);
-        const double factor = perNorm(rows.data + i * rows.stride, rows.cols);
-        double along = 0.0;
-        for (int c = 0; c < rows.cols; ++c) along += double{d[c]} * double{unit[c]};
-        for (int c = 0; c < rows.cols; ++c) memory.dRows.at(0, i, c) = saturate((double{d[c]} - along * double{unit[c]}) * factor);
-      }
-    },
+    .make =
+        [](const Matrix& rows, const Matrix&, Products&, Tensor& made) {
+          made.reshape(1, rows.rows, rows.cols);
+          for (int i = 0; i < rows.rows; ++i) {
+            const float* row = rows.data + i * rows.stride;
+            const double factor = perNorm(row, rows.cols);
+            for (int c = 0; c < rows.cols; ++c)
+              made.at(0, i, c) = static_cast<float>(double{row[c]} * factor);
+          }
+        },
+    .gradient =
+        [](const Matrix& rows, const Matrix&, Products&, ScoreSideMemory& memory) {
+          for (int i = 0; i < rows.rows; ++i) {
+            const float *unit = memory.made.row(0, i), *d = memory.dMade.row(0, i);
+            const double factor = perNorm(rows.data + i * rows.stride, rows.cols);
+            double along = 0.0;
+            for (int c = 0; c < rows.cols; ++c) along += double{d[c]} * double{unit[c]};
+            for (int c = 0; c < rows.cols; ++c)
+              memory.dRows.at(0, i, c) = saturate((double{d[c]} - along * double{unit[c]}) * factor);
+          }
+        },
 };
 
 /// Adds the line for the norm of a row, and returns the norm.
@@ -40,8 +44,9 @@ double addNorm(ExplainedCell& cell, const std::string& row, const std::function<
   double squares = 0.0;
   for (int c = 0; c < cell.spec.headDim; ++c) squares += cell.at(column(c)) * cell.at(column(c));
   const double norm = std::sqrt(squares);
-  cell.addJoined(RowStep::lengths, "|" + row + "|", norm, {"√(", " + ", ")" + cell.equals(norm)}, cell.spec.headDim,
-                 [&](int c) { return explanation_format::Piece(cell.operand(column(c)) + "²", {column(c)}); });
+  cell.addJoined(
+      RowStep::lengths, "|" + row + "|", norm, {"√(", " + ", ")" + cell.equals(norm)}, cell.spec.headDim,
+      [&](int c) { return explanation_format::Piece(cell.operand(column(c)) + "²", {column(c)}); });
   return norm;
 }
 
@@ -49,12 +54,15 @@ void explainCosine(ExplainedCell& cell) {
   double dot = 0.0;
   for (int c = 0; c < cell.spec.headDim; ++c) dot += cell.at(cell.queryCell(c)) * cell.at(cell.keyCell(c));
   cell.addDot(RowStep::dot, dot);
-  const double q = addNorm(cell, explanation_format::nth("q", cell.row), [&](int c) { return cell.queryCell(c); });
-  const double k = addNorm(cell, explanation_format::nth("k", cell.col), [&](int c) { return cell.keyCell(c); });
+  const double q =
+      addNorm(cell, explanation_format::nth("q", cell.row), [&](int c) { return cell.queryCell(c); });
+  const double k =
+      addNorm(cell, explanation_format::nth("k", cell.col), [&](int c) { return cell.keyCell(c); });
   const double raw = cell.at(TensorId::raw);
   cell.add(RowStep::raw, "÷ lengths",
            q == 0.0 || k == 0.0 ? "a row of zeros has no direction : " + cell.number(raw)
-                                : cell.number(dot) + " ÷ (" + cell.number(q) + " × " + cell.number(k) + ") = " + cell.number(raw),
+                                : cell.number(dot) + " ÷ (" + cell.number(q) + " × " + cell.number(k) +
+                                      ") = " + cell.number(raw),
            raw, {});
 }
 
@@ -65,10 +73,12 @@ constinit const ScoreMechanism cosine{
     .about = "q·k ÷ (|q|·|k|)",
     .query = kDirection,
     .key = kDirection,
-    .compare = [](const float* query, const Matrix& keys, const float*, std::vector<float>&, float* raw) {
-      kernels::dots(kernels::best(), query, keys.data, keys.stride, keys.rows, keys.cols, raw, 1);
-      for (int j = 0; j < keys.rows; ++j) raw[j] = std::clamp(raw[j], -1.0f, 1.0f);  // rounding may exceed ±1
-    },
+    .compare =
+        [](const float* query, const Matrix& keys, const float*, std::vector<float>&, float* raw) {
+          kernels::dots(kernels::best(), query, keys.data, keys.stride, keys.rows, keys.cols, raw, 1);
+          for (int j = 0; j < keys.rows; ++j)
+            raw[j] = std::clamp(raw[j], -1.0f, 1.0f);  // rounding may exceed ±1
+        },
 };
 
 constinit const ScoreText cosineText{

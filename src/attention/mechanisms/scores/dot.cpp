@@ -1,4 +1,5 @@
-// q·k (Luong et al. 2015, eq. 8, "dot"), and q·k·scale (Vaswani et al. 2017, section 3.2.1): the scale is a step of its own.
+// q·k (Luong et al. 2015, eq. 8, "dot"), and q·k·scale (Vaswani et al. 2017, section 3.2.1): the scale is a
+// step of its own.
 #include "attention/mechanisms/mechanism.h"
 
 namespace attention::scores {
@@ -18,7 +19,8 @@ constexpr ScoreText kProduct{
 }  // namespace
 
 constinit const ScoreMechanism dot{.title = "Dot", .about = "q·k (Luong)", .isProduct = true};
-constinit const ScoreMechanism scaled{.title = "Scaled dot", .about = "q·k ÷ √d_k (Vaswani)", .isProduct = true, .isScaled = true};
+constinit const ScoreMechanism scaled{
+    .title = "Scaled dot", .about = "q·k ÷ √d_k (Vaswani)", .isProduct = true, .isScaled = true};
 constinit const ScoreText dotText = kProduct, scaledText = kProduct;
 
 }  // namespace attention::scores

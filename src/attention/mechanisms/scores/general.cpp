@@ -7,12 +7,16 @@ namespace {
 void explainGeneral(ExplainedCell& cell) {
   using namespace explanation_format;
   const std::vector<double> made =
-      cell.addTurned(RowStep::query_side, nth("q", cell.row) + "ᵀ · W_a", TensorId::w_a, true, [&](int c) { return cell.queryCell(c); });
+      cell.addTurned(RowStep::query_side, nth("q", cell.row) + "ᵀ · W_a", TensorId::w_a, true,
+                     [&](int c) { return cell.queryCell(c); });
   const double raw = cell.at(TensorId::raw);
-  cell.addJoined(RowStep::raw, "that · " + nth("k", cell.col), raw, {{}, " + ", cell.equals(raw)}, cell.spec.headDim, [&](int c) {
-    const CellRef key = cell.keyCell(c);
-    return Piece(operand(cell.number(made[static_cast<std::size_t>(c)], mark::kSum)) + "×" + cell.operand(key), {key});
-  });
+  cell.addJoined(RowStep::raw, "that · " + nth("k", cell.col), raw, {{}, " + ", cell.equals(raw)},
+                 cell.spec.headDim, [&](int c) {
+                   const CellRef key = cell.keyCell(c);
+                   return Piece(operand(cell.number(made[static_cast<std::size_t>(c)], mark::kSum)) + "×" +
+                                    cell.operand(key),
+                                {key});
+                 });
 }
 
 /// From t_i = Σ_j d_ij·k_j, the gradient of q·W_a: ∂q_i = W_a·t_i, ∂W_a = Σ_i q_i·t_iᵀ.
@@ -40,7 +44,8 @@ constinit const ScoreText generalText{
     .columns = "K^T·W_a^T·Q",
     .symbols = "q_{i}ᵀ · W_a · k_{j}",
     .latex = R"(Q W_a K^\top)",
-    .parts = {{{RowStep::query_side, "qᵀW_a", {TensorId::q, TensorId::w_a}}, {RowStep::raw, "· k", {TensorId::k}}}},
+    .parts = {{{RowStep::query_side, "qᵀW_a", {TensorId::q, TensorId::w_a}},
+               {RowStep::raw, "· k", {TensorId::k}}}},
     .explain = explainGeneral,
     .loops = R"(for a in 1 … {d}:
   for b in 1 … {d}: s = s + {q}[i,a] × W_a[a,b] × {k}[j,b])",
