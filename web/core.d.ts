@@ -17,7 +17,7 @@ export type Score = 'dot' | 'scaled' | 'general' | 'additive' | 'cosine';
 export type Normalizer = 'softmax' | 'sparsemax' | 'entmax15' | 'sigmoid' | 'relu' | 'hardmax' | 'none';
 
 export interface ForwardOptions {
-  /** Entries that go through the same layer: every tensor but `wA`, `uA`, `vA` and a shared mask has them in front. Default 1. */
+  /** Entries that go through the same layer: every tensor but `wA`, `uA`, `vA`, `sink` and a shared mask has them in front. Default 1. */
   batch?: number;
   /** How a query and a key become one number. Default 'scaled', q·k × scale; 'general' takes `wA`, 'additive' `wA`, `uA` and `vA`. */
   score?: Score;
@@ -44,6 +44,8 @@ export interface ForwardOptions {
   wA?: Numbers;
   uA?: Numbers;
   vA?: Numbers;
+  /** A score of each head that takes part in the sum of every row of softmax alone, as in gpt-oss; 0 is softmax-1. It is ÷ temperature, as scores are. */
+  sink?: Numbers;
   /** Queries [heads, queryCount, headDim], row-major; as `layout: 'packed'` [queryCount, heads × headDim]. */
   q: Numbers;
   /** Keys [kvHeads, keyCount, headDim]; packed [keyCount, kvHeads × headDim]. */
@@ -111,10 +113,11 @@ export interface BackwardResult {
   dQ: Float32Array;
   dK: Float32Array;
   dV: Float32Array;
-  /** Of the weights of the score, where it has them: the sum over the batch. */
+  /** Of the weights of the score and of the sink, where there are any: the sum over the batch. */
   dWA?: Float32Array;
   dUA?: Float32Array;
   dVA?: Float32Array;
+  dSink?: Float32Array;
 }
 
 export interface Attention {

@@ -27,17 +27,19 @@ const CALL = Object.fromEntries([
 const CALL_WORDS = 71;
 // The words of a layer, in the order of struct Words in core_binding.cpp.
 const LAYER = Object.fromEntries(['score', 'normalizer', 'position', 'rotaryPairs', 'rotaryDims', 'rotaryScaling', 'rotaryBase', 'rotaryFactor', 'positionIds',
-  'idCount', 'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'units', 'dWA', 'dUA', 'dVA'].map((name, word) => [name, word]));
-const LAYER_WORDS = 19;
+  'idCount', 'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'units', 'dWA', 'dUA', 'dVA', 'sink', 'dSink'].map((name, word) => [name, word]));
+const LAYER_WORDS = 21;
 const CHOICES = {
   score: [], normalizer: [],  // named by the module
   position: ['none', 'sinusoidal', 'rotary', 'alibi'], rotaryPairs: ['adjacent', 'half'], rotaryScaling: ['none', 'linear', 'ntk'],
 };
 const SCORE_WEIGHTS = {};  // of each score, the names of its parameters
+const PARAMETERS = ['wA', 'uA', 'vA', 'sink'];  // which all entries of a batch share
+const gradientOf = (name) => `d${name[0].toUpperCase()}${name.slice(1)}`;
 
 // Options that the kernels alone do not support; a call without any of these can be cached.
 const LAYER_OPTIONS = ['batch', 'score', 'normalizer', 'position', 'rotaryPairs', 'rotaryDims', 'rotaryScaling', 'rotaryBase', 'rotaryFactor', 'positionIds',
-  'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA'];
+  'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'sink'];
 const OPTIONS = new Set([...LAYER_OPTIONS,
   'q', 'k', 'v', 'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'layout', 'causal', 'causalOffset', 'windowLeft',
   'windowRight', 'keyLength', 'scale', 'softcap', 'temperature', 'mask', 'weights', 'out']);
@@ -192,7 +194,7 @@ function same(a, b, names, given) {
     a.score === b.score && a.normalizer === b.normalizer && a.position === b.position && a.rotaryPairs === b.rotaryPairs &&
     a.rotaryDims === b.rotaryDims && a.rotaryScaling === b.rotaryScaling && a.rotaryBase === b.rotaryBase &&
     a.rotaryFactor === b.rotaryFactor && a.positionIds === b.positionIds && a.prefix === b.prefix &&
-    a.maskAfterSoftmax === b.maskAfterSoftmax && a.wA === b.wA && a.uA === b.uA && a.vA === b.vA;
+    a.maskAfterSoftmax === b.maskAfterSoftmax && a.wA === b.wA && a.uA === b.uA && a.vA === b.vA && a.sink === b.sink;
 }
 
 // Reads and checks the sizes and options of a call.
@@ -269,23 +271,25 @@ function layerOf(options, {heads, headDim, keyCount, queryCount, causalOffset}) 
     if (id > 1e6) throw new RangeError(`positionIds[${i}] must be at most 1000000, not ${id}`);
     return id;
   });
-  const weights = SCORE_WEIGHTS[score];
+  const hasSink = (options.sink ?? null) !== null;
+  if (hasSink && normalizer !== 'softmax') throw new RangeError(`sink needs the normalizer 'softmax', not '${normalizer}'`);
+  const weights = hasSink ? [...SCORE_WEIGHTS[score], 'sink'] : SCORE_WEIGHTS[score];
   for (const name of ['wA', 'uA', 'vA']) {
     if ((options[name] ?? null) !== null && !weights.includes(name)) throw new RangeError(`${name}: the score '${score}' has no such weights`);
   }
   // The length of vA determines the number of hidden units.
   const vA = options.vA, units = weights.includes('vA') && (Array.isArray(vA) || isNumbers(vA)) ? Math.max(1, Math.floor(vA.length / heads)) : headDim;
-  const lengths = weights.length ? {wA: heads * units * headDim, uA: heads * units * headDim, vA: heads * units} : {};
-  const isUsual = (score === 'scaled' || score === 'dot') && normalizer === 'softmax' && position === 'none' && prefix === 0 && !maskAfterSoftmax;
+  const lengths = weights.length ? {wA: heads * units * headDim, uA: heads * units * headDim, vA: heads * units, sink: heads} : {};
+  const isUsual = (score === 'scaled' || score === 'dot') && normalizer === 'softmax' && position === 'none' && prefix === 0 && !maskAfterSoftmax && !hasSink;
   return {score, normalizer, position, rotaryPairs, rotaryScaling, rotaryBase, rotaryFactor, rotaryDims, prefix, maskAfterSoftmax, positionIds, weights, units,
     lengths, isUsual};
 }
 
-const LIKE = {q: 'q', k: 'k', v: 'v', dOutput: 'output', dWeights: 'weights', wA: 'wA', uA: 'uA', vA: 'vA'};
+const LIKE = {q: 'q', k: 'k', v: 'v', dOutput: 'output', dWeights: 'weights', wA: 'wA', uA: 'uA', vA: 'vA', sink: 'sink'};
 const PRODUCTS = {
   q: 'heads × queryCount × headDim', k: 'kvHeads × keyCount × headDim', v: 'kvHeads × keyCount × valueDim',
   output: 'heads × queryCount × valueDim', weights: 'heads × queryCount × keyCount',
-  wA: 'heads × units × headDim', uA: 'heads × units × headDim', vA: 'heads × units',
+  wA: 'heads × units × headDim', uA: 'heads × units × headDim', vA: 'heads × units', sink: 'heads',
 };
 
 class Attention {
@@ -387,7 +391,7 @@ class Attention {
       temperature: given.temperature, mask: given.mask, weights: given.weights, out: given.out, batch: given.batch, score: given.score,
       normalizer: given.normalizer, position: given.position, rotaryPairs: given.rotaryPairs, rotaryDims: given.rotaryDims,
       rotaryScaling: given.rotaryScaling, rotaryBase: given.rotaryBase, rotaryFactor: given.rotaryFactor, positionIds: given.positionIds,
-      prefix: given.prefix, maskAfterSoftmax: given.maskAfterSoftmax, wA: given.wA, uA: given.uA, vA: given.vA,
+      prefix: given.prefix, maskAfterSoftmax: given.maskAfterSoftmax, wA: given.wA, uA: given.uA, vA: given.vA, sink: given.sink,
     };
     const last = this.#last;
     if (last !== null && this.#words.length && same(last.options, options, last.names, given) && last === this.#last &&
@@ -460,7 +464,7 @@ class Attention {
       const inputs = this.#inputs(lists, lengths, temporary);
       const outputs = ['q', 'k', 'v'].map((name) => this.#output(`d${name.toUpperCase()}`, options[`d${name.toUpperCase()}`], lengths[name],
         PRODUCTS[name], temporary));
-      const ofWeights = layer.weights.map((name) => this.#output(`d${name[0].toUpperCase()}A`, undefined, lengths[name], PRODUCTS[name], temporary));
+      const ofWeights = layer.weights.map((name) => this.#output(gradientOf(name), undefined, lengths[name], PRODUCTS[name], temporary));
       const m = masked && this.#mask(masked, masks, settings.queryCount, settings.keyCount, temporary);
       for (const input of inputs) this.#copy(input);
       outputs.forEach((output, i) => {
@@ -481,7 +485,7 @@ class Attention {
     }
   }
 
-  // Makes one call for each item of the batch. The words hold the addresses of the arrays. Gradients of the score's parameters, which all
+  // Makes one call for each item of the batch. The words hold the addresses of the arrays. Gradients of the parameters, which all
   // items share, are summed and returned.
   #run(what, settings, inputs, temporary, ofWeights = []) {
     const {batch, keyLengths, layer, lengths} = settings, words = this.#words, first = words.slice();
@@ -540,9 +544,9 @@ class Attention {
     reals[LAYER.rotaryBase] = layer.rotaryBase, reals[LAYER.rotaryFactor] = layer.rotaryFactor;
     words[LAYER.rotaryDims] = layer.rotaryDims, words[LAYER.prefix] = layer.prefix, words[LAYER.maskAfterSoftmax] = layer.maskAfterSoftmax ? 1 : 0;
     words[LAYER.positionIds] = ids, words[LAYER.idCount] = positionIds.length, words[LAYER.units] = layer.units;
-    for (const name of ['wA', 'uA', 'vA']) {
+    for (const name of PARAMETERS) {
       words[LAYER[name]] = inputs.find((input) => input.name === name)?.pointer ?? 0;
-      words[LAYER[`d${name[0].toUpperCase()}A`]] = ofWeights.find((output) => output.name === `d${name[0].toUpperCase()}A`)?.pointer ?? 0;
+      words[LAYER[gradientOf(name)]] = ofWeights.find((output) => output.name === gradientOf(name))?.pointer ?? 0;
     }
   }
 

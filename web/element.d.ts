@@ -11,7 +11,7 @@ export interface PlaygroundTensor {
 }
 
 export type TensorName =
-  | 'x' | 'w_q' | 'w_k' | 'w_v' | 'w_o' | 'q' | 'k' | 'v' | 'x_kv' | 'w_a' | 'u_a' | 'v_a' | 'bias' | 'b_q' | 'b_k' | 'b_v' | 'b_o' | 'x_v'
+  | 'x' | 'w_q' | 'w_k' | 'w_v' | 'w_o' | 'q' | 'k' | 'v' | 'x_kv' | 'w_a' | 'u_a' | 'v_a' | 'bias' | 'b_q' | 'b_k' | 'b_v' | 'b_o' | 'x_v' | 'sink'
   | 'positions' | 'x_positioned' | 'x_kv_positioned' | 'q_rotated' | 'k_rotated'
   | 'raw' | 'scores' | 'softcapped' | 'biased' | 'masked' | 'exponentials' | 'row_max' | 'row_sum' | 'weights' | 'head_output' | 'concat' | 'output';
 
@@ -82,7 +82,7 @@ export type OptionName =
   | 'train_task' | 'train_layers' | 'train_heads' | 'train_d_model' | 'train_feed_forward' | 'train_layer_norm' | 'train_residual' | 'train_causal'
   | 'train_position' | 'train_score' | 'train_normalizer' | 'train_optimizer' | 'train_rate' | 'train_batch' | 'train_dropout' | 'train_seed'
   | 'train_sentences' | 'train_running' | 'stepper'
-  | 'rotary_pairs' | 'rotary_base' | 'rotary_dims' | 'rotary_scaling' | 'rotary_factor' | 'position_ids' | 'projection_bias' | 'output_projection' | 'd_out' | 'additive_dim' | 'separate_values'
+  | 'rotary_pairs' | 'rotary_base' | 'rotary_dims' | 'rotary_scaling' | 'rotary_factor' | 'position_ids' | 'projection_bias' | 'output_projection' | 'd_out' | 'additive_dim' | 'separate_values' | 'softmax_sink'
   | 'column_names' | 'column_layout' | 'batch_of' | 'layer' | 'color_map'
   | 'card' | 'pin' | 'value_norms' | 'weight_by';
 

@@ -49,6 +49,7 @@ std::string_view switchFor(const State& state, TensorId id) {
     case TensorId::w_a: return "score to \"general\" or \"additive\"";
     case TensorId::u_a:
     case TensorId::v_a: return "score to \"additive\"";
+    case TensorId::sink: return state.softmaxSink ? "normalizer to \"softmax\"" : "softmax_sink to true";
     case TensorId::x_kv: return state.cross ? "mode to \"x\"" : "cross to true, and mode to \"x\",";
     case TensorId::b_q:
     case TensorId::b_k:
@@ -402,6 +403,7 @@ Effect applyEdit(State& state, const SetOption& edit) {
     case OptionId::projection_bias:
     case OptionId::d_out:
     case OptionId::separate_values:
+    case OptionId::softmax_sink:
     case OptionId::additive_dim:
     case OptionId::train_task:
     case OptionId::pattern: return replaced(Reshape::Kind::resize);
@@ -483,7 +485,8 @@ Effect apply(State& state, const Edit& edit) {
 std::vector<SetOption> headsWithColumns(const Settings& settings, int heads) {
   const Settings& s = settings;
   const bool isPlain = s.mode == Mode::qkv && s.kvHeads == s.heads && s.valueDim == s.headDim &&
-                       !s.scoreWeights && s.biasKind != Bias::perHead && s.columnNames.empty();
+                       !s.scoreWeights && !s.softmaxSink && s.biasKind != Bias::perHead &&
+                       s.columnNames.empty();
   const int columns = heads * s.headDim;
   if (!isPlain || heads < 1 || heads > attention::Limits::heads || columns > attention::Limits::headDim)
     return {};

@@ -358,6 +358,8 @@ constexpr Row kRows[] = {
            "Longer texts: positions divided by the factor, or a larger base (NTK-aware)"),
     real(Id::rotary_factor, "rotary_factor", inRotary<&attention::Rotary::factor>, kMinRotaryFactor,
          kMaxRotaryFactor, "How many times as long texts may become"),
+    toggle(Id::softmax_sink, "softmax_sink", at<&S::softmaxSink>,
+           "Each row has one more score, a sink, in its sum alone, as in gpt-oss; with 0 it is softmax-1"),
     toggle(Id::separate_values, "separate_values", at<&S::separateValues>,
            "Values are made of an X of their own"),
     whole(Id::additive_dim, "additive_dim", at<&S::additiveDim>, 0, Limits::headDim,

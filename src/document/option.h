@@ -135,6 +135,7 @@ enum class OptionId : std::uint8_t {
   rotary_dims,        ///< only the first columns, this many, are rotated; 0: all
   rotary_scaling,     ///< "none" | "linear" | "ntk"
   rotary_factor,      ///< the factor of rotary_scaling
+  softmax_sink,       ///< each row of softmax has one more score, `sink`, in its sum alone
   separate_values,    ///< values are projected from x_v
   additive_dim,       ///< hidden units of the additive score; 0: as many as d_k
   output_projection,  ///< W_O combines the heads; without it they are concatenated

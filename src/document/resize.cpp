@@ -137,7 +137,7 @@ class FreshCells {
         seeded_(seed, tensor, item) {}
   FreshCells(TensorId tensor, const SeededCells& seeded) : tensor_(tensor), seeded_(seeded) {}
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
-    if (tensor_ == TensorId::bias || isProjectionBias(tensor_)) return 0.0f;
+    if (tensor_ == TensorId::bias || tensor_ == TensorId::sink || isProjectionBias(tensor_)) return 0.0f;
     if (tensor_ == TensorId::w_a || tensor_ == TensorId::u_a) return row == col ? 1.0f : 0.0f;
     return tensor_ == TensorId::v_a ? 1.0f : seeded_.at(head, row, col);
   }
@@ -266,6 +266,7 @@ Axes axes(const Settings& settings, TensorId id) {
     case TensorId::w_a:
     case TensorId::u_a: return {settings.heads, {1, scoreUnits(settings)}, keyColumns};
     case TensorId::v_a: return {settings.heads, {1, 1}, {1, scoreUnits(settings)}};
+    case TensorId::sink: return {settings.heads, {1, 1}, {1, 1}};
     case TensorId::bias: return {settings.biasKind == Bias::perHead ? settings.heads : 1, tokens, keyTokens};
     default: return {settings.heads, tokens, keyColumns};
   }
@@ -311,6 +312,7 @@ void regroup(State& state, const Settings& after) {
   const bool isSquare = scoreUnits(state) == state.headDim && scoreUnits(after) == after.headDim;
   if (!state.vA.empty())
     state.vA = isSquare ? regrouped(state.vA, after.heads) : headsTaken(state.vA, after.heads);
+  if (!state.sink.empty()) state.sink = headsTaken(state.sink, after.heads);
   for (Tensor* tensor : {&state.wA, &state.uA})
     if (!tensor->empty())
       *tensor = isSquare ? regroupedBlocks(*tensor, after.heads) : regrouped(*tensor, after.heads);

@@ -47,7 +47,7 @@ Axes axes(const Settings& settings, TensorId id);
 /// state.seed.
 void fillSeeded(State& state, TensorId id);
 /// The same, but with the initial values of the tensor: the identity for w_a and u_a, with which general
-/// scores are dot products; ones for v_a; zeros for biases; numbers drawn from the seed for others.
+/// scores are dot products; ones for v_a; zeros for biases and sinks; numbers drawn from the seed for others.
 void fillFresh(State& state, TensorId id);
 /// Changes the settings of the state to `after`, which must have the same number of heads, and resizes inputs
 /// and mask accordingly. Existing cells keep their numbers; new ones get initial values. The other sequence

@@ -20,7 +20,7 @@ using ErrorKind = Error::Kind;
 constexpr TensorId kInputs[] = {TensorId::x,   TensorId::w_q, TensorId::w_k,  TensorId::w_v,  TensorId::w_o,
                                 TensorId::q,   TensorId::k,   TensorId::v,    TensorId::x_kv, TensorId::w_a,
                                 TensorId::u_a, TensorId::v_a, TensorId::bias, TensorId::b_q,  TensorId::b_k,
-                                TensorId::b_v, TensorId::b_o, TensorId::x_v};
+                                TensorId::b_v, TensorId::b_o, TensorId::x_v,  TensorId::sink};
 
 constexpr TensorId kItemInputs[] = {TensorId::x,    TensorId::q,    TensorId::k,  TensorId::v,
                                     TensorId::x_kv, TensorId::bias, TensorId::x_v};
@@ -152,7 +152,7 @@ std::int64_t countNumbers(const Settings& s) {
   const std::int64_t scoring =
       s.scoreWeights ? s.heads * scoreUnits(s) * (2 * std::int64_t{s.headDim} + 1) : 0;
   const std::int64_t added = s.projectionBias ? queryWidth + keyWidth + valueWidth + outputColumns(s) : 0;
-  return s.batch * (words + projected + biases) + weights + scoring + added;
+  return s.batch * (words + projected + biases) + weights + scoring + added + (s.softmaxSink ? s.heads : 0);
 }
 
 bool isBeyondPositions(const Settings& s) {
@@ -208,7 +208,8 @@ attention::Spec spec(const Settings& settings) {
   out.headDim = settings.headDim, out.valueDim = settings.valueDim;
   out.score = settings.score, out.scale = settings.scaleBy;
   out.softcap = settings.softcap, out.temperature = settings.temperature;
-  out.normalizer = settings.normalizer, out.position = settings.position;
+  out.normalizer = settings.normalizer, out.sink = settings.softmaxSink;
+  out.position = settings.position;
   out.rotary = settings.rotary, out.positionIds = settings.positionIds;
   out.causal = settings.causal, out.causalOffset = settings.causalOffset;
   out.windowLeft = settings.windowLeft, out.windowRight = settings.windowRight;
@@ -250,6 +251,7 @@ const Tensor* input(const State& state, TensorId id) {
     case TensorId::b_v: return &state.bV;
     case TensorId::b_o: return &state.bO;
     case TensorId::x_v: return &state.xV;
+    case TensorId::sink: return &state.sink;
     default: return nullptr;
   }
 }
@@ -296,6 +298,7 @@ bool isEditable(const Settings& settings, TensorId id) {
     case TensorId::u_a:
     case TensorId::v_a: return attention::takes(settings.score, id);
     case TensorId::bias: return settings.biasKind != Bias::none;
+    case TensorId::sink: return settings.softmaxSink && settings.normalizer == attention::Normalizer::softmax;
     default: return false;
   }
 }
@@ -304,6 +307,7 @@ bool hasInput(const Settings& settings, TensorId id) {
   if (id == TensorId::x_kv) return settings.cross;
   if (id == TensorId::x_v) return settings.separateValues;
   if (id == TensorId::bias) return settings.biasKind != Bias::none;
+  if (id == TensorId::sink) return settings.softmaxSink;
   if (isProjectionBias(id)) return settings.projectionBias;
   return settings.scoreWeights || (id != TensorId::w_a && id != TensorId::u_a && id != TensorId::v_a);
 }

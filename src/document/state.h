@@ -161,6 +161,7 @@ struct Settings {
   std::vector<int> positionIds;
   int additiveDim = 0;           ///< hidden units of the additive score; 0: d_k
   bool scoreWeights = false;     ///< do w_a, u_a and v_a exist? True from the first score that needs them on
+  bool softmaxSink = false;      ///< does each row of softmax have one more score, `sink`?
   bool separateValues = false;   ///< are values projected from x_v, rather than from the same as keys?
   bool outputProjection = true;  ///< are the heads combined by W_O, or just concatenated?
   int outputDim = 0;             ///< columns of W_O; 0: as many as X has
@@ -225,11 +226,11 @@ struct BatchItem {
 /// in cross-attention; w_a and u_a [heads, scoreUnits(), headDim], v_a [heads, 1, scoreUnits()] with
 /// scoreWeights; bias [1 or heads, tokens, keyTokens], whose numbers may be -infinity, as Settings::biasKind
 /// says; b_q, b_k, b_v and b_o [1, 1, columns of the matrix] with projectionBias; x_v [1, keyTokens,
-/// modelDim] with separateValues.
+/// modelDim] with separateValues; sink [heads, 1, 1] with softmaxSink.
 struct State : Settings {
   std::string preset;   ///< the preset it came from; "" for the user's own
   PaintedMask painted;  ///< empty, or tokens x keyTokens
-  Tensor x, wQ, wK, wV, wO, q, k, v, xKv, wA, uA, vA, bias, bQ, bK, bV, bO, xV;
+  Tensor x, wQ, wK, wV, wO, q, k, v, xKv, wA, uA, vA, bias, bQ, bK, bV, bO, xV, sink;
   Parameters parameters;  ///< around the layer; an empty one stands for the numbers drawn from its seed
   /// One for each item of the batch, that of batchItem empty; none for a batch of one.
   std::vector<BatchItem> items;
@@ -287,7 +288,7 @@ inline bool isProjectionBias(TensorId id) { return id >= TensorId::b_q && id <= 
 /// Does that input exist, whether in use or not? Others are empty.
 bool hasInput(const Settings& settings, TensorId id);
 /// The editable tensors in the order of the state text: x, w_q, w_k, w_v, w_o, q, k, v, x_kv, w_a, u_a, v_a,
-/// bias, b_q, b_k, b_v, b_o, x_v.
+/// bias, b_q, b_k, b_v, b_o, x_v, sink.
 std::span<const TensorId> inputIds();
 /// Those that each item of a batch has its own of: x, q, k, v, x_kv, bias, x_v.
 std::span<const TensorId> itemInputIds();

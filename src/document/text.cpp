@@ -26,6 +26,7 @@ bool hasHeads(TensorId id) {
 std::vector<std::int64_t> textShape(const Settings& settings, TensorId id) {
   const Axes want = axes(settings, id);
   if (hasHeads(id)) return {want.heads, want.rows.count(), want.cols.count()};
+  if (id == TensorId::sink) return {want.heads};
   if (isProjectionBias(id)) return {want.cols.count()};
   return {want.rows.count(), want.cols.count()};
 }
@@ -182,7 +183,7 @@ class StateReader {
   const JsonText& text_;
   const Json& root_;
   State& state_;
-  Block blocks_[static_cast<std::size_t>(TensorId::x_v) + 1];
+  Block blocks_[static_cast<std::size_t>(TensorId::sink) + 1];
 };
 
 Result<void> StateReader::readUnknown() {
@@ -241,7 +242,8 @@ Result<void> StateReader::readBlocks() {
     const std::string_view name = attention::name(id);
     const Json* json = root_.find(name);
     const bool mayLack = !isEditable(state_, id) || isProjectionBias(id) || id == TensorId::x_v ||
-                         id == TensorId::w_a || id == TensorId::u_a || id == TensorId::v_a;
+                         id == TensorId::sink || id == TensorId::w_a || id == TensorId::u_a ||
+                         id == TensorId::v_a;
     if (json == nullptr && mayLack) continue;
     if (json == nullptr)
       return base::refuse(
@@ -251,14 +253,15 @@ Result<void> StateReader::readBlocks() {
            id == TensorId::x_kv ? ", and x_kv where cross is true." : "."});
     Block& read = blocks_[static_cast<std::size_t>(id)];
     if (auto ok = readBlock(*json, name, Kind::numbers, read); !ok) return ok;
-    const std::size_t rank = hasHeads(id) ? 3 : isProjectionBias(id) ? 1 : 2;
+    const std::size_t rank = hasHeads(id) ? 3 : isProjectionBias(id) || id == TensorId::sink ? 1 : 2;
     if (read.shape.size() != rank)
       return base::refuse(
           ErrorKind::range, base::joined({name, ".shape"}),
           {base::shapeText(read.shape), " does not have ", rank, rank == 1 ? " size" : " sizes", "; use ",
-           rank == 3   ? "[heads, tokens, d_k]."
-           : rank == 1 ? "[columns]."
-                       : "[rows, columns]."});
+           rank == 3              ? "[heads, tokens, d_k]."
+           : id == TensorId::sink ? "[heads]."
+           : rank == 1            ? "[columns]."
+                                  : "[rows, columns]."});
   }
   return {};
 }
@@ -319,6 +322,7 @@ Result<void> StateReader::readKeySizes() {
                                              w->shape[1] <= attention::Limits::headDim)
     state_.additiveDim = static_cast<int>(w->shape[1]);
   if (block(TensorId::x_v) != nullptr) state_.separateValues = true;
+  if (block(TensorId::sink) != nullptr) state_.softmaxSink = true;
   if (const Block* bias = block(TensorId::bias))
     state_.biasKind = bias->shape[0] == 1 ? Bias::shared : Bias::perHead;
   return {};

@@ -105,6 +105,7 @@ class Program {
     }
     for (const TensorId id : attention::mechanismOf(spec_.score).parameters)
       literal(std::string(attention::name(id)), *(inputs_.*attention::tensorRow(id).given), false);
+    if (attention::hasSink(spec_)) literal("sink", *inputs_.sink, false);
     line("");
   }
 
@@ -258,7 +259,11 @@ class Program {
     const Expression score(attention::normalizerOf(spec_).isByCell ? "scores" : "z", python);
     const std::string weight =
         normalizer.weight ? normalizer.weight(score, Expression("threshold", python)).text : std::string();
+    const std::string sink = spec_.temperature == 1 ? "sink" : "sink / " + digits(spec_.temperature);
     attention::eachLine(normalizer.program, [&](std::string_view words) {
+      if ((attention::takePrefix(words, "+") && !attention::hasSink(spec_)) ||
+          (attention::takePrefix(words, "-") && attention::hasSink(spec_)))
+        return;
       if ((attention::takePrefix(words, "?") && !canBeEmpty) ||
           (attention::takePrefix(words, "!") && canBeEmpty))
         return;
@@ -271,7 +276,8 @@ class Program {
                                      {"inf", masked()},
                                      {"n", whole(spec_.keyCount)},
                                      {"n+1", whole(spec_.keyCount + 1)},
-                                     {"w", weight}}));
+                                     {"w", weight},
+                                     {"sink", sink}}));
     });
     if (spec_.maskAfterSoftmax && isMasked_)
       line("weights = weights * visible  # after the softmax: a mistake, rows no longer sum to 1");
@@ -336,7 +342,13 @@ std::string scoreFormula(const attention::Spec& spec, const attention::Inputs& i
 std::string weightsFormula(const attention::Spec& spec, const std::string& scores, bool isMaskedAfter) {
   const std::string inner = spec.temperature == 1 ? scores : fraction(scores, digits(spec.temperature));
   const std::string name(attention::textOf(spec.normalizer).latex);
-  const std::string out = name.empty() ? inner : name + "\\left(" + inner + "\\right)";
+  std::string out = name.empty() ? inner : name + "\\left(" + inner + "\\right)";
+  if (attention::hasSink(spec)) {
+    const std::string exp = "\\exp\\left(" + inner + "\\right)", sink = "\\text{sink}";
+    out = fraction(exp, "\\sum_j " + exp + " + \\exp\\left(" +
+                            (spec.temperature == 1 ? sink : fraction(sink, digits(spec.temperature))) +
+                            "\\right)");
+  }
   return isMaskedAfter ? out + " \\odot M" : out;
 }
 

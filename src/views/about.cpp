@@ -135,6 +135,7 @@ constexpr Row kRows[] = {
     {"softcap", "Soft cap", "", ""},
     {"temperature", "Temperature", "[ ]", ""},
     {"normalizer", "Weights", "", ""},
+    {"softmax_sink", "Attention sink", "", ""},
     {"decimals", "Decimals", "", ""},
     {"weight_scale", "Colour of the weights", "", ""},
     {"color_map", "Colours", "", ""},

@@ -32,7 +32,9 @@ std::string weightFormula(const document::Settings& s) {
   using attention::arithmetic::Expression;
   if (!attention::mechanismOf(s.normalizer).isByCell)
     return "W = " + normalizerName(s) + "(" + scores +
-           (s.columnLayout ? "), columns sum to 1" : "), rows sum to 1");
+           (!sumsToOne(s)    ? ") with a sink"
+            : s.columnLayout ? "), columns sum to 1"
+                             : "), rows sum to 1");
   const Expression score(scores, attention::arithmetic::kFormula);
   return "W = " + attention::textOf(s.normalizer).weight(score, score).text +
          (isSigned(s) ? ", 0 where masked" : "");
@@ -82,7 +84,7 @@ std::optional<double> rowEntropy(const Context& c, int query) {
   return std::max(bits, 0.0);  // avoids −0
 }
 
-bool sumsToOne(const document::Settings& s) { return attention::mechanismOf(s.normalizer).sumsToOne; }
+bool sumsToOne(const document::Settings& s) { return attention::sumsToOne(document::spec(s)); }
 bool isSigned(const document::Settings& s) { return attention::mechanismOf(s.normalizer).least < 0; }
 
 std::string cacheWords(const Context& c) {

@@ -82,7 +82,8 @@ for (const kernel of kernels) {
     const weights = {wA: numbers(heads * 6 * headDim, 7), uA: numbers(heads * 6 * headDim, 8), vA: numbers(heads * 6, 9)};
     const mask = Uint8Array.from(numbers(batch * cells, 11), (x) => x > -0.7 ? 1 : 0), added = numbers(batch * cells, 12);
     for (const [options, apart] of [[{}, {}], [{normalizer: 'sparsemax', position: 'alibi'}, {}], [{layout: 'packed', position: 'rotary', rotaryPairs: 'half'}, {}],
-      [{score: 'cosine'}, {keyLength: [5, 2, 4]}], [{}, {keyLength: [1, 5, 3], mask}], [{normalizer: 'sigmoid'}, {mask: added}], [{score: 'additive', ...weights}, {mask}]]) {
+      [{score: 'cosine'}, {keyLength: [5, 2, 4]}], [{}, {keyLength: [1, 5, 3], mask}], [{normalizer: 'sigmoid'}, {mask: added}], [{score: 'additive', ...weights}, {mask}],
+      [{sink: numbers(heads, 13), temperature: 0.5}, {mask}]]) {
       const shape = {heads, kvHeads, queryCount, keyCount, headDim, valueDim, ...options};
       const {dOutput, ...tensors} = all, whole = {...tensors, ...shape, ...apart, batch};
       const got = attn.forward({...whole, weights: true}), back = attn.backward({...whole, dOutput}), ofWeights = {};
@@ -97,7 +98,7 @@ for (const kernel of kernels) {
         near(part(got.weights, cells), wanted.weights, 0, `weights ${b}`);
         const gradients = attn.backward({...one, dOutput: part(dOutput, sizes.dOutput)});
         for (const name of ['q', 'k', 'v']) near(part(back[`d${name.toUpperCase()}`], sizes[name]), gradients[`d${name.toUpperCase()}`], 0, `gradient of ${name} ${b}`);
-        for (const name of ['dWA', 'dUA', 'dVA']) if (gradients[name]) ofWeights[name] = gradients[name].map((g, i) => g + (ofWeights[name]?.[i] ?? 0));
+        for (const name of ['dWA', 'dUA', 'dVA', 'dSink']) if (gradients[name]) ofWeights[name] = gradients[name].map((g, i) => g + (ofWeights[name]?.[i] ?? 0));
       }
       for (const name in ofWeights) near(back[name], ofWeights[name], 1e-5, name);
     }
@@ -114,6 +115,7 @@ for (const kernel of kernels) {
       [{headDim: 1, position: 'rotary'}, RangeError, /^headDim must be even/], [{position: 'rotary', rotaryDims: 1}, RangeError, /^rotaryDims must be even/],
       [{rotaryBase: 1}, RangeError, /^rotaryBase/], [{rotaryFactor: 0}, RangeError, /^rotaryFactor/], [{positionIds: [0, 1.5]}, RangeError, /^positionIds\[1\]/],
       [{positionIds: 5}, TypeError, /^positionIds/], [{position: 'rotary', causalOffset: -1}, RangeError, /^causalOffset/], [{prefix: 4}, RangeError, /^prefix/],
+      [{sink: [0, 0], normalizer: 'relu'}, RangeError, /^sink needs the normalizer 'softmax'/], [{sink: [0]}, RangeError, /^sink has 1 numbers, and heads is 2/], [{sink: 0}, TypeError, /^sink/],
       [{maskAfterSoftmax: true, normalizer: 'relu'}, RangeError, /^maskAfterSoftmax/], [{batch: 2}, RangeError, /^q has 12 numbers/], [{batch: 0}, RangeError, /^batch/],
       [{batch: 1, keyLength: [1, 2]}, RangeError, /^keyLength has 2 numbers, and the batch has 1/], [{keyLength: [1]}, TypeError, /^keyLength must be a number/], [{batch: 1, keyLength: [4]}, RangeError, /^keyLength\[0\] must be at most/],
       [{score: 'cosine', q: numbers(12, 1).fill(NaN, 3, 4)}, RangeError, /^q\[3\] is NaN/], [{normalizer: 'relu', v: numbers(12, 1).fill(Infinity, 5, 6)}, RangeError, /^v\[5\] is Infinity/],
@@ -121,6 +123,31 @@ for (const kernel of kernels) {
       assert.throws(() => attn.forward({...base, ...options}), (error) => error instanceof type && message.test(error.message) || assert.fail(`${JSON.stringify(options).slice(0, 80)}: ${error}`));
     }
     assert.deepEqual([...base.out], Array(12).fill(0));
+  });
+
+  test(`${kernel}: a sink is one more score of every row, and its gradient is the quotient of differences`, () => {
+    const heads = 2, queryCount = 3, keyCount = 4, sink = Float32Array.of(0.7, -1.2), dOutput = numbers(heads * queryCount * 2, 21);
+    const call = {q: numbers(heads * queryCount * 3, 1), k: numbers(heads * keyCount * 3, 2), v: numbers(heads * keyCount * 2, 3), heads, queryCount, keyCount,
+      headDim: 3, valueDim: 2, causal: true, temperature: 0.8, weights: true, sink};
+    const {weights} = attn.forward(call), {weights: plain} = attn.forward({...call, sink: undefined});
+    const scores = (h, i) => Array.from({length: i + 1}, (_, j) => {
+      const dot = [0, 1, 2].reduce((sum, c) => sum + call.q[(h * queryCount + i) * 3 + c] * call.k[(h * keyCount + j) * 3 + c], 0);
+      return Math.exp(dot / Math.sqrt(3) / 0.8);
+    });
+    for (let h = 0; h < heads; ++h) {
+      for (let i = 0; i < queryCount; ++i) {
+        const row = scores(h, i), sum = row.reduce((a, b) => a + b, Math.exp(sink[h] / 0.8));
+        near(weights.slice((h * queryCount + i) * keyCount, (h * queryCount + i) * keyCount + i + 1), row.map((e) => e / sum), 1e-6, `row ${i} of head ${h}`);
+      }
+    }
+    assert.ok(weights.every((w, i) => w <= plain[i]));
+    const value = (of) => attn.forward({...call, sink: of}).output.reduce((sum, o, i) => sum + o * dOutput[i], 0), {weights: _, ...rest} = call;
+    const {dSink} = attn.backward({...rest, dOutput}), step = 1 / 64;
+    near(dSink, [0, 1].map((h) => {
+      const at = (by) => value(sink.map((s, i) => s + (i === h ? by : 0)));
+      return (at(step) - at(-step)) / (2 * step);
+    }), 2e-4, 'dSink');
+    assert.equal(attn.backward({...rest, sink: undefined, dOutput}).dSink, undefined);
   });
 
   test(`${kernel}: numbers of any size give no NaN, and a row that sees nothing is 0`, () => {

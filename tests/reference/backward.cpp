@@ -165,6 +165,11 @@ class Pass {
           g_[Id::exponentials].at(h, i, j) += dW / sum;
           dSum -= dW * t_.exponentials.at(h, i, j) / (sum * sum);
         }
+        double dSink = 0.0;
+        if (hasSink(spec_)) {
+          dSink = dSum * std::exp(sinkOf(h) - t_.rowMax.at(h, i, 0));
+          dMax -= dSink;
+        }
         int largest = 0;
         for (int j = 0; j < spec_.keyCount; ++j) {
           double& dE = g_[Id::exponentials].at(h, i, j);
@@ -174,10 +179,14 @@ class Pass {
           g_[Id::masked].at(h, i, j) += dPower / temperature;
           if (t_.masked.at(h, i, j) > t_.masked.at(h, i, largest)) largest = j;
         }
-        g_[Id::masked].at(h, i, largest) += dMax / temperature;
+        const bool sinkIsMax = hasSink(spec_) && sinkOf(h) > t_.masked.at(h, i, largest) / temperature;
+        (sinkIsMax ? dSink : g_[Id::masked].at(h, i, largest)) += sinkIsMax ? dMax : dMax / temperature;
+        if (hasSink(spec_)) g_[Id::sink].at(h, 0, 0) += dSink / temperature;
       }
     }
   }
+
+  double sinkOf(int head) const { return double{in_.sink->at(head, 0, 0)} / double{spec_.temperature}; }
 
   void throughOtherNormalizers() {
     for (int h = 0; h < spec_.heads; ++h) {
@@ -455,6 +464,7 @@ class BackwardBounds {
     const Size v = given(Id::v) + heldBy() * queries_ * (made(Id::weights) * heads);
     const Size biased = throughNormalizer(weights) + given(Id::masked) + given(Id::biased);
     if (id == Id::bias) return (double(spec_.heads) * biased).off + given(Id::bias).off;
+    if (id == Id::sink) return ofSink(weights).off + kFloatEpsilon;
     Size scores = biased + given(Id::softcapped);
     if (isSoftcapped(spec_))
       scores =
@@ -529,10 +539,21 @@ class BackwardBounds {
       case Normalizer::relu:
       case Normalizer::none: break;
     }
-    // Exponentials are at most 1, and the gradient of the maximum is the sum of all of theirs.
-    const Size e = 2.0 * keys_ * ((given(Id::exponentials) + given(Id::row_sum)) * made(Id::exponentials)) +
-                   given(Id::row_max);
-    return (z + e) * temperature;
+    return (z + ofExponentials()) * temperature;
+  }
+
+  /// Exponentials are at most 1, and the gradient of the maximum is the sum of all of theirs.
+  Size ofExponentials() const {
+    return 2.0 * (keys_ + 1.0) *
+               ((given(Id::exponentials) + given(Id::row_sum)) * Size{1.0, made(Id::exponentials).off}) +
+           given(Id::row_max);
+  }
+
+  /// The sink's weight is at most 1, and as exact as the others.
+  Size ofSink(Size weights) const {
+    const Size w = made(Id::weights), own{1.0, w.off};
+    return queries_ *
+           ((keys_ * (own * (w * weights)) + ofExponentials()) * Size{1.0 / double{spec_.temperature}, 0.0});
   }
 
   void throughScore(Size d) {

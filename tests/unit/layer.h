@@ -42,8 +42,8 @@ inline void fill(attention::Tensor& tensor, Random& random, float size = 1.0f) {
 
 struct Layer {
   attention::Spec spec;
-  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA, bias, bQ, bK, bV, bO,
-      xV;  // xKv and those from wA on may be empty
+  attention::Tensor x, xKv, wQ, wK, wV, wO, q, k, v, wA, uA, vA, bias, bQ, bK, bV, bO, xV,
+      sink;  // xKv and those from wA on may be empty
   attention::PaintedMask painted;
   bool projected = false, withOutputWeights = false;
 
@@ -63,6 +63,7 @@ struct Layer {
     }
     if (!wA.empty()) in.wA = &wA;
     if (!bias.empty()) in.bias = &bias;
+    if (!sink.empty()) in.sink = &sink;
     if (!uA.empty()) in.uA = &uA, in.vA = &vA;
     in.painted = painted.empty() ? nullptr : &painted;
     return in;
@@ -86,6 +87,7 @@ struct Layer {
       case TensorId::b_v: return bV;
       case TensorId::b_o: return bO;
       case TensorId::x_v: return xV;
+      case TensorId::sink: return sink;
       default: return q;
     }
   }
@@ -127,6 +129,13 @@ inline Layer direct(const attention::Spec& spec, Random& random) {
   fill(layer.q = {spec.heads, spec.queryCount, spec.headDim}, random);
   fill(layer.k = {spec.kvHeads, spec.keyCount, spec.headDim}, random);
   fill(layer.v = {spec.kvHeads, spec.keyCount, spec.valueDim}, random);
+  return layer;
+}
+
+/// The layer with softmax and a random sink of each head.
+inline Layer withSink(Layer layer, Random& random) {
+  layer.spec.normalizer = attention::Normalizer::softmax, layer.spec.sink = true;
+  fill(layer.sink = {layer.spec.heads, 1, 1}, random);
   return layer;
 }
 

@@ -59,6 +59,7 @@ Layer anyLayer(Random& random) {
     Spec& s = layer.spec;
     s.normalizer = kNormalizers[static_cast<std::size_t>(random.below(kNormalizerCount))],
     s.position = kPositions[random.below(4)];
+    if (isSoftmax(s) && random.chance(0.5)) layer = test::withSink(layer, random);
     if (layer.projected && random.chance(0.5)) layer = test::withBiases(layer, random);
     if (layer.projected && random.chance(0.3)) test::fill(layer.xV = {1, s.keyCount, layer.x.cols()}, random);
     if (random.chance(0.5)) {

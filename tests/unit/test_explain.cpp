@@ -338,6 +338,24 @@ TEST_CASE("explain: every printed sum adds up, and its result is the trace's val
   cross.spec.position = Position::sinusoidal, cross.spec.hiddenHeads = 2, cross.spec.maskAfterSoftmax = true;
   cross.spec.causal = true;
   checkEveryCell(cross);
+  for (const float temperature : {1.0f, 0.5f}) {
+    Layer sunk = test::withSink(test::direct(test::shape(2, 1, 4, 5, 3, 2), random), random);
+    sunk.spec.temperature = temperature, sunk.spec.causal = true;
+    checkEveryCell(sunk);
+  }
+}
+
+TEST_CASE("explain: a sink is one more number of the maximum and of the sum") {
+  Random random(8);
+  Layer layer = test::withSink(test::direct(test::shape(1, 1, 2, 2, 2, 2), random), random);
+  layer.sink.at(0, 0, 0) = 3.0f;
+  layer.q.values()[0] = layer.q.values()[1] = 0.0f;  // both scores of the first query are 0
+  CHECK(explained(layer, {TensorId::sink, 0, 0, 0}).terms[0].text ==
+        "yours to change; it goes into the sum of every row");
+  CHECK(explained(layer, {TensorId::row_max, 0, 0, 0}).terms[0].text == "max(0.00, 0.00, 3.00) = 3.00");
+  const Explanation sum = explained(layer, {TensorId::row_sum, 0, 0, 0});
+  CHECK(sum.terms[0].label + ": " + sum.terms[0].text == "exp(sink − max): exp(3.00 − 3.00) = 1.00");
+  CHECK(sum.terms[1].text == "0.05 + 0.05 + 1.00 = 1.10");
 }
 
 TEST_CASE("explain: the cells of a term are those whose numbers it shows") {

@@ -223,3 +223,60 @@ TEST_CASE("forward: equal scores share equally, one key takes all, a cold softma
     for (int j = 0; j < 7; ++j) CHECK(trace.weights.at(0, i, j) == (j == winner ? 1.0f : 0.0f));
   }
 }
+
+TEST_CASE("forward: a sink takes a part of every row, with all masks, scores and a temperature") {
+  Random random(31);
+  for (int n : kLengths) {
+    CAPTURE(n);
+    Layer layer = test::withSink(test::direct(test::shape(2, 1, n, n + 1, 4, 3), random), random);
+    CHECK(checked(layer) == "");
+    layer.spec.causal = true, layer.spec.temperature = 0.3f;
+    CHECK(checked(layer) == "");
+    layer.spec.windowRight = -1, layer.spec.keyLength = 0;  // no key is seen: the sink has the whole row
+    CHECK(checked(layer) == "");
+    layer.spec.keyLength = -1, layer.spec.maskAfterSoftmax = true;
+    CHECK(checked(layer) == "");
+    CHECK(checked(test::withSink(test::withScore(layer, Score::additive, random), random)) == "");
+  }
+}
+
+TEST_CASE(
+    "forward: the sink 0 is softmax-1, one far below every score is softmax, and one far above takes all") {
+  Random random(32);
+  Layer layer = test::direct(test::shape(1, 1, 4, 5, 3, 2), random);
+  Trace plain, trace;
+  forward(layer.spec, layer.inputs(), plain);
+  layer.spec.sink = true;
+  layer.sink = Tensor(1, 1, 1);
+  forward(layer.spec, layer.inputs(), trace);
+  for (int i = 0; i < 4; ++i) {
+    double sum = 1.0;
+    for (int j = 0; j < 5; ++j) sum += std::exp(double{plain.masked.at(0, i, j)});
+    for (int j = 0; j < 5; ++j)
+      CHECK(double{trace.weights.at(0, i, j)} ==
+            doctest::Approx(std::exp(double{plain.masked.at(0, i, j)}) / sum).epsilon(1e-6));
+    CHECK(rowSum(trace, 0, i) < 1.0);
+  }
+  layer.sink.at(0, 0, 0) = -1e4f;
+  forward(layer.spec, layer.inputs(), trace);
+  for (std::size_t i = 0; i < trace.weights.size(); ++i)
+    CHECK(trace.weights.data()[i] == doctest::Approx(plain.weights.data()[i]).epsilon(1e-6));
+  layer.sink.at(0, 0, 0) = 1e4f;
+  forward(layer.spec, layer.inputs(), trace);
+  for (float w : trace.weights.values()) CHECK(w == 0.0f);
+}
+
+TEST_CASE("forward: a sink that is missing, infinite or of other heads is refused") {
+  Random random(33);
+  Layer layer = test::direct(test::shape(2, 2, 3, 3, 2, 2), random);
+  layer.spec.sink = true;
+  CHECK(checked(layer) == "sink: it is missing; give a tensor of shape [2, 1, 1].");
+  layer.sink = Tensor(1, 1, 1);
+  CHECK(checked(layer) != "");
+  layer.sink = Tensor(2, 1, 1);
+  CHECK(checked(layer) == "");
+  layer.sink.at(1, 0, 0) = std::numeric_limits<float>::infinity();
+  CHECK(checked(layer).find("sink") == 0);
+  layer.spec.normalizer = Normalizer::sparsemax;  // which has no use for it
+  CHECK(checked(layer) == "");
+}

@@ -92,7 +92,7 @@ std::vector<TensorId> inputsOf(const Layer& layer) {
   if (layer.projected) ids = {TensorId::x, TensorId::w_q, TensorId::w_k, TensorId::w_v};
   if (layer.projected && layer.withOutputWeights) ids.push_back(TensorId::w_o);
   for (TensorId id : {TensorId::x_kv, TensorId::w_a, TensorId::u_a, TensorId::v_a, TensorId::b_q,
-                      TensorId::b_k, TensorId::b_v, TensorId::b_o, TensorId::x_v}) {
+                      TensorId::b_k, TensorId::b_v, TensorId::b_o, TensorId::x_v, TensorId::sink}) {
     if (find(layer.inputs(), Trace{}, id)) ids.push_back(id);
   }
   return ids;
@@ -223,6 +223,15 @@ TEST_CASE("lineage: normalisers, and the mask after softmax") {
   }
   layer.spec.normalizer = Normalizer::softmax, layer.spec.maskAfterSoftmax = true;
   checkAll(layer, false);
+}
+
+TEST_CASE("lineage: a sink reaches the sums and weights of every row of its head") {
+  Random random(9);
+  for (const float temperature : {1.0f, 2.0f}) {
+    Layer layer = test::withSink(test::direct(test::shape(2, 1, 3, 4, 2, 2), random), random);
+    layer.spec.temperature = temperature, layer.spec.causal = true, layer.spec.causalOffset = 1;
+    checkAll(layer);
+  }
 }
 
 TEST_CASE("lineage: weights that are the scores reach just their own cells") {

@@ -469,6 +469,35 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("options: a sink for each head, which softmax alone has a use for") {
+  Document d(test::start());
+  const State start = d.state();
+  const auto set = [&](OptionId id, const Value& value) {
+    CHECK(refusal(d.apply(test::set(id, value))) == "accepted");
+    CHECK(refusal(check(d.state())) == "accepted");
+    CHECK(sameBits(*fromText(toText(d.state()), {}), d.state()));
+    CHECK(sameBits(*files::unpacked(files::packed(d.state()), {}), d.state()));
+  };
+  const SetCells edit{TensorId::sink, 0, 0, 0, 1, 1, {1.5f}};
+  CHECK(refusal(d.apply(edit)) == "sink: it is not in use here; set softmax_sink to true to change it.");
+  set(OptionId::softmax_sink, true);
+  CHECK(d.state().sink == attention::Tensor(d.state().heads, 1, 1));
+  CHECK(refusal(d.apply(edit)) == "accepted");
+  CHECK(spec(d.state()).sink);
+  set(OptionId::heads, 2.0);
+  REQUIRE(d.state().sink.heads() == 2);
+  CHECK(d.state().sink.at(0, 0, 0) == 1.5f);
+  set(OptionId::normalizer, std::string("sparsemax"));
+  CHECK(inputs(d.state()).sink == nullptr);
+  CHECK(refusal(d.apply(edit)) == "sink: it is not in use here; set normalizer to \"softmax\" to change it.");
+  set(OptionId::normalizer, std::string("softmax"));
+  CHECK(inputs(d.state()).sink == &d.state().sink);
+  set(OptionId::softmax_sink, false);
+  CHECK(d.state().sink.empty());
+  while (d.undo()) continue;
+  CHECK(sameBits(d.state(), start));
+}
+
 TEST_CASE("options: W_O of another width, and none") {
   Document d(test::start());
   const State start = d.state();

@@ -505,6 +505,7 @@ TEST_CASE("text: every option that is set survives") {
       {OptionId::reach_input, 0.0},
       {OptionId::reach_lead, -30.0},
       {OptionId::reach_seed, 9.0},
+      {OptionId::softmax_sink, true},
       {OptionId::separate_values, true},
       {OptionId::additive_dim, 7.0},
       {OptionId::projection_bias, true},

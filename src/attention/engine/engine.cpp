@@ -279,7 +279,7 @@ void Engine::changeQueries(int head, Span queries) {
 
 /// Recomputes weights and output of one query from its masked scores.
 void Engine::redoRow(int head, int query) {
-  makeWeights(spec_, head, {query, query + 1}, trace_);
+  makeWeights(spec_, inputs_, head, {query, query + 1}, trace_);
   makeHeadOutput(spec_, head, {query, query + 1}, trace_);
   touchWeights(head, {query, query + 1});
   sums_[static_cast<std::size_t>(head)].forget(query);
@@ -656,7 +656,7 @@ void Engine::changeAll(const Change& change) {
         makeMasked(spec_, inputs_.painted, h, row, {firstBegin, lastBegin}, trace_);
         makeMasked(spec_, inputs_.painted, h, row, {firstEnd, lastEnd}, trace_);
       }
-      makeWeights(spec_, h, row, trace_);
+      makeWeights(spec_, inputs_, h, row, trace_);
     }
     touchPairs(h, {0, spec_.queryCount});
     touchWeights(h, {0, spec_.queryCount});

@@ -143,14 +143,14 @@ std::string whyUnreached(const Spec& spec, const Trace& trace, const CellRef& ta
   if (isWeight && spec.maskAfterSoftmax &&
       trace.weights.at(std::max(target.head, 0), target.row, target.col) == 0.0f)
     return "This weight is masked: it is 0 whatever the scores are.";
-  if (isWeight && normalizer.sumsToOne &&
+  if (isWeight && sumsToOne(spec) &&
       everyHead(spec, target, [&](const CellRef& t) { return isOnlyOne(trace, t); }))
     return "Only one key is seen in this row: its weight is 1 whatever its score is.";
   const bool isCut = isWeight && normalizer.least == 0.0 && !normalizer.isOpen;
   if (isCut && everyHead(spec, target,
                          [&](const CellRef& t) { return trace.weights.at(t.head, t.row, t.col) == 0.0f; }))
     return "The normaliser cuts this weight off: it stays 0 for small changes of the scores.";
-  if (isWeight && normalizer.sumsToOne && everyHead(spec, target, [&](const CellRef& t) {
+  if (isWeight && sumsToOne(spec) && everyHead(spec, target, [&](const CellRef& t) {
         const float w = trace.weights.at(t.head, t.row, t.col);
         return w < 1e-12f || w > 1 - 1e-6f;
       }))

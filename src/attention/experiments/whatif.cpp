@@ -56,7 +56,7 @@ class Surface {
  private:
   /// 1 − w; where the weights sum to 1, as the sum of the other weights, which avoids cancellation.
   double others(double weight) const {
-    if (!normalizerOf(spec_).sumsToOne || spec_.maskAfterSoftmax) return 1 - weight;
+    if (!sumsToOne(spec_) || spec_.maskAfterSoftmax) return 1 - weight;
     double sum = 0;
     for (int j = 0; j < made_.weights.cols(); ++j)
       sum += j == cell_.col ? 0.0 : double{made_.weights.at(cell_.head, 0, j)};

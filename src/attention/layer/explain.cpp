@@ -94,6 +94,7 @@ class Explainer : ExplainedCell {
       case TensorId::u_a:
       case TensorId::v_a:
       case TensorId::bias: return addInput(id, "the scores");
+      case TensorId::sink: return addInput(id, "the sum of every row");
       case TensorId::positions: return addPosition();
       case TensorId::x_positioned: return addPositioned(TensorId::x, firstPosition(spec, in));
       case TensorId::x_kv_positioned: return addPositioned(TensorId::x_kv, 0);
@@ -374,21 +375,41 @@ class Explainer : ExplainedCell {
       max = -std::numeric_limits<double>::infinity();
       for (const int key : keys) max = std::max(max, score(key));
     }
+    const int count = static_cast<int>(keys.size());
     addJoined(
         RowStep::maximum,
         "largest of row " + std::to_string(row + 1) + (spec.temperature != 1.0f ? ", ÷ temperature" : ""),
-        max, {"max(", ", ", ")" + equals(max)}, static_cast<int>(keys.size()), [&](int i) {
+        max, {"max(", ", ", ")" + equals(max)}, count + hasSink(spec), [&](int i) {
+          if (i == count) return Piece(sinkText(), {sinkCell()});
           const int key = keys[static_cast<std::size_t>(i)];
           return Piece(scoreText(key), {{TensorId::masked, head, row, key}});
         });
+  }
+
+  CellRef sinkCell() const { return {TensorId::sink, head, 0, 0}; }
+  /// The sink ÷ temperature, as scoreText() writes a score.
+  std::string sinkText() const {
+    return number(at(sinkCell()) / double{spec.temperature},
+                  spec.temperature == 1.0f ? mark::kCell : mark::kMade);
+  }
+  /// Adds the sink's part of the row's sum, and returns it.
+  double addExponentialOfSink() {
+    const CellRef max{TensorId::row_max, head, row, 0};
+    const double e = std::exp(at(sinkCell()) / double{spec.temperature} - at(max));
+    add(RowStep::sum, "exp(sink − max)", "exp(" + sinkText() + " − " + operand(max) + ")" + equals(e), e,
+        {sinkCell(), max});
+    return e;
   }
 
   void addRowSum() {
     if (!spec.maskAfterSoftmax && addNothingSeen()) return;
     const std::vector<int> keys = scored();
     const double sum = at(TensorId::row_sum, head, row, 0);
+    const double ofSink = hasSink(spec) ? addExponentialOfSink() : 0.0;
+    const int count = static_cast<int>(keys.size());
     addJoined(RowStep::sum, "Σ row " + std::to_string(row + 1), sum, {{}, " + ", equals(sum)},
-              static_cast<int>(keys.size()), [&](int i) {
+              count + hasSink(spec), [&](int i) {
+                if (i == count) return Piece(number(ofSink, mark::kMade), {sinkCell()});
                 const CellRef one{TensorId::exponentials, head, row, keys[static_cast<std::size_t>(i)]};
                 return Piece(number(one), {one});
               });

@@ -109,15 +109,26 @@ class FormulaWriter : ExplainedCell {
     double most = score(keys.front()), furthest = 0.0;
     for (const int key : keys)
       most = std::max(most, score(key)), furthest = std::max(furthest, std::abs(score(key)));
+    const double sink = hasSink(spec) ? at(TensorId::sink, head, 0, 0) / double{spec.temperature} : 0.0;
+    if (hasSink(spec)) most = std::max(most, sink), furthest = std::max(furthest, std::abs(sink));
     if (furthest <= kPlainScore) most = 0.0;
     const auto exponential = [&](int key) { return isSeen(key) ? std::exp(score(key) - most) : 0.0; };
     double sum = 0.0;
     for (const int key : keys) sum += exponential(key);
+    if (hasSink(spec)) sum += std::exp(sink - most);
     Part own = exponent(std::to_string(col + 1), most);
     if (!isSeen(col)) own = {"−∞", "−∞"};
-    Part out{joined({"exp(", own.symbols, ") ÷ Σ_j exp(", exponent("j", most).symbols, ")"}),
-             "exp(" + own.numbers + ") ÷ (", std::move(own.cells)};
+    std::string denominator = joined({"Σ_j exp(", exponent("j", most).symbols, ")"});
+    if (hasSink(spec))
+      denominator =
+          joined({"(", denominator, " + exp(sink", most != 0.0 ? joined({" − m_", row + 1}) : "", "))"});
+    Part out{joined({"exp(", own.symbols, ") ÷ ", denominator}), "exp(" + own.numbers + ") ÷ (",
+             std::move(own.cells)};
     addSummands(out, keys, exponential);
+    if (hasSink(spec)) {
+      out.numbers += " + " + number(std::exp(sink - most), mark::kMade);
+      out.cells.push_back({TensorId::sink, head, 0, 0});
+    }
     out.numbers += ")";
     CellFormula formula = equation("w_" + pair(std::to_string(col + 1)), TensorId::weights, std::move(out));
     formula.above = number(exponential(col)), formula.below = number(sum);

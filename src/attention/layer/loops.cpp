@@ -157,14 +157,19 @@ class Writer {
     const std::string weight = normalizer.weight ? normalizer.weight(s, Expression("t")).text : std::string();
     const std::string after = spec_.maskAfterSoftmax ? hidden() : std::string();
     const bool isEmpty = hasEmptyRow();
+    const std::string sink = "sink" + divided;
     loop(0, "i", spec_.queryCount);
     int depth = 1;
     eachLine(normalizer.loops, [&](std::string_view words) {
       if (takePrefix(words, "?") && !isEmpty) return;
       if (words.starts_with("w = ")) loop(depth++, "j", spec_.keyCount);
-      indented(
-          depth, words,
-          {{"s", s.text}, {"row", "S[i]" + divided}, {"n", std::to_string(spec_.keyCount)}, {"w", weight}});
+      indented(depth, words,
+               {{"s", s.text},
+                {"row", "S[i]" + divided},
+                {"n", std::to_string(spec_.keyCount)},
+                {"w", weight},
+                {"first", hasSink(spec_) ? sink : "−∞"},
+                {"sink", hasSink(spec_) ? "exp(" + sink + " − m)" : "0"}});
     });
     if (!after.empty()) line(2, joined({late<"if ">(), after, ": w = 0"}));
     line(2, "W[i,j] = w", true);

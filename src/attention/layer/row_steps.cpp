@@ -147,11 +147,16 @@ StepCells cellsOf(RowStep step, const Spec& spec, const Inputs& in, const Trace&
     case Step::scaled:
     case Step::capped:
     case Step::masked: reads(row(TensorId::scores)), makes(row(TensorId::scores)); break;
-    case Step::temperatureScaled:
     case Step::maximum:
+      if (hasSink(spec)) reads(whole(TensorId::sink, at.head));
+      [[fallthrough]];
+    case Step::temperatureScaled:
     case Step::threshold: reads(row(TensorId::scores)); break;
     case Step::exponentials: reads(row(TensorId::scores)), makes(row(TensorId::weights)); break;
-    case Step::sum: reads(row(TensorId::weights)); break;
+    case Step::sum:
+      if (hasSink(spec)) reads(whole(TensorId::sink, at.head));
+      reads(row(TensorId::weights));
+      break;
     case Step::weights:
       reads(row(isSoftmax(spec) ? TensorId::weights : TensorId::scores)), makes(row(TensorId::weights));
       break;

@@ -253,6 +253,10 @@ Result<void> checkScore(const Spec& spec, const Inputs& in) {
       {{"w_a", in.wA, matrix}, {"u_a", in.uA, matrix}, {"v_a", in.vA, {spec.heads, 1, units}}});
 }
 
+Result<void> checkSink(const Spec& spec, const Inputs& in) {
+  return hasSink(spec) ? checks::checkTensors({{"sink", in.sink, {spec.heads, 1, 1}}}) : Result<void>();
+}
+
 Result<void> checkBias(const Spec& spec, const Tensor* bias) {
   if (!bias) return {};
   const checks::Shape shape{bias->heads(), bias->rows(), bias->cols()};
@@ -291,7 +295,7 @@ float scaleFactor(const Spec& spec) {
 
 bool isPlain(const Spec& spec) {
   const bool hasPlainMask = spec.prefix == 0 && !spec.pattern.any() && !spec.maskAfterSoftmax;
-  return mechanismOf(spec.score).isProduct && hasPlainMask && isSoftmax(spec) &&
+  return mechanismOf(spec.score).isProduct && hasPlainMask && isSoftmax(spec) && !hasSink(spec) &&
          stepBefore(TensorId::masked, spec, {}) == TensorId::scores && spec.position == Position::none &&
          spec.hiddenHeads == 0;
 }
@@ -330,6 +334,7 @@ Result<void> validate(const Spec& spec, const Inputs& inputs, Room room) {
   if (auto ok = inputs.projected() ? checkProjected(spec, inputs) : checkDirect(spec, inputs); !ok) return ok;
   if (auto ok = checkScore(spec, inputs); !ok) return ok;
   if (auto ok = checkBias(spec, inputs.bias); !ok) return ok;
+  if (auto ok = checkSink(spec, inputs); !ok) return ok;
   return checkPainted(spec, inputs.painted);
 }
 

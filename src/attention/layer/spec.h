@@ -91,6 +91,9 @@ struct Spec {
   float softcap = 0.0f;      ///< c·tanh(score / c) where c > 0 (Gemma 2); 0: none
   float temperature = 1.0f;  ///< 1e-6 to 1e6; scores are divided by it before the normaliser
   Normalizer normalizer = Normalizer::softmax;
+  /// Softmax only: each row has one more score, Inputs::sink, that takes part in the denominator alone, so
+  /// weights may sum to less than 1 (gpt-oss, 2025; with sink 0 "softmax-1", Miller 2023).
+  bool sink = false;
   Position position = Position::none;
   Rotary rotary;
   /// Position ids of the keys 0, 1, 2 … (and of the queries among them), used by sinusoids and rotary
@@ -118,8 +121,8 @@ struct Spec {
 /// The factor of the raw scores: for Score::scaled `scale`, or 1/√headDim where that is 0; otherwise 1.
 float scaleFactor(const Spec& spec);
 
-/// Does every edit of this layer have an incremental path? So for dot or scaled scores with softmax and no
-/// other mask than causal, window, painted cells and padding. Other layers are recomputed.
+/// Does every edit of this layer have an incremental path? So for dot or scaled scores with softmax, no sink
+/// and no other mask than causal, window, painted cells and padding. Other layers are recomputed.
 bool isPlain(const Spec& spec);
 
 /// Which optional steps the layer has.
@@ -131,6 +134,7 @@ inline int rotatedColumns(const Spec& spec) {
 inline bool isSoftcapped(const Spec& spec) { return spec.softcap > 0.0f; }
 inline bool isHidden(const Spec& spec, int head) { return (spec.hiddenHeads >> head & 1) != 0; }
 inline bool isSoftmax(const Spec& spec) { return spec.normalizer == Normalizer::softmax; }
+inline bool hasSink(const Spec& spec) { return spec.sink && isSoftmax(spec); }
 
 /// Is `key` visible to `query`, painted cells aside?
 bool isVisible(const Spec& spec, int query, int key);
@@ -159,6 +163,7 @@ KeyRange visibleKeys(const Spec& spec, int query);
 ///   bQ [1, 1, heads·headDim], bK and bV (with the columns of wK and wV) are added to every row of Q, K and V, and bO (with the
 ///   columns of wO) to the output; each is optional, and only projected layers have them.
 ///   bias [heads or 1, queryCount, keyCount] is added to the scores after the soft cap; -inf masks.
+///   sink [heads, 1, 1] with Spec::sink: a finite score; it is divided by the temperature as the others are.
 struct Inputs {
   const Tensor* x = nullptr;
   const Tensor* xKv = nullptr;
@@ -178,6 +183,7 @@ struct Inputs {
   const Tensor* bV = nullptr;
   const Tensor* bO = nullptr;
   const Tensor* xV = nullptr;
+  const Tensor* sink = nullptr;
   const PaintedMask* painted = nullptr;
   bool projected() const { return x != nullptr; }
 };

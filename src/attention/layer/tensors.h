@@ -33,6 +33,7 @@ enum class TensorId : std::uint8_t {
   b_v,
   b_o,        // inputs: what is added to Q, K, V and the output of a projected layer
   x_v,        // input: what values are projected from, where that differs from keys
+  sink,       // input: a score of each head that takes part in the sum of every row alone
   positions,  // sinusoids, or the angles of rotary positions
   x_positioned,
   x_kv_positioned,  // x + positions, sinusoidal only

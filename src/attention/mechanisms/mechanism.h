@@ -210,6 +210,8 @@ bool takes(Score score, TensorId parameter);
 const NormalizerMechanism& mechanismOf(Normalizer normalizer);
 const NormalizerText& textOf(Normalizer normalizer);
 inline const NormalizerMechanism& normalizerOf(const Spec& spec) { return mechanismOf(spec.normalizer); }
+/// Do the weights of each row that sees a key sum to 1? A sink takes a part of them.
+inline bool sumsToOne(const Spec& spec) { return normalizerOf(spec).sumsToOne && !hasSink(spec); }
 
 // The records that the files define.
 namespace scores {

@@ -318,18 +318,20 @@ ReferenceTensor masked(const Spec& spec, const PaintedMask* painted, const Refer
 // normaliser
 
 /// softmax(s / T) of every row, with the largest s / T subtracted first: exp(s/T − max) / Σ exp(s/T − max).
-void softmaxRows(double temperature, ReferenceTrace& trace) {
+/// The sink of the head is one more s in the maximum and in the sum.
+void softmaxRows(double temperature, const Tensor* sink, ReferenceTrace& trace) {
   const ReferenceTensor& s = trace.masked;
   trace.rowMax = ReferenceTensor(s.heads, s.rows, 1);
   trace.rowSum = ReferenceTensor(s.heads, s.rows, 1);
   trace.exponentials = trace.weights = ReferenceTensor(s.heads, s.rows, s.cols);
   for (int h = 0; h < s.heads; ++h) {
     for (int i = 0; i < s.rows; ++i) {
-      double max = -kRealInfinity;
+      const double own = sink ? saturated(double{sink->at(h, 0, 0)} / temperature) : -kRealInfinity;
+      double max = own;
       for (int j = 0; j < s.cols; ++j) max = std::max(max, s.at(h, i, j) / temperature);
       trace.rowMax.at(h, i, 0) = max == -kRealInfinity ? max : saturated(max);
       if (max == -kRealInfinity) continue;  // every key is masked: the sum and the weights stay 0
-      double total = 0.0;
+      double total = std::exp(own - max);
       for (int j = 0; j < s.cols; ++j) {
         total += trace.exponentials.at(h, i, j) = std::exp(s.at(h, i, j) / temperature - max);
       }
@@ -471,7 +473,7 @@ ReferenceTrace reference(const Spec& spec, const Inputs& in) {
   const ReferenceTensor& biased = biasedOf(trace);
   trace.masked = spec.maskAfterSoftmax ? biased : masked(spec, in.painted, biased, -kRealInfinity);
   if (spec.normalizer == Normalizer::softmax) {
-    softmaxRows(double{spec.temperature}, trace);
+    softmaxRows(double{spec.temperature}, hasSink(spec) ? in.sink : nullptr, trace);
   } else {
     trace.weights = otherWeights(spec, trace.masked);
   }

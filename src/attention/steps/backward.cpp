@@ -1,6 +1,7 @@
 #include "attention/steps/backward.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "attention/layer/checks.h"
@@ -189,6 +190,26 @@ class Pass {
     else
       normalizer.gradient(t_.masked.row(head, query), weights, s_.weights.row(0, query), spec_.keyCount,
                           dScores);
+    if (!g_[Id::sink].empty()) throughSink(head, query, weights);
+  }
+
+  /// exp(sink ÷ T − max), the sink's part of the row's sum.
+  double exponentialOfSink(int head, int query) const {
+    const double sink = double{in_.sink->at(head, 0, 0)} / double{spec_.temperature};
+    return std::exp(std::min(sink - double{t_.rowMax.at(head, query, 0)}, 0.0));
+  }
+
+  void addToSink(int head, double dSink) {
+    float& to = g_[Id::sink].at(head, 0, 0);
+    to = saturate(double{to} + dSink / double{spec_.temperature});
+  }
+
+  /// The sink's own weight s goes nowhere: ∂L/∂(sink ÷ T) = −s·Σ w_j·∂L/∂w_j.
+  void throughSink(int head, int query, const float* weights) {
+    const float* d = s_.weights.row(0, query);
+    double sum = 0.0;
+    for (int j = 0; j < spec_.keyCount; ++j) sum += double{weights[j]} * double{d[j]};
+    addToSink(head, -exponentialOfSink(head, query) / double{t_.rowSum.at(head, query, 0)} * sum);
   }
 
   /// The weights of a row before the mistaken mask, which is one of softmax only.
@@ -217,8 +238,15 @@ class Pass {
         dMax -= d;
         to[j] = saturate(double{to[j]} + d);
       }
-      float& largest = to[std::max_element(masked, masked + spec_.keyCount) - masked];
-      largest = saturate(double{largest} + dMax);
+      const float* best = std::max_element(masked, masked + spec_.keyCount);
+      const bool sinkIsMax = hasSink(spec_) && in_.sink->at(head, 0, 0) > *best;
+      if (hasSink(spec_)) {
+        const double d = double{ofSum.at(0, i, 0)} * exponentialOfSink(head, i);
+        dMax -= d;
+        if (!g_[Id::sink].empty()) addToSink(head, sinkIsMax ? d + dMax : d);
+      }
+      float& largest = to[best - masked];
+      if (!sinkIsMax) largest = saturate(double{largest} + dMax);
     }
   }
 

@@ -23,9 +23,9 @@ struct Upstream {
 };
 
 /// The number of inputs that a gradient can be taken with respect to: x, w_q, w_k, w_v, w_o, q, k, v, x_kv,
-/// w_a, u_a, v_a, bias, b_q, b_k, b_v, b_o, x_v, the first of TensorId. q, k and v are included even where
-/// they are projected from x; they are meant before rotary positions.
-inline constexpr int kInputCount = static_cast<int>(TensorId::x_v) + 1;
+/// w_a, u_a, v_a, bias, b_q, b_k, b_v, b_o, x_v, sink, the first of TensorId. q, k and v are included even
+/// where they are projected from x; they are meant before rotary positions.
+inline constexpr int kInputCount = static_cast<int>(TensorId::sink) + 1;
 /// A set of inputs: bit n stands for the input whose TensorId is n.
 using InputSet = std::uint32_t;
 inline constexpr InputSet kAllInputs = (InputSet{1} << kInputCount) - 1;

@@ -26,8 +26,10 @@ struct Words {
   const float *wA = nullptr, *uA = nullptr, *vA = nullptr;
   int units = 0;  ///< rows of wA
   float *dWA = nullptr, *dUA = nullptr, *dVA = nullptr;
+  const float* sink = nullptr;
+  float* dSink = nullptr;
 };
-static_assert(sizeof(void*) != 4 || sizeof(Words) == 19 * 4);
+static_assert(sizeof(void*) != 4 || sizeof(Words) == 21 * 4);
 
 Tensor read(const kernels::In& from, int heads, int rows, int cols) {
   Tensor out(heads, rows, cols);
@@ -52,7 +54,7 @@ void write(const Tensor& from, float* to) {
 /// A call with its inputs, and the results.
 struct Layer {
   Spec spec;
-  Tensor q, k, v, wA, uA, vA, bias;
+  Tensor q, k, v, wA, uA, vA, sink, bias;
   PaintedMask painted;
   Inputs inputs;
   Trace trace;
@@ -78,6 +80,7 @@ struct Layer {
     if (w.wA) wA = read(w.wA, f.heads, w.units, f.headDim), inputs.wA = &wA;
     if (w.uA) uA = read(w.uA, f.heads, w.units, f.headDim), inputs.uA = &uA;
     if (w.vA) vA = read(w.vA, f.heads, 1, w.units), inputs.vA = &vA;
+    if (w.sink) sink = read(w.sink, f.heads, 1, 1), inputs.sink = &sink, spec.sink = true;
     if (f.bias)
       bias = read(f.bias, f.bias.headStride != 0 ? f.heads : 1, f.queryCount, f.keyCount),
       inputs.bias = &bias;
@@ -166,14 +169,15 @@ __attribute__((export_name("layerBackward"))) int coreLayerBackward(const attent
     dWeights = read(call->dWeights, f.heads, f.queryCount, f.keyCount),
     upstream.push_back({TensorId::weights, &dWeights});
   const InputSet wanted = inputSet(TensorId::q) | inputSet(TensorId::k) | inputSet(TensorId::v) |
-                          inputSet(TensorId::w_a) | inputSet(TensorId::u_a) | inputSet(TensorId::v_a);
+                          inputSet(TensorId::w_a) | inputSet(TensorId::u_a) | inputSet(TensorId::v_a) |
+                          inputSet(TensorId::sink);
   const auto gradients = std::make_unique<Gradients>();
   const auto scratch = std::make_unique<BackwardScratch>();
   backward(layer->spec, layer->inputs, layer->trace, upstream, wanted, *gradients, *scratch);
   write((*gradients)[TensorId::q], call->dQ), write((*gradients)[TensorId::k], call->dK),
       write((*gradients)[TensorId::v], call->dV);
   write((*gradients)[TensorId::w_a], words->dWA), write((*gradients)[TensorId::u_a], words->dUA),
-      write((*gradients)[TensorId::v_a], words->dVA);
+      write((*gradients)[TensorId::v_a], words->dVA), write((*gradients)[TensorId::sink], words->dSink);
   return 0;
 }
 }

@@ -66,7 +66,7 @@ void forwardRows(const Spec& spec, const Inputs& in, Span heads, Trace& trace, S
       makeScores(spec, h, query, keys, trace);
       makeScoreSteps(spec, in, h, query, trace);
       makeMasked(spec, in.painted, h, query, keys, trace);
-      makeWeights(spec, h, query, trace);
+      makeWeights(spec, in, h, query, trace);
       maskWeights(spec, in.painted, h, query, trace);
       makeHeadOutput(spec, h, query, trace);
       if (scratch.afterRow) scratch.afterRow();

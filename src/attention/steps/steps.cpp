@@ -65,6 +65,17 @@ void makeOtherWeights(const Spec& spec, int head, int query, Trace& trace) {
   normalizerOf(spec).weigh(weights, spec.keyCount, weights);
 }
 
+/// Adds the sink to the maximum and the sum of a row of `count` keys, and to what follows from them.
+void addSink(const Spec& spec, float sink, int count, kernels::SoftmaxRow& row, float* exponentials,
+             float* weights) {
+  sink = std::clamp(sink * (1.0f / spec.temperature), -kMost, kMost);
+  const float max = std::max(row.max, sink), shrink = std::exp(row.max - max);
+  const kernels::Kernel kernel = kernels::best();
+  if (shrink < 1.0f) kernels::scale(kernel, shrink, exponentials, count, exponentials);
+  row = {max, row.sum * shrink + std::exp(sink - max)};
+  kernels::scale(kernel, 1.0f / row.sum, exponentials, count, weights);
+}
+
 }  // namespace
 
 float saturate(double value) { return static_cast<float>(std::clamp(value, -double{kMost}, double{kMost})); }
@@ -206,7 +217,7 @@ void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span que
   }
 }
 
-void makeWeights(const Spec& spec, int head, Span queries, Trace& trace) {
+void makeWeights(const Spec& spec, const Inputs& in, int head, Span queries, Trace& trace) {
   const kernels::Kernel kernel = kernels::best();
   for (int i = queries.begin; i < queries.end; ++i) {
     if (!isSoftmax(spec)) {
@@ -216,9 +227,12 @@ void makeWeights(const Spec& spec, int head, Span queries, Trace& trace) {
     // Only visible keys are computed; the rest of the row is zeros.
     const KeyRange visible = spec.maskAfterSoftmax ? KeyRange{0, spec.keyCount} : visibleKeys(spec, i);
     float *exponentials = trace.exponentials.row(head, i), *weights = trace.weights.row(head, i);
-    const kernels::SoftmaxRow row =
+    kernels::SoftmaxRow row =
         kernels::softmax(kernel, trace.masked.row(head, i) + visible.begin, spec.temperature,
                          visible.end - visible.begin, exponentials + visible.begin, weights + visible.begin);
+    if (hasSink(spec))
+      addSink(spec, in.sink->at(head, 0, 0), visible.end - visible.begin, row, exponentials + visible.begin,
+              weights + visible.begin);
     for (float* zeroed : {exponentials, weights}) {
       std::fill(zeroed, zeroed + visible.begin, 0.0f);
       std::fill(zeroed + visible.end, zeroed + spec.keyCount, 0.0f);

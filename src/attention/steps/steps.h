@@ -58,7 +58,7 @@ void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span que
                 Trace& trace);
 /// row_max, exponentials, row_sum and weights of whole rows; only weights where the normaliser is not
 /// softmax.
-void makeWeights(const Spec& spec, int head, Span queries, Trace& trace);
+void makeWeights(const Spec& spec, const Inputs& inputs, int head, Span queries, Trace& trace);
 /// The named mistake (Spec::maskAfterSoftmax): sets weights to 0 where the query may not see the key.
 void maskWeights(const Spec& spec, const PaintedMask* painted, int head, Span queries, Trace& trace);
 /// head_output = weights · V, for whole rows.

@@ -575,6 +575,9 @@ class SidePanel {
              return std::round(std::pow(10.0, 2.0 * static_cast<double>(p) - 1) * 100) / 100;
            });
     mechanism<attention::Normalizer>(OptionId::normalizer, "Weights", attention::kNormalizerNames);
+    if (c_.state.normalizer == attention::Normalizer::softmax &&
+        w_.toggle("softmax_sink", row(22, 6), "  Attention sink", c_.state.softmaxSink))
+      c_.requests.set(OptionId::softmax_sink, !c_.state.softmaxSink);
   }
 
   template <class Kind, std::size_t kCount>

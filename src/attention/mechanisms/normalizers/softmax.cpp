@@ -25,20 +25,22 @@ constinit const NormalizerMechanism softmax{
 
 constinit const NormalizerText softmaxText{
     .latex = "\\operatorname{softmax}",
-    .loops = R"(m = −∞
+    .loops = R"(m = {first}
 for j in 1 … {n}: m = max(m, {s})
 ?if m = −∞: m = 0
-sum = 0
+sum = {sink}
 for j in 1 … {n}:
   E[i,j] = exp({s} − m)
   sum = sum + E[i,j]
 ?if sum = 0: sum = 1
 w = E[i,j] ÷ sum)",
     .program = R"(largest = {max}
-?largest = {np}.where(largest > {inf}, largest, 0.0)  # a query that sees no key gets zeros
++largest = {np}.maximum(largest, {sink})
+-?largest = {np}.where(largest > {inf}, largest, 0.0)  # a query that sees no key gets zeros
 weights = {np}.exp(scores - largest)
-!weights = weights / weights.sum({keep})
-?weights = weights / weights.sum({keep}).clip(1e-37))",
++weights = weights / (weights.sum({keep}) + {np}.exp({sink} - largest))
+-!weights = weights / weights.sum({keep})
+-?weights = weights / weights.sum({keep}).clip(1e-37))",
 };
 
 }  // namespace attention::normalizers
