@@ -2,6 +2,7 @@
 // Used instead of exceptions, which are disabled in the libraries here.
 #pragma once
 
+#include <cassert>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,8 +42,14 @@ class Result<void> {
   Result(const Error& error) : error_(error) {}
   Result(Error&& error) : error_(std::move(error)) {}
   explicit operator bool() const { return !error_; }
-  const Error& error() const& { return *error_; }
-  Error& error() & { return *error_; }
+  const Error& error() const& {
+    assert(error_);
+    return *error_;
+  }
+  Error& error() & {
+    assert(error_);
+    return *error_;
+  }
   Error&& error() && { return *std::move(error_); }
 
  private:
@@ -59,10 +66,16 @@ class Result {
   Result(const Error& error) : content_(error) {}
   Result(Error&& error) : content_(std::move(error)) {}
   explicit operator bool() const { return std::holds_alternative<T>(content_); }
-  const T& operator*() const { return *std::get_if<T>(&content_); }
-  T& operator*() { return *std::get_if<T>(&content_); }
-  const T* operator->() const { return std::get_if<T>(&content_); }
-  T* operator->() { return std::get_if<T>(&content_); }
+  const T& operator*() const { return *operator->(); }
+  T& operator*() { return *operator->(); }
+  const T* operator->() const {
+    assert(*this);
+    return std::get_if<T>(&content_);
+  }
+  T* operator->() {
+    assert(*this);
+    return std::get_if<T>(&content_);
+  }
   const Error& error() const& { return *std::get_if<Error>(&content_); }
   Error& error() & { return *std::get_if<Error>(&content_); }
   Error&& error() && { return std::move(*std::get_if<Error>(&content_)); }

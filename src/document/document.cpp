@@ -1,5 +1,6 @@
 #include "document/document.h"
 
+#include <cassert>
 #include <utility>
 
 namespace document {
@@ -77,6 +78,7 @@ Result<void> Document::apply(const Edit& edit, std::uint64_t gesture) {
   if (auto ok = check(state_, edit); !ok) return ok;
   Effect effect = document::apply(state_, edit);
   if (!effect.changed) return {};
+  assert(check(state_));
   ++revision_;
   note(effect.change);
   if (isUndoable(edit) && !isShownOnly(effect, state_)) record(std::move(effect.inverse), gesture);

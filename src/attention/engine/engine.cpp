@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -88,6 +89,7 @@ float temperatureScaled(float masked, float inverseTemperature) {
 
 void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes) {
   if (changes.empty()) return;
+  assert(validate(spec, inputs));
   const bool canUpdate = (hasUpdates(spec, inputs) && hasUpdates(spec_, inputs_)) ||
                          std::all_of(changes.begin(), changes.end(), isOutputWeights);
   const bool sameWidths = columns(inputs.x) == modelDim_ && columns(inputs.wO) == outputDim_;

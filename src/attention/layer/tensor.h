@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -32,11 +33,17 @@ class Tensor {
   std::size_t size() const { return values_.size(); }
   bool empty() const { return values_.empty(); }
 
-  float& at(int head, int row, int col) { return values_[index(head, row, col)]; }
-  float at(int head, int row, int col) const { return values_[index(head, row, col)]; }
+  float& at(int head, int row, int col) {
+    assert(contains(head, row, col));
+    return values_[index(head, row, col)];
+  }
+  float at(int head, int row, int col) const {
+    assert(contains(head, row, col));
+    return values_[index(head, row, col)];
+  }
   /// The cols() numbers of one row.
-  float* row(int head, int row) { return values_.data() + index(head, row, 0); }
-  const float* row(int head, int row) const { return values_.data() + index(head, row, 0); }
+  float* row(int head, int row) { return values_.data() + start(head, row); }
+  const float* row(int head, int row) const { return values_.data() + start(head, row); }
   float* head(int head) { return row(head, 0); }
   const float* head(int head) const { return row(head, 0); }
   float* data() { return values_.data(); }
@@ -71,7 +78,13 @@ class Tensor {
 
  private:
   static std::size_t count(int heads, int rows, int cols) {
+    assert(heads >= 0 && rows >= 0 && cols >= 0);
     return static_cast<std::size_t>(heads) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+  }
+  /// Of a row, or of the end of the numbers.
+  std::size_t start(int head, int row) const {
+    assert(head >= 0 && row >= 0 && index(head, row, 0) <= values_.size());
+    return index(head, row, 0);
   }
   std::size_t index(int head, int row, int col) const {
     return (static_cast<std::size_t>(head) * static_cast<std::size_t>(rows_) +
@@ -92,6 +105,7 @@ struct PaintedMask {
 
   bool empty() const { return blocked.empty(); }
   bool isBlocked(int row, int col) const {
+    assert(blocked.empty() || (row >= 0 && row < rows && col >= 0 && col < cols));
     return !blocked.empty() && blocked[static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) +
                                        static_cast<std::size_t>(col)] != 0;
   }

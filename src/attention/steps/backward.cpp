@@ -1,6 +1,7 @@
 #include "attention/steps/backward.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <string>
 
@@ -335,6 +336,10 @@ class Pass {
 
 void backward(const Spec& spec, const Inputs& inputs, const Trace& trace, std::span<const Upstream> upstream,
               InputSet wanted, Gradients& gradients, BackwardScratch& scratch) {
+  assert(std::all_of(upstream.begin(), upstream.end(), [&](const Upstream& u) {
+    const Tensor* tensor = find(inputs, trace, u.tensor);
+    return tensor && u.gradient->sameShape(*tensor);
+  }));
   Pass(spec, inputs, trace, upstream, wanted, gradients, scratch).run();
 }
 

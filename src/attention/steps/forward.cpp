@@ -1,6 +1,7 @@
 #include "attention/steps/forward.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "attention/steps/position.h"
 #include "attention/steps/products.h"
@@ -158,6 +159,7 @@ void forwardHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, 
 }
 
 void forward(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
+  assert(validate(spec, in, Room::memory));
   forwardInputs(spec, in, trace, scratch);
   forwardHeads(spec, in, {0, spec.heads}, trace, scratch);
   forwardOutput(in, trace, scratch);
