@@ -114,8 +114,8 @@ Result<std::string> Script::explain(std::string_view name, int head, int row, in
   const document::State& s = session_.state();
   const attention::Explanation e =
       derived ? session_.derived().explain(*derived, row, col)
-              : attention::explain(session_.spec(), session_.inputs(), session_.trace(),
-                                   {*id, head, row, col}, s.labels, document::keyLabels(s), s.decimals);
+              : attention::explain({session_.spec(), session_.inputs(), session_.trace()},
+                                   {*id, head, row, col}, {s.labels, document::keyLabels(s)}, s.decimals);
   std::string json = joined({"{\"text\":", document::jsonQuoted(e.text()), ",\"terms\":["});
   for (const attention::Term& term : e.terms) {
     json += joined({&term == e.terms.data() ? "" : ",", "{\"label\":", document::jsonQuoted(term.label),

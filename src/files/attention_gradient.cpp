@@ -60,7 +60,7 @@ Result<void> differentiate(const Case& c, const attention::TargetCell* target,
     one.at(target->head, target->row, target->col) = 1.0f;
     upstream = {{target->tensor, &one}};
   }
-  attention::backward(c.spec, c.inputs, c.trace, upstream, wanted, gradients, scratch);
+  attention::backward({c.spec, c.inputs, c.trace}, upstream, wanted, gradients, scratch);
   return {};
 }
 

@@ -567,7 +567,7 @@ void Model::attendOtherBackward(Stage& s, int sequence) {
   attention::InputSet wanted = inputSet(TensorId::q) | inputSet(TensorId::k) | inputSet(TensorId::v);
   for (const TensorId id : parameters) wanted |= inputSet(id);
   const attention::Upstream upstream[] = {{TensorId::head_output, &dOut_}};
-  attention::backward(spec, in, s.traces[static_cast<size_t>(sequence)], upstream, wanted, gradients_,
+  attention::backward({spec, in, s.traces[static_cast<size_t>(sequence)]}, upstream, wanted, gradients_,
                       *backwardScratch_);
   fromHeads(gradients_[TensorId::q], &dQ_[queriesAt]);
   fromHeads(gradients_[TensorId::k], &dK_[keysAt]);

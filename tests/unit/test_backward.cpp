@@ -175,7 +175,7 @@ double shareOfBound(const Layer& layer, Random& random, int& unbounded) {
   }
   BackwardScratch scratch;
   Gradients gradients;
-  backward(layer.spec, in, trace, given, kAllInputs, gradients, scratch);
+  backward({layer.spec, in, trace}, given, kAllInputs, gradients, scratch);
   const ReferenceGradients wanted = referenceBackward(layer.spec, in, exact, upstream);
   double worst = 0.0;
   for (int i = 0; i < kInputCount; ++i) {
@@ -277,7 +277,7 @@ TEST_CASE("backward: conventions where there is no derivative") {
     const Upstream upstream{TensorId::output, &ones};
     Gradients out;
     BackwardScratch scratch;
-    backward(layer.spec, layer.inputs(), trace, {&upstream, 1}, kAllInputs, out, scratch);
+    backward({layer.spec, layer.inputs(), trace}, {&upstream, 1}, kAllInputs, out, scratch);
     return out[by];
   };
   SUBCASE("hard maxima have none") {

@@ -73,7 +73,7 @@ TEST_CASE("backward golden: layers against PyTorch") {
     const Upstream given[] = {{TensorId::output, &dOutput}, {TensorId::weights, &dWeights}};
     Gradients fast;
     BackwardScratch scratch;
-    backward(layer.spec, in, trace, given, kAllInputs, fast, scratch);
+    backward({layer.spec, in, trace}, given, kAllInputs, fast, scratch);
     for (const auto& [key, wanted] : from.at("gradients").items()) {
       CAPTURE(key);
       const TensorId id = *tensorNamed(key);

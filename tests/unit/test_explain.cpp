@@ -35,7 +35,7 @@ Explanation explained(const Layer& layer, CellRef cell, int decimals = 2,
                       const std::vector<std::string>& labels = kWords) {
   Trace trace;
   forward(layer.spec, layer.inputs(), trace);
-  return explain(layer.spec, layer.inputs(), trace, cell, labels, decimals);
+  return explain({layer.spec, layer.inputs(), trace}, cell, labels, decimals);
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -207,10 +207,10 @@ TEST_CASE("explain: mask after softmax, hidden heads and the other sequence's wo
   CHECK(explained(layer, {TensorId::output, 0, 1, 2}).text() == "output[saw₂, 3] = 0.00\nhead 1: hidden : 0");
   Trace trace;
   forward(layer.spec, layer.inputs(), trace);
-  CHECK(explain(layer.spec, layer.inputs(), trace, {TensorId::masked, 0, 3, 1}, kWords, {"ich", "sah"}, 2)
+  CHECK(explain({layer.spec, layer.inputs(), trace}, {TensorId::masked, 0, 3, 1}, {kWords, {"ich", "sah"}}, 2)
             .title == "S masked[saw₄, sah₂] = −0.18");
-  CHECK(explain(layer.spec, layer.inputs(), trace, {TensorId::v, 0, 1, 1}, kWords, {"ich", "sah"}, 2).title ==
-        "V[sah₂, 2] = 0.90");
+  CHECK(explain({layer.spec, layer.inputs(), trace}, {TensorId::v, 0, 1, 1}, {kWords, {"ich", "sah"}}, 2)
+            .title == "V[sah₂, 2] = 0.90");
 }
 
 TEST_CASE("explain: why a key is hidden") {
@@ -283,7 +283,7 @@ void checkEveryCell(const Layer& layer) {
   forward(layer.spec, layer.inputs(), trace);
   test::forEveryCell(layer, trace, [&](TensorId id, int h, int i, int j) {
     const double value{find(layer.inputs(), trace, id)->at(h, i, j)};
-    const Explanation e = explain(layer.spec, layer.inputs(), trace, {id, h, i, j}, {}, 6);
+    const Explanation e = explain({layer.spec, layer.inputs(), trace}, {id, h, i, j}, kWords, 6);
     CAPTURE(e.title);
     REQUIRE(!e.terms.empty());
     CHECK(e.title.substr(e.title.rfind(" = ") + 3) == formatNumber(value, 6));

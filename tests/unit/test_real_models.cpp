@@ -76,7 +76,7 @@ TEST_CASE("real models: every stored layer, forward and backward") {
     const Upstream given[] = {{TensorId::output, &dOutput}, {TensorId::weights, &dWeights}};
     Gradients gradients;
     BackwardScratch scratch;
-    backward(layer.spec, in, trace, given, kAllInputs, gradients, scratch);
+    backward({layer.spec, in, trace}, given, kAllInputs, gradients, scratch);
     for (const auto& [key, wanted] : from.at("gradients").items()) {
       CAPTURE(key);
       const TensorId id = *tensorNamed(key);

@@ -16,6 +16,8 @@ using Step = RowStep;
 
 namespace {
 
+const std::vector<std::string> kNoLabels;
+
 struct Stepped {
   explicit Stepped(Layer theLayer) : layer(std::move(theLayer)), in(layer.inputs()) {
     const auto valid = validate(layer.spec, in);
@@ -29,7 +31,7 @@ struct Stepped {
     return all;
   }
   std::vector<Term> lines(Step step, StepPlace at, int decimals = 6) const {
-    return linesOf(step, layer.spec, in, trace, at, {}, {}, decimals);
+    return linesOf(step, {layer.spec, in, trace}, at, kNoLabels, decimals);
   }
   double at(CellRef c) const { return double{find(in, trace, c.tensor)->at(c.head, c.row, c.col)}; }
 
@@ -236,7 +238,7 @@ TEST_CASE("stepper: the last step equals the output row, with W_O and without, h
     const Tensor& output = w.trace.output;
     for (int i = 0; i < 3; ++i) {
       std::vector<double> shown;
-      const auto lines = linesOf(Step::output, layer.spec, w.in, w.trace, {0, i, 0, 0}, {}, {}, 6, 9);
+      const auto lines = linesOf(Step::output, {layer.spec, w.in, w.trace}, {0, i, 0, 0}, kNoLabels, 6, 9);
       for (const Term& line : lines) {
         checkMarks(w, line);
         if (w.in.wO) {
@@ -307,7 +309,7 @@ TEST_CASE("stepper: a number that is a sum opens into it") {
       for (std::size_t at = 0; at < line.text.size(); ++at) {
         if (line.text[at] != mark::kSum) continue;
         const auto sum =
-            sumBehind(line, ordinal++, w.layer.spec, w.in, w.trace, {TensorId::weights, 0, 2, 1}, 6);
+            sumBehind(line, ordinal++, {w.layer.spec, w.in, w.trace}, {TensorId::weights, 0, 2, 1}, 6);
         REQUIRE(sum);
         checkMarks(w, *sum);
         CHECK(sum->value == doctest::Approx(numberAt(line.text, at + 1)).epsilon(1e-5).scale(1));
@@ -316,6 +318,6 @@ TEST_CASE("stepper: a number that is a sum opens into it") {
     }
   }
   const Stepped w(plain);
-  CHECK(!sumBehind(w.lines(Step::raw, {0, 2, 1, 0}).back(), 0, plain.spec, w.in, w.trace,
+  CHECK(!sumBehind(w.lines(Step::raw, {0, 2, 1, 0}).back(), 0, {plain.spec, w.in, w.trace},
                    {TensorId::weights, 0, 2, 1}, 2));
 }

@@ -61,7 +61,7 @@ void learn(State& s, bool withWeights, int steps) {
     attention::forward(spec(s), inputs(s), trace, scratch);
     farthest(trace.output, kTargets, dOutput), farthest(trace.weights, kWeights, dWeights);
     const attention::Upstream upstream[] = {{TensorId::output, &dOutput}, {TensorId::weights, &dWeights}};
-    attention::backward(spec(s), inputs(s), trace, std::span(upstream).first(withWeights ? 2 : 1), wanted,
+    attention::backward({spec(s), inputs(s), trace}, std::span(upstream).first(withWeights ? 2 : 1), wanted,
                         gradients, backwardScratch);
     for (int i = 0; i < 3; ++i)
       updaters[i].apply(input(s, kLearned[i])->values(), gradients[kLearned[i]].values());

@@ -77,7 +77,7 @@ class OneRow {
     }
     const Upstream upstream{target_.tensor, &one};
     const bool ofX = (wanted & inputSet(Id::x)) != 0;
-    backward(spec_, in_, made_, {&upstream, 1}, wanted | (ofX && isSelf() ? inputSet(Id::x_kv) : 0), row,
+    backward({spec_, in_, made_}, {&upstream, 1}, wanted | (ofX && isSelf() ? inputSet(Id::x_kv) : 0), row,
              scratch);
     for (int i = 0; i < kInputCount; ++i) {
       const auto id = static_cast<Id>(i);

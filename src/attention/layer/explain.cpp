@@ -21,11 +21,9 @@ using explanation_format::subscript;
 /// Writes the lines for one cell, in order of computation.
 class Explainer : ExplainedCell {
  public:
-  Explainer(const ExplainedCell& explained, const std::vector<std::string>& labels,
-            const std::vector<std::string>& keyLabels)
+  Explainer(const ExplainedCell& explained, const TokenLabels& labels)
       : ExplainedCell(explained),
-        labels_(labels),
-        keyLabels_(keyLabels) {}
+        labels_(labels) {}
 
   Explanation explain(TensorId id) {
     std::string words = title(id);
@@ -55,13 +53,13 @@ class Explainer : ExplainedCell {
   std::string rowName(TensorId id) const {
     const Rows rows = rowsOf(id);
     return rows == Rows::other ? std::to_string(row + 1)
-                               : token(rows == Rows::keys ? keyLabels_ : labels_, row);
+                               : token(rows == Rows::keys ? labels_.keys : labels_.queries, row);
   }
 
   std::string title(TensorId id) const {
     std::string where = rowName(id);
     if (tensorRow(id).columns != Size::one) {
-      where += ", " + (isOfPairs(id) ? token(keyLabels_, col) : std::to_string(col + 1));
+      where += ", " + (isOfPairs(id) ? token(labels_.keys, col) : std::to_string(col + 1));
     }
     const char* bound = !isCutOff(id) ? "" : at(id) > 0 ? "≥ " : "≤ ";
     return std::string(symbol(id, spec.score)) + "[" + where + "] = " + bound + number(at(id));
@@ -192,10 +190,9 @@ class Explainer : ExplainedCell {
     const bool isBiased = exists(biasOf, spec, in);
     std::string factor = symbol(weights, spec.score) + ("[:, " + std::to_string(column + 1) + "]");
     if (isBiased) factor += std::string(" + ") + symbol(biasOf, spec.score);
-    addProducts(
-        RowStep::none, nth("x", row) + " · " + factor, at(id), in.x->cols(),
-        [&](int i) { return CellRef{x, 0, row, i}; }, [&](int i) { return CellRef{weights, 0, i, column}; },
-        isBiased ? &bias : nullptr);
+    addProducts(RowStep::none, nth("x", row) + " · " + factor, at(id),
+                {in.x->cols(), [&](int i) { return CellRef{x, 0, row, i}; },
+                 [&](int i) { return CellRef{weights, 0, i, column}; }, isBiased ? &bias : nullptr});
     addCutOff(RowStep::none, id);
   }
 
@@ -423,9 +420,9 @@ class Explainer : ExplainedCell {
     const auto key = [&](int i) { return keys[static_cast<std::size_t>(i)]; };
     addProducts(
         RowStep::values, nth("w", row) + " · V[:, " + std::to_string(column + 1) + "]",
-        at(TensorId::head_output, head, row, column), static_cast<int>(keys.size()),
-        [&](int i) { return CellRef{TensorId::weights, head, row, key(i)}; },
-        [&](int i) { return CellRef{TensorId::v, kvHead, key(i), column}; });
+        at(TensorId::head_output, head, row, column),
+        {static_cast<int>(keys.size()), [&](int i) { return CellRef{TensorId::weights, head, row, key(i)}; },
+         [&](int i) { return CellRef{TensorId::v, kvHead, key(i), column}; }});
   }
 
   void addConcat() {
@@ -442,15 +439,14 @@ class Explainer : ExplainedCell {
   void addOutput() {
     if (!in.wO) return addConcat();
     const CellRef bias{TensorId::b_o, 0, 0, col};
-    addProducts(
-        RowStep::output,
-        nth("concat", row) + " · W_O[:, " + std::to_string(col + 1) + "]" + (in.bO ? " + b_O" : ""),
-        at(TensorId::output, 0, row, col), in.wO->rows(),
-        [&](int i) { return CellRef{TensorId::concat, 0, row, i}; },
-        [&](int i) { return CellRef{TensorId::w_o, 0, i, col}; }, in.bO ? &bias : nullptr);
+    addProducts(RowStep::output,
+                nth("concat", row) + " · W_O[:, " + std::to_string(col + 1) + "]" + (in.bO ? " + b_O" : ""),
+                at(TensorId::output, 0, row, col),
+                {in.wO->rows(), [&](int i) { return CellRef{TensorId::concat, 0, row, i}; },
+                 [&](int i) { return CellRef{TensorId::w_o, 0, i, col}; }, in.bO ? &bias : nullptr});
   }
 
-  const std::vector<std::string>&labels_, &keyLabels_;
+  const TokenLabels& labels_;
 };
 
 std::string withExponent(double size, int decimals) {
@@ -497,10 +493,10 @@ std::string Explanation::text() const {
   return out;
 }
 
-Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
-                    const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels,
-                    int decimals, bool marked) {
-  return Explainer({spec, inputs, trace, cell, decimals, marked}, labels, keyLabels).explain(cell.tensor);
+Explanation explain(const ComputedLayer& layer, CellRef cell, const TokenLabels& labels, int decimals,
+                    bool marked) {
+  return Explainer({layer.spec, layer.inputs, layer.trace, cell, decimals, marked}, labels)
+      .explain(cell.tensor);
 }
 
 }  // namespace attention

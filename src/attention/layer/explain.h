@@ -104,17 +104,20 @@ struct Explanation {
   std::string text() const;  ///< title and terms as plain lines, for screen readers and JavaScript
 };
 
-/// Explains one value of the trace with `decimals` digits. `labels` and `keyLabels` are the labels of the
-/// query tokens and of the key tokens (where a list is too short, numbers are used). A long sum shows only
-/// its first and last terms, with "…" between. Never empty for a valid cell. `marked`: every number is
-/// preceded by a mark that says where it comes from, for drawing.
-Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
-                    const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels,
-                    int decimals, bool marked = false);
-/// The same for self-attention, where queries and keys are the same tokens.
-inline Explanation explain(const Spec& spec, const Inputs& inputs, const Trace& trace, CellRef cell,
-                           const std::vector<std::string>& labels, int decimals) {
-  return explain(spec, inputs, trace, cell, labels, labels, decimals);
-}
+/// The labels of the query tokens and of the key tokens, which may be the same. Where a list is too short,
+/// numbers are used. An argument: it only refers to them.
+struct TokenLabels {
+  TokenLabels(const std::vector<std::string>& ofBoth) : queries(ofBoth), keys(ofBoth) {}
+  TokenLabels(const std::vector<std::string>& ofQueries, const std::vector<std::string>& ofKeys)
+      : queries(ofQueries),
+        keys(ofKeys) {}
+  const std::vector<std::string>&queries, &keys;
+};
+
+/// Explains one value of the trace with `decimals` digits. A long sum shows only its first and last terms,
+/// with "…" between. Never empty for a valid cell. `marked`: every number is preceded by a mark that says
+/// where it comes from, for drawing.
+Explanation explain(const ComputedLayer& layer, CellRef cell, const TokenLabels& labels, int decimals,
+                    bool marked = false);
 
 }  // namespace attention

@@ -36,15 +36,12 @@ class Writer {
 
   std::vector<LoopLine> made(TensorId id) {
     switch (id) {
-      case TensorId::q:
-        projected("Q", "W_Q", in_.bQ ? "b_Q" : "", "X", spec_.queryCount, spec_.headDim, in_.wQ->rows());
-        break;
+      case TensorId::q: projected("Q", in_.bQ, "X", spec_.queryCount, spec_.headDim, in_.wQ->rows()); break;
       case TensorId::k:
-        projected("K", "W_K", in_.bK ? "b_K" : "", in_.xKv ? "X_KV" : "X", spec_.keyCount, spec_.headDim,
-                  in_.wK->rows());
+        projected("K", in_.bK, in_.xKv ? "X_KV" : "X", spec_.keyCount, spec_.headDim, in_.wK->rows());
         break;
       case TensorId::v:
-        projected("V", "W_V", in_.bV ? "b_V" : "",
+        projected("V", in_.bV,
                   in_.xV    ? "X_V"
                   : in_.xKv ? "X_KV"
                             : "X",
@@ -78,18 +75,18 @@ class Writer {
     line(depth, filled(words, values));
   }
 
-  void projected(std::string_view name, std::string_view matrix, std::string_view bias, std::string_view from,
-                 int rows, int cols, int width) {
+  void projected(std::string_view name, const Tensor* bias, std::string_view from, int rows, int cols,
+                 int width) {
     const char letter = static_cast<char>(name[0] + ('a' - 'A'));
     const std::string sum(1, letter);
     const bool isPositioned = spec_.position == Position::sinusoidal && from != "X_V";
     const std::string_view index = name == "Q" ? "i" : "j";
     loop(0, index, rows);
     loop(1, "c", cols);
-    line(2, joined({sum, " = ", bias.empty() ? "0" : bias, bias.empty() ? "" : "[c]"}));
+    line(2, bias ? joined({sum, " = b_", name, "[c]"}) : joined({sum, " = 0"}));
     loop(2, "m", width,
          joined({sum, " = ", sum, " + ", isPositioned ? joined({"(", from, " + P)"}) : std::string(from), "[",
-                 index, ",m] × ", matrix, "[m,c]"}),
+                 index, ",m] × W_", name, "[m,c]"}),
          false);
     line(2, joined({name, "[", index, ",c] = ", sum}), true);
   }

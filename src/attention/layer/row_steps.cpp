@@ -180,16 +180,14 @@ namespace {
 /// Writes the lines of one step.
 class Lines {
  public:
-  Lines(RowStep step, const Spec& spec, const Inputs& in, const Trace& trace, StepPlace at,
-        const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels, int decimals,
+  Lines(RowStep step, const ComputedLayer& layer, StepPlace at, const TokenLabels& labels, int decimals,
         int most)
       : step_(step),
-        spec_(spec),
-        in_(in),
-        trace_(trace),
+        spec_(layer.spec),
+        in_(layer.inputs),
+        trace_(layer.trace),
         at_(at),
         labels_(labels),
-        keyLabels_(keyLabels),
         decimals_(decimals),
         most_(most) {}
 
@@ -218,7 +216,7 @@ class Lines {
 
  private:
   std::vector<Term> explained(TensorId id, int head, int row, int col) const {
-    return explain(spec_, in_, trace_, {id, head, row, col}, labels_, keyLabels_, decimals_, true).terms;
+    return explain({spec_, in_, trace_}, {id, head, row, col}, labels_, decimals_, true).terms;
   }
 
   void take(std::vector<Term> terms) {
@@ -293,27 +291,27 @@ class Lines {
   const Inputs& in_;
   const Trace& trace_;
   StepPlace at_;
-  const std::vector<std::string>&labels_, &keyLabels_;
+  const TokenLabels& labels_;
   int decimals_, most_;
   std::vector<Term> lines_;
 };
 
 }  // namespace
 
-std::vector<Term> linesOf(RowStep step, const Spec& spec, const Inputs& in, const Trace& trace, StepPlace at,
-                          const std::vector<std::string>& labels, const std::vector<std::string>& keyLabels,
+std::vector<Term> linesOf(RowStep step, const ComputedLayer& layer, StepPlace at, const TokenLabels& labels,
                           int decimals, int most) {
-  return Lines(step, spec, in, trace, at, labels, keyLabels, decimals, most).write();
+  return Lines(step, layer, at, labels, decimals, most).write();
 }
 
-std::optional<Term> sumBehind(const Term& line, int ordinal, const Spec& spec, const Inputs& in,
-                              const Trace& trace, CellRef pair, int decimals) {
+std::optional<Term> sumBehind(const Term& line, int ordinal, const ComputedLayer& layer, CellRef pair,
+                              int decimals) {
+  const Spec& spec = layer.spec;
   if (!takes(spec.score, TensorId::w_a) || spec.headDim > kWholeSum) return {};
   const bool additive = takes(spec.score, TensorId::u_a), both = additive && line.step == Step::raw;
   const bool ofKey = both ? ordinal % 2 == 1 : line.step == Step::key_side;
   const int column = both ? ordinal / 2 : ordinal;
-  if (column >= sizeOf(Size::scoreUnits, spec, in)) return {};
-  ExplainedCell cell{spec, in, trace, pair, decimals, true};
+  if (column >= sizeOf(Size::scoreUnits, spec, layer.inputs)) return {};
+  ExplainedCell cell{spec, layer.inputs, layer.trace, pair, decimals, true};
   const auto weight = [&](int i) {
     return CellRef{ofKey ? TensorId::u_a : TensorId::w_a, pair.head, additive ? column : i,
                    additive ? i : column};
@@ -325,10 +323,10 @@ std::optional<Term> sumBehind(const Term& line, int ordinal, const Spec& spec, c
     cell.addProducts(Step::none,
                      joined({ofKey ? "U_a · k" : "W_a · q", subscript((ofKey ? pair.col : pair.row) + 1), "[",
                              column + 1, "]"}),
-                     sum, spec.headDim, weight, factor);
+                     sum, {spec.headDim, weight, factor});
   else
     cell.addProducts(Step::none, joined({"q", subscript(pair.row + 1), "ᵀ · W_a[", column + 1, "]"}), sum,
-                     spec.headDim, factor, weight);
+                     {spec.headDim, factor, weight});
   return std::move(cell.lines.front());
 }
 

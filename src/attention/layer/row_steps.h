@@ -42,12 +42,11 @@ StepCells cellsOf(RowStep step, const Spec& spec, const Inputs& inputs, const Tr
 
 /// The arithmetic of a step, marked as in explain(): for the pair given by `at`, and for at most `most`
 /// output columns and heads.
-std::vector<Term> linesOf(RowStep step, const Spec& spec, const Inputs& inputs, const Trace& trace,
-                          StepPlace at, const std::vector<std::string>& labels,
-                          const std::vector<std::string>& keyLabels, int decimals, int most = 4);
+std::vector<Term> linesOf(RowStep step, const ComputedLayer& layer, StepPlace at, const TokenLabels& labels,
+                          int decimals, int most = 4);
 
 /// The sum behind the `ordinal`-th number of a line that is marked with kSum; nothing if there is none.
-std::optional<Term> sumBehind(const Term& line, int ordinal, const Spec& spec, const Inputs& inputs,
-                              const Trace& trace, CellRef pair, int decimals);
+std::optional<Term> sumBehind(const Term& line, int ordinal, const ComputedLayer& layer, CellRef pair,
+                              int decimals);
 
 }  // namespace attention

@@ -90,6 +90,13 @@ const Numbers& scoresBefore(const TraceOf<Numbers>& trace, TensorId id) {
   return scores ? *scores : trace.raw;
 }
 
+/// A layer, and what was computed of it. An argument: it only refers to them.
+struct ComputedLayer {
+  const Spec& spec;
+  const Inputs& inputs;
+  const Trace& trace;
+};
+
 /// The tensor with that id, from the trace or from the inputs; null where the layer does not have it.
 const Tensor* find(const Inputs& inputs, const Trace& trace, TensorId id);
 

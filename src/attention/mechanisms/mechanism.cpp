@@ -51,21 +51,20 @@ void ExplainedCell::addSum(std::string label, std::string before, const std::vec
             });
 }
 
-void ExplainedCell::addProducts(RowStep step, std::string label, double value, int count,
-                                const std::function<CellRef(int)>& left,
-                                const std::function<CellRef(int)>& right, const CellRef* bias) {
+void ExplainedCell::addProducts(RowStep step, std::string label, double value, const SumOfProducts& sum) {
+  const CellRef* bias = sum.bias;
   addJoined(step, std::move(label), value,
-            {{}, " + ", (bias ? " + " + operand(*bias) : std::string()) + equals(value)}, count, [&](int i) {
-              const CellRef a = left(i), b = right(i);
+            {{}, " + ", (bias ? " + " + operand(*bias) : std::string()) + equals(value)}, sum.count,
+            [&](int i) {
+              const CellRef a = sum.left(i), b = sum.right(i);
               return Piece(operand(a) + "×" + operand(b), {a, b});
             });
   if (bias) lines.back().cells.push_back(*bias);
 }
 
 void ExplainedCell::addDot(RowStep step, double value) {
-  addProducts(
-      step, nth("q", row) + " · " + nth("k", col), value, spec.headDim,
-      [this](int c) { return queryCell(c); }, [this](int c) { return keyCell(c); });
+  addProducts(step, nth("q", row) + " · " + nth("k", col), value,
+              {spec.headDim, [this](int c) { return queryCell(c); }, [this](int c) { return keyCell(c); }});
 }
 
 std::vector<double> ExplainedCell::addTurned(RowStep step, std::string label, TensorId matrix,

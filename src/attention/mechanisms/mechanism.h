@@ -76,10 +76,13 @@ struct ExplainedCell {
   /// value.
   void addSum(std::string label, std::string before, const std::vector<int>& keys,
               const std::function<std::string(int key)>& term, const std::string& after, double value);
-  /// A sum of products, each of a cell of one tensor and a cell of another, with an optional bias.
-  void addProducts(RowStep step, std::string label, double value, int count,
-                   const std::function<CellRef(int)>& left, const std::function<CellRef(int)>& right,
-                   const CellRef* bias = nullptr);
+  /// A sum of `count` products, each of a cell of one tensor and a cell of another, with an optional bias.
+  struct SumOfProducts {
+    int count;
+    std::function<CellRef(int)> left, right;
+    const CellRef* bias = nullptr;
+  };
+  void addProducts(RowStep step, std::string label, double value, const SumOfProducts& sum);
   void addDot(RowStep step, double value);
   /// What stands before, between and after the pieces of a line.
   struct Frame {

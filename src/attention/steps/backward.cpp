@@ -29,11 +29,11 @@ void zeroLike(Tensor& tensor, const Tensor& like) { zero(tensor, like.heads(), l
 
 class Pass {
  public:
-  Pass(const Spec& spec, const Inputs& in, const Trace& trace, std::span<const Upstream> upstream,
-       InputSet wanted, Gradients& gradients, BackwardScratch& scratch)
-      : spec_(spec),
-        in_(in),
-        t_(trace),
+  Pass(const ComputedLayer& layer, std::span<const Upstream> upstream, InputSet wanted, Gradients& gradients,
+       BackwardScratch& scratch)
+      : spec_(layer.spec),
+        in_(layer.inputs),
+        t_(layer.trace),
         upstream_(upstream),
         wanted_(wanted),
         g_(gradients),
@@ -86,7 +86,7 @@ class Pass {
       zeroLike(s_.output, t_.output);
       addUpstream(Id::output, s_.output);
       if (in_.wO) {
-        s_.products.abT(matrixOf(s_.output), matrixOf(*in_.wO), s_.concat.data(), s_.concat.cols());
+        s_.score.products.abT(matrixOf(s_.output), matrixOf(*in_.wO), s_.concat.data(), s_.concat.cols());
       } else {
         s_.concat = s_.output;
       }
@@ -99,7 +99,7 @@ class Pass {
   /// to += aᵀ·b.
   void addProduct(const Tensor& a, const Tensor& b, Tensor& to) {
     s_.product.reshape(1, a.cols(), b.cols());
-    s_.products.aTb(matrixOf(a), matrixOf(b), s_.product.data(), b.cols());
+    s_.score.products.aTb(matrixOf(a), matrixOf(b), s_.product.data(), b.cols());
     addTo(to, s_.product);
   }
 
@@ -140,7 +140,7 @@ class Pass {
     if (!isReached(head)) return;
     const Matrix dO = matrixOf(s_.headOutput, head), values = matrixOf(t_.v, kvHeadOf(spec_, head));
     s_.weights.reshape(1, spec_.queryCount, spec_.keyCount);
-    s_.products.abT(dO, values, s_.weights.data(), spec_.keyCount);
+    s_.score.products.abT(dO, values, s_.weights.data(), spec_.keyCount);
     addUpstream(Id::weights, head, s_.weights);
     throughValues(head, dO);
     if (!wants(~(inputSet(Id::v) | inputSet(Id::w_v) | inputSet(Id::w_o) | inputSet(Id::b_v) |
@@ -158,7 +158,7 @@ class Pass {
     if (!g_[Id::w_a].empty()) to.wA = &g_[Id::w_a];
     if (!g_[Id::u_a].empty()) to.uA = &g_[Id::u_a];
     if (!g_[Id::v_a].empty()) to.vA = &g_[Id::v_a];
-    addScoreGradients(spec_, in_, t_, head, s_.scores, to, s_.products, s_.score);
+    addScoreGradients({spec_, in_, t_}, head, s_.scores, to, s_.score);
   }
 
   void throughValues(int head, const Matrix& dO) {
@@ -166,7 +166,7 @@ class Pass {
                inputSet(Id::x_kv) | inputSet(Id::x_v)))
       return;
     s_.product.reshape(1, spec_.keyCount, spec_.valueDim);
-    s_.products.aTb(matrixOf(t_.weights, head), dO, s_.product.data(), spec_.valueDim);
+    s_.score.products.aTb(matrixOf(t_.weights, head), dO, s_.product.data(), spec_.valueDim);
     float* to = s_.v.head(kvHeadOf(spec_, head));
     for (std::size_t i = 0; i < s_.product.size(); ++i) to[i] = saturatingSum(to[i], s_.product.data()[i]);
   }
@@ -319,7 +319,7 @@ class Pass {
     addSums(s_.packed, g_[bias]);
     if (dX.empty()) return;
     zeroLike(s_.product, x);
-    s_.products.abT(matrixOf(s_.packed), matrixOf(w), s_.product.data(), s_.product.cols());
+    s_.score.products.abT(matrixOf(s_.packed), matrixOf(w), s_.product.data(), s_.product.cols());
     addTo(dX, s_.product);
   }
 
@@ -334,13 +334,13 @@ class Pass {
 
 }  // namespace
 
-void backward(const Spec& spec, const Inputs& inputs, const Trace& trace, std::span<const Upstream> upstream,
-              InputSet wanted, Gradients& gradients, BackwardScratch& scratch) {
+void backward(const ComputedLayer& layer, std::span<const Upstream> upstream, InputSet wanted,
+              Gradients& gradients, BackwardScratch& scratch) {
   assert(std::all_of(upstream.begin(), upstream.end(), [&](const Upstream& u) {
-    const Tensor* tensor = find(inputs, trace, u.tensor);
+    const Tensor* tensor = find(layer.inputs, layer.trace, u.tensor);
     return tensor && u.gradient->sameShape(*tensor);
   }));
-  Pass(spec, inputs, trace, upstream, wanted, gradients, scratch).run();
+  Pass(layer, upstream, wanted, gradients, scratch).run();
 }
 
 Result<void> checkGradient(const Inputs& inputs, const Trace& trace, const TargetCell& target, TensorId wrt) {
@@ -380,7 +380,7 @@ Result<Tensor> gradientOf(const Spec& spec, const Inputs& inputs, const Trace& t
   one.at(target.head, target.row, target.col) = 1.0f;
   const Upstream upstream{target.tensor, &one};
   Gradients gradients;
-  backward(spec, inputs, trace, {&upstream, 1}, inputSet(wrt), gradients, scratch);
+  backward({spec, inputs, trace}, {&upstream, 1}, inputSet(wrt), gradients, scratch);
   return std::move(gradients[wrt]);
 }
 

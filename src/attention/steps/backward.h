@@ -42,15 +42,14 @@ struct Gradients {
 /// Memory kept between calls, so that a second call of the same shape allocates next to nothing. For one call
 /// at a time.
 struct BackwardScratch {
-  Products products;
   ScoreMemory score;
   Tensor output, concat, headOutput, v, q, k, queries, keys, rows, weights, scores, product, packed;
 };
 
-/// Computes `gradients` for the inputs in `wanted`. `trace` must be the result of forward() for `spec` and
-/// `inputs`. Accuracy: backwardBound().
-void backward(const Spec& spec, const Inputs& inputs, const Trace& trace, std::span<const Upstream> upstream,
-              InputSet wanted, Gradients& gradients, BackwardScratch& scratch);
+/// Computes `gradients` for the inputs in `wanted`. The trace must be the result of forward(). Accuracy:
+/// backwardBound().
+void backward(const ComputedLayer& layer, std::span<const Upstream> upstream, InputSet wanted,
+              Gradients& gradients, BackwardScratch& scratch);
 
 /// One cell of a tensor.
 struct TargetCell {

@@ -173,7 +173,7 @@ __attribute__((export_name("layerBackward"))) int coreLayerBackward(const attent
                           inputSet(TensorId::sink);
   const auto gradients = std::make_unique<Gradients>();
   const auto scratch = std::make_unique<BackwardScratch>();
-  backward(layer->spec, layer->inputs, layer->trace, upstream, wanted, *gradients, *scratch);
+  backward({layer->spec, layer->inputs, layer->trace}, upstream, wanted, *gradients, *scratch);
   write((*gradients)[TensorId::q], call->dQ), write((*gradients)[TensorId::k], call->dK),
       write((*gradients)[TensorId::v], call->dV);
   write((*gradients)[TensorId::w_a], words->dWA), write((*gradients)[TensorId::u_a], words->dUA),

@@ -60,10 +60,10 @@ void forwardRows(const Spec& spec, const Inputs& in, Span heads, Trace& trace, S
   const Span keys{0, spec.keyCount};
   for (int h = heads.begin; h < heads.end; ++h) {
     const bool sameKeys = h > heads.begin && kvHeadOf(spec, h) == kvHeadOf(spec, h - 1);
-    const Compared rows = comparedRows(spec, in, trace, h, sameKeys, scratch.products, scratch.score);
+    const Compared rows = comparedRows({spec, in, trace}, h, sameKeys, scratch.score);
     for (int i = 0; i < spec.queryCount; ++i) {
       const Span query{i, i + 1};
-      makeRawRow(spec, in, rows, h, i, scratch.score.row, trace);
+      makeRawRow(spec, in, rows, h, i, trace);
       makeScores(spec, h, query, keys, trace);
       makeScoreSteps(spec, in, h, query, trace);
       makeMasked(spec, in.painted, h, query, keys, trace);
@@ -77,8 +77,8 @@ void forwardRows(const Spec& spec, const Inputs& in, Span heads, Trace& trace, S
 
 void makeHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
   const bool isDone =
-      isKernelCall(spec, in) &&
-      kernels::forward(kernels::best(), callFor(spec, in.painted, heads, trace), scratch.products.workspace);
+      isKernelCall(spec, in) && kernels::forward(kernels::best(), callFor(spec, in.painted, heads, trace),
+                                                 scratch.score.products.workspace);
   if (isDone) return;
   // Steps that the kernels do not have, or not enough scratch memory: row by row is slower, but needs none
   // for plain layers.
@@ -96,7 +96,7 @@ void makeAll(const Tensor* x, const Tensor* weights, const Tensor* bias, Tensor&
       make(h, rows, cols);
     } else {
       const Matrix w{weights->data() + h * out.cols(), weights->cols(), weights->rows(), out.cols()};
-      scratch.products.ab(matrixOf(*x), w, out.head(h), out.cols());
+      scratch.score.products.ab(matrixOf(*x), w, out.head(h), out.cols());
       addBias(bias, h * out.cols(), out.rows(), out.cols(), out.head(h), out.cols());
     }
   }
@@ -126,8 +126,9 @@ void forwardHeadOutput(const Spec& spec, int head, Trace& trace, Scratch& scratc
       std::fill_n(out, std::ptrdiff_t{rows} * spec.valueDim, 0.0f);
       continue;
     }
-    scratch.products.abT({trace.weights.row(head, first) + begin, spec.keyCount, rows, end - begin},
-                         {values.data + begin, values.stride, values.rows, end - begin}, out, spec.valueDim);
+    scratch.score.products.abT({trace.weights.row(head, first) + begin, spec.keyCount, rows, end - begin},
+                               {values.data + begin, values.stride, values.rows, end - begin}, out,
+                               spec.valueDim);
   }
 }
 
@@ -137,7 +138,7 @@ void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
   if (!in.wO || std::int64_t{out.rows()} * out.cols() * concat.cols() < kPackingPays) {
     return makeOutput(in, {0, out.rows()}, {0, out.cols()}, trace);
   }
-  scratch.products.ab(matrixOf(concat), matrixOf(*in.wO), out.data(), out.cols());
+  scratch.score.products.ab(matrixOf(concat), matrixOf(*in.wO), out.data(), out.cols());
   addBias(in.bO, 0, out.rows(), out.cols(), out.data(), out.cols());
 }
 

@@ -14,7 +14,6 @@ namespace attention {
 /// Memory kept between calls, so that a second call of the same shape allocates nothing. For one call at a
 /// time.
 struct Scratch {
-  Products products;
   std::vector<float> transposed;  ///< V, columns as rows
   ScoreMemory score;
   /// Called after each row of a layer that is computed row by row; may be empty.

@@ -28,35 +28,37 @@ void throughSide(const ScoreSide& side, const Matrix& rows, const Matrix& parame
 
 }  // namespace
 
-Compared comparedRows(const Spec& spec, const Inputs& in, const Trace& trace, int head, bool sameKeys,
-                      Products& products, ScoreMemory& memory) {
+Compared comparedRows(const ComputedLayer& layer, int head, bool sameKeys, ScoreMemory& memory) {
+  const auto& [spec, in, trace] = layer;
   const ScoreMechanism& score = mechanismOf(spec.score);
   const auto made = [&](const ScoreSide& side, const Matrix& rows, bool isDone, Tensor& out) {
     if (!side.make) return rows;
-    if (!isDone) side.make(rows, parameterOf(side, in, head), products, out);
+    if (!isDone) side.make(rows, parameterOf(side, layer.inputs, head), memory.products, out);
     return matrixOf(out);
   };
   return {made(score.query, matrixOf(queriesOf(trace), head), false, memory.query.made),
           made(score.key, matrixOf(keysOf(trace), kvHeadOf(spec, head)),
-               sameKeys && score.key.parameter == TensorId::x, memory.key.made)};
+               sameKeys && score.key.parameter == TensorId::x, memory.key.made),
+          memory.row};
 }
 
-void makeRawRow(const Spec& spec, const Inputs& in, const Compared& rows, int head, int query,
-                std::vector<float>& memory, Trace& trace) {
+void makeRawRow(const Spec& spec, const Inputs& in, const Compared& rows, int head, int query, Trace& trace) {
   const Matrix& k = rows.keys;
   const float* q = rows.queries.data + query * rows.queries.stride;
   float* raw = trace.raw.row(head, query);
   if (const auto compare = mechanismOf(spec.score).compare)
-    return compare(q, k, vectorOf(in, head), memory, raw);
+    return compare(q, k, vectorOf(in, head), rows.memory, raw);
   kernels::dots(kernels::best(), q, k.data, k.stride, k.rows, k.cols, raw, 1);
 }
 
-void addScoreGradients(const Spec& spec, const Inputs& in, const Trace& trace, int head, const Tensor& dRaw,
-                       const ScoreGradients& to, Products& products, ScoreMemory& memory) {
+void addScoreGradients(const ComputedLayer& layer, int head, const Tensor& dRaw, const ScoreGradients& to,
+                       ScoreMemory& memory) {
+  const auto& [spec, in, trace] = layer;
+  Products& products = memory.products;
   const ScoreMechanism& score = mechanismOf(spec.score);
   const int kvHead = kvHeadOf(spec, head);
   const Matrix q = matrixOf(queriesOf(trace), head), k = matrixOf(keysOf(trace), kvHead), d = matrixOf(dRaw);
-  const Compared rows = comparedRows(spec, in, trace, head, false, products, memory);
+  const Compared rows = comparedRows(layer, head, false, memory);
   Tensor &dQueries = memory.query.dMade, &dKeys = memory.key.dMade;
   dQueries.reshape(1, q.rows, rows.queries.cols), dKeys.reshape(1, k.rows, rows.keys.cols);
   if (score.gradient) {

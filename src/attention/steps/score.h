@@ -18,18 +18,19 @@ struct ScoreMemory {
   ScoreSideMemory query, key;
   Tensor dV;
   std::vector<float> row;
+  Products products;
 };
 
 /// The rows of one head that a score compares: Q and K after rotary positions, or what it makes of them.
 struct Compared {
   Matrix queries, keys;
+  std::vector<float>& memory;
 };
 /// `sameKeys`: the call before was for another query head of the same keys.
-Compared comparedRows(const Spec& spec, const Inputs& inputs, const Trace& trace, int head, bool sameKeys,
-                      Products& products, ScoreMemory& memory);
+Compared comparedRows(const ComputedLayer& layer, int head, bool sameKeys, ScoreMemory& memory);
 /// raw for one query and every key.
 void makeRawRow(const Spec& spec, const Inputs& inputs, const Compared& rows, int head, int query,
-                std::vector<float>& memory, Trace& trace);
+                Trace& trace);
 
 /// Where the gradients of one head are accumulated. `k` is that of its key head, which other query heads add
 /// to as well.
@@ -42,7 +43,7 @@ struct ScoreGradients {
 };
 /// From `dRaw`, [queryCount, keyCount] for this head, which must be finite. Adds to what the gradients
 /// already hold.
-void addScoreGradients(const Spec& spec, const Inputs& inputs, const Trace& trace, int head,
-                       const Tensor& dRaw, const ScoreGradients& to, Products& products, ScoreMemory& memory);
+void addScoreGradients(const ComputedLayer& layer, int head, const Tensor& dRaw, const ScoreGradients& to,
+                       ScoreMemory& memory);
 
 }  // namespace attention

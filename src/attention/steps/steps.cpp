@@ -14,29 +14,35 @@ namespace {
 
 constexpr float kMost = std::numeric_limits<float>::max();
 
-/// to[rows, toFirst…] = x[rows] · w[:, wFirst…], for `count` columns.
-void multiply(const Tensor& x, const Tensor& w, Span rows, int wFirst, int count, float* to, int toStride) {
+/// to[rows] = x[rows] · w[:, columns].
+void multiply(const Tensor& x, const Tensor& w, Span rows, Span columns, float* to, int toStride) {
   const kernels::Kernel kernel = kernels::best();
-  if (count == 1 &&
+  if (columns.size() == 1 &&
       x.cols() <=
           Limits::modelDim) {  // a column is strided in w: copied together, it can be used in dot products
     float column[Limits::modelDim];
-    for (int i = 0; i < x.cols(); ++i) column[i] = w.at(0, i, wFirst);
+    for (int i = 0; i < x.cols(); ++i) column[i] = w.at(0, i, columns.begin);
     return kernels::dots(kernel, column, x.row(0, rows.begin), x.cols(), rows.size(), x.cols(), to, toStride);
   }
   for (int r = rows.begin; r < rows.end; ++r, to += toStride) {
-    kernels::weightedSum(kernel, x.row(0, r), w.data() + wFirst, w.cols(), x.cols(), count, to);
+    kernels::weightedSum(kernel, x.row(0, r), w.data() + columns.begin, w.cols(), x.cols(), columns.size(),
+                         to);
   }
 }
 
-/// A block of head `head` of Q, K or V: copied from `given`, or computed from x, `w` and a bias.
-void makeInput(const Tensor* given, const Tensor* x, const Tensor* w, const Tensor* bias, int head, Span rows,
-               Span cols, Tensor& out) {
+/// What Q, K or V is: `given`, or x·w + bias.
+struct Projection {
+  const Tensor *given, *x, *w, *bias;
+};
+
+/// A block of head `head` of Q, K or V.
+void makeInput(const Projection& from, int head, Span rows, Span cols, Tensor& out) {
+  const auto& [given, x, w, bias] = from;
   if (rows.empty() || cols.empty()) return;
   if (!given) {
     const int first = head * out.cols() + cols.begin;
     float* to = out.row(head, rows.begin) + cols.begin;
-    multiply(*x, *w, rows, first, cols.size(), to, out.cols());
+    multiply(*x, *w, rows, {first, first + cols.size()}, to, out.cols());
     return addBias(bias, first, rows.size(), cols.size(), to, out.cols());
   }
   for (int r = rows.begin; r < rows.end; ++r) {
@@ -44,14 +50,11 @@ void makeInput(const Tensor* given, const Tensor* x, const Tensor* w, const Tens
   }
 }
 
-/// masked[keys] = scores[keys] where the row's mask allows, otherwise `hidden`; for any mask, cell by cell.
-void copySeen(const Spec& spec, const PaintedMask* painted, int query, Span keys, const float* scores,
-              float hidden, float* masked) {
+/// Puts `hidden` in a row wherever its mask hides the key; for any mask, cell by cell.
+void hide(const Spec& spec, const PaintedMask* painted, int query, Span keys, float hidden, float* row) {
   const MaskRow mask(spec, query);
-  for (int j = keys.begin; j < keys.end; ++j) {
-    const bool isSeen = mask.sees(j) && !(painted && painted->isBlocked(query, j));
-    masked[j] = isSeen ? scores[j] : hidden;
-  }
+  for (int j = keys.begin; j < keys.end; ++j)
+    if (!mask.sees(j) || (painted && painted->isBlocked(query, j))) row[j] = hidden;
 }
 
 /// The weights of one row for normalisers other than softmax, from its masked scores.
@@ -103,15 +106,15 @@ void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace) {
 }
 
 void makeQueries(const Inputs& in, int head, Span rows, Span cols, Trace& trace) {
-  makeInput(in.q, queryRows(in, trace), in.wQ, in.bQ, head, rows, cols, trace.q);
+  makeInput({in.q, queryRows(in, trace), in.wQ, in.bQ}, head, rows, cols, trace.q);
 }
 
 void makeKeys(const Inputs& in, int kvHead, Span rows, Span cols, Trace& trace) {
-  makeInput(in.k, keyRows(in, trace), in.wK, in.bK, kvHead, rows, cols, trace.k);
+  makeInput({in.k, keyRows(in, trace), in.wK, in.bK}, kvHead, rows, cols, trace.k);
 }
 
 void makeValues(const Inputs& in, int kvHead, Span rows, Span cols, Trace& trace) {
-  makeInput(in.v, valueRows(in, trace), in.wV, in.bV, kvHead, rows, cols, trace.v);
+  makeInput({in.v, valueRows(in, trace), in.wV, in.bV}, kvHead, rows, cols, trace.v);
 }
 
 const Tensor* queryRows(const Inputs& in, const Trace& trace) {
@@ -194,12 +197,9 @@ void makeMasked(const Spec& spec, const PaintedMask* painted, int head, Span que
   for (int i = queries.begin; i < queries.end; ++i) {
     const float* scores = biasedOf(trace).row(head, i);
     float* masked = trace.masked.row(head, i);
-    if (spec.maskAfterSoftmax) {
+    if (spec.maskAfterSoftmax || !isRange) {
       std::copy(scores + keys.begin, scores + keys.end, masked + keys.begin);
-      continue;
-    }
-    if (!isRange) {
-      copySeen(spec, painted, i, keys, scores, kHiddenScore, masked);
+      if (!spec.maskAfterSoftmax) hide(spec, painted, i, keys, kHiddenScore, masked);
       continue;
     }
     const KeyRange visible = visibleKeys(spec, i);
@@ -245,8 +245,7 @@ void makeWeights(const Spec& spec, const Inputs& in, int head, Span queries, Tra
 void maskWeights(const Spec& spec, const PaintedMask* painted, int head, Span queries, Trace& trace) {
   if (!spec.maskAfterSoftmax) return;
   for (int i = queries.begin; i < queries.end; ++i) {
-    float* weights = trace.weights.row(head, i);
-    copySeen(spec, painted, i, {0, spec.keyCount}, weights, 0.0f, weights);
+    hide(spec, painted, i, {0, spec.keyCount}, 0.0f, trace.weights.row(head, i));
   }
 }
 
@@ -277,7 +276,7 @@ void makeOutput(const Inputs& inputs, Span queries, Span cols, Trace& trace) {
   if (queries.empty() || cols.empty()) return;
   float* to = trace.output.row(0, queries.begin) + cols.begin;
   if (inputs.wO) {
-    multiply(trace.concat, *inputs.wO, queries, cols.begin, cols.size(), to, trace.output.cols());
+    multiply(trace.concat, *inputs.wO, queries, cols, to, trace.output.cols());
     return addBias(inputs.bO, cols.begin, queries.size(), cols.size(), to, trace.output.cols());
   }
   for (int i = queries.begin; i < queries.end; ++i, to += trace.output.cols()) {

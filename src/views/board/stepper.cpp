@@ -548,14 +548,15 @@ attention::Explanation stepsExplanation(const Context& c, bool all) {
   attention::Explanation e;
   for (int i = all ? 0 : w.shown - 1; i < w.shown; ++i) {
     auto lines =
-        attention::linesOf(w.steps[static_cast<std::size_t>(i)], c.spec, c.inputs, c.trace, w.at,
-                           c.state.labels, document::keyLabels(c.state), c.state.decimals, all ? 3 : 2);
+        attention::linesOf(w.steps[static_cast<std::size_t>(i)], {c.spec, c.inputs, c.trace}, w.at,
+                           {c.state.labels, document::keyLabels(c.state)}, c.state.decimals, all ? 3 : 2);
     e.terms.insert(e.terms.end(), std::make_move_iterator(lines.begin()),
                    std::make_move_iterator(lines.end()));
   }
-  e.title = attention::explain(c.spec, c.inputs, c.trace, {TensorId::weights, w.at.head, w.at.row, w.at.key},
-                               c.state.labels, document::keyLabels(c.state), c.state.decimals)
-                .title;
+  e.title =
+      attention::explain({c.spec, c.inputs, c.trace}, {TensorId::weights, w.at.head, w.at.row, w.at.key},
+                         {c.state.labels, document::keyLabels(c.state)}, c.state.decimals)
+          .title;
   if (c.view.unreached >= 0) e.title.resize(e.title.find(" = "));
   return e;
 }

@@ -89,10 +89,10 @@ class Reader {
 
   std::optional<Term> sumOf(const Number& n, std::size_t line) const {
     if (n.ordinal >= 0)
-      return attention::sumBehind(lines_[line].term, n.ordinal, c_.spec, c_.inputs, c_.trace, n.sum,
+      return attention::sumBehind(lines_[line].term, n.ordinal, {c_.spec, c_.inputs, c_.trace}, n.sum,
                                   c_.state.decimals);
-    auto terms = attention::explain(c_.spec, c_.inputs, c_.trace, n.sum, c_.state.labels,
-                                    document::keyLabels(c_.state), c_.state.decimals, true)
+    auto terms = attention::explain({c_.spec, c_.inputs, c_.trace}, n.sum,
+                                    {c_.state.labels, document::keyLabels(c_.state)}, c_.state.decimals, true)
                      .terms;
     if (terms.empty()) return {};
     return std::move(terms.back());
@@ -134,7 +134,7 @@ class Reader {
       n.sum = {TensorId::weights, focus_.head, focus_.row, focus_.col};
       n.ordinal = ordinal;
       n.opens = ordinal >= 0 && attention::isOfPairs(focus_.tensor) &&
-                attention::sumBehind(term, ordinal, c_.spec, c_.inputs, c_.trace, n.sum, 0);
+                attention::sumBehind(term, ordinal, {c_.spec, c_.inputs, c_.trace}, n.sum, 0);
     } else {
       n = placed(c_, cell);
       n.sum = cell;
@@ -365,8 +365,8 @@ bool takesPart(const Context& c, CellRef cell) {
   }
   CellRef asked = chosen;
   asked.tensor = shownTensor(asked.tensor), cell.tensor = shownTensor(cell.tensor);
-  const Explanation e =
-      attention::explain(c.spec, c.inputs, c.trace, asked, c.state.labels, document::keyLabels(c.state), 0);
+  const Explanation e = attention::explain({c.spec, c.inputs, c.trace}, asked,
+                                           {c.state.labels, document::keyLabels(c.state)}, 0);
   return std::any_of(e.terms.begin(), e.terms.end(), [&](const Term& t) {
     return std::find(t.cells.begin(), t.cells.end(), cell) != t.cells.end();
   });

@@ -52,8 +52,9 @@ Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
     return explainMean(c, focus);
   // The scores on the board include the mask.
   if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
-  Explanation e = attention::explain(c.spec, c.inputs, c.trace, focus, c.state.labels,
-                                     document::keyLabels(c.state), c.state.decimals, marked);
+  Explanation e =
+      attention::explain({c.spec, c.inputs, c.trace}, focus, {c.state.labels, document::keyLabels(c.state)},
+                         c.state.decimals, marked);
   if (c.state.columnLayout) std::for_each(e.terms.begin(), e.terms.end(), turnLabel);
   return e;
 }

@@ -35,7 +35,7 @@ void compareHidden(const float* a, const Matrix& b, const float* v, std::vector<
 
 /// u_ij = d_ij·v∘(1 − tanh²): ∂a_i = Σ_j u_ij, ∂b_j = Σ_i u_ij; ∂v = Σ d_ij·tanh. Sums are in double.
 void gradientOfHidden(const Compared& rows, const float* v, const Matrix& d, ScoreMemory& memory) {
-  const auto& [a, b] = rows;
+  const Matrix &a = rows.queries, &b = rows.keys;
   const int dim = a.cols;
   std::vector<double> dA(memory.query.dMade.size()), dB(memory.key.dMade.size()),
       dV(static_cast<std::size_t>(dim));
