@@ -211,160 +211,243 @@ class Builder {
     out_.board = {left, under, in_.width - left, in_.height - under - below - steps_};
   }
 
-  MatrixPlace& place(TensorId id, float x, float y, int rows, int cols, float cell, std::string_view title,
+  struct Extent {
+    int rows = 0, cols = 0;
+  };
+  // Of a tensor on the board: of the heads that are shown.
+  Extent extentOf(TensorId id) const {
+    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
+    switch (id) {
+      case TensorId::x: return {n, m};
+      case TensorId::w_q: return {m, d * queryHeads()};
+      case TensorId::w_k: return {m, d * keyHeads()};
+      case TensorId::w_v: return {m, e * keyHeads()};
+      case TensorId::w_o: return {e * queryHeads(), in_.outputDim};
+      case TensorId::q: return {n, d};
+      case TensorId::k: return {keys, d};
+      case TensorId::v: return {keys, e};
+      case TensorId::scores:
+      case TensorId::weights: return {n, keys};
+      case TensorId::head_output: return {n, e};
+      case TensorId::output: return {n, in_.outputDim};
+      default: break;
+    }
+    for (const Extra& extra : in_.extras)
+      if (extra.tensor == id) return {extra.rows, extra.cols};
+    return {};
+  }
+
+  bool isTransposed(TensorId id) const { return (id == TensorId::k) != in_.columns; }
+
+  MatrixPlace& place(TensorId id, float x, float y, float cell, std::string_view title,
                      std::string_view caption = {}) {
     MatrixPlace m;
     m.tensor = id;
-    m.transposed = (id == TensorId::k) != in_.columns;
-    m.rows = rows, m.cols = cols;
-    m.box = {x, y, static_cast<float>(cols) * cell, static_cast<float>(rows) * cell};
+    m.transposed = isTransposed(id);
+    const Extent extent = extentOf(id);
+    m.rows = m.transposed ? extent.cols : extent.rows, m.cols = m.transposed ? extent.rows : extent.cols;
+    m.box = {x, y, static_cast<float>(m.cols) * cell, static_cast<float>(m.rows) * cell};
     m.cell = cell;
     m.title = title, m.caption = caption;
     out_.matrices.push_back(m);
     return out_.matrices.back();
   }
 
+  // Labels above Kᵀ and the weights; slanted ones take room from the cells, and lift W_V.
+  struct LabelRoom {
+    float above, lift, aside;
+  };
+  LabelRoom labelRoom(bool slant) const {
+    const float room = slant ? between(0) : kWords;
+    return {room, projected() ? std::max(8.0f, room + kTitle - kTitles) : 0,
+            isAside() ? kAsideHeight + room - 8 : 0};
+  }
+
+  // The measures of wide().
+  struct Wide {
+    float area, margin;  // the width used, and what remains beside it
+    float labels;        // at the left of the lower row
+    // V is above the output, so that their columns align; if it is long, beside the output, to save height.
+    bool valueBeside;
+    int first, third;         // width of X, with W_K above it, and of the weights, with W_V above them
+    int cells, above, lower;  // across, up and down
+    float gaps, beside;       // between the cells; at least above the arrow and the weights
+    float names;              // height of the column names above W_Q and W_K
+    float heads = 0;          // width of the thumbnails
+    bool headsAbove = false;  // or are they above the weights?
+    bool slant = false;       // of the labels
+    LabelRoom room{};
+    float cell = 0, arrow = 0;
+    float base = 0, top = 0;  // bottom of the upper row, top of the lower one
+    float size(int count) const { return static_cast<float>(count) * cell; }
+    float aboveY(int rows) const { return base - size(rows); }
+    float bottom() const { return top + size(lower); }
+  };
+
   // All matrices side by side: X, Q, S, W, O (and the output) in the lower row; projections, Kᵀ and V in the
   // upper row.
   void wide() {
-    const float area = std::min(out_.board.width, kContentWidth);
-    const float margin = std::max(24.0f, (out_.board.width - area) / 2);
-    const float labels = std::max(36.0f, in_.labelWidth + 14);
-    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
-
-    const int first = projected() ? std::max(m, d) : 0;        // width of X, with W_K above it
-    const int third = projected() ? std::max(keys, e) : keys;  // width of the weights, with W_V above them
-    // V is above the output, so that their columns align; if it is long, beside the output, to save height.
-    const bool valueBeside = keys > kLong;
-    const int cells =
-        first + d + keys + third + e + (projected() ? in_.outputDim : 0) + (valueBeside ? e : 0);
-    const float gaps = labels + (projected() ? kGap : 0) + kQueryGap + nameRoom() + kArrow + kSums + labels +
-                       (projected() ? 8.0f : 0) + 24 + (valueBeside ? kGap : 0);
-    const int above = std::max({d, valueBeside ? 0 : keys, projected() ? std::max(m, e) : 0});
-    const float cards = isAside()                      ? 0
-                        : in_.present && in_.inspector ? kLowCard + 32
-                        : hasArcs() || in_.inspector   ? kCardHeight + 40
-                                                       : 0;
-    const float names = projected() && in_.nameWidth > 0 ? kLabels : 0;  // for column names above W_Q and W_K
-    // Labels above Kᵀ and the weights; slanted ones take room from the cells, and lift W_V.
-    struct Labels {
-      float room, lift, aside;
-    };
-    const auto labelsFor = [&](bool slant) {
-      const float room = slant ? between(0) : kWords;
-      return Labels{room, projected() ? std::max(8.0f, room + kTitle - kTitles) : 0,
-                    isAside() ? kAsideHeight + room - 8 : 0};
-    };
-    // The arrow is widened by what is placed above it and the weights.
-    const float beside = isAside() ? kAsideWidth + 2 * 16 - kSums : 0;
-    auto byWidth = [&](float heads) {
-      const float room = area - 2 * 24 - gaps - heads, whole = room / static_cast<float>(cells);
-      return isAside() ? std::min(whole, (room + kArrow - beside) / static_cast<float>(cells - keys)) : whole;
-    };
-    // Thumbnails are at the right. If that made cells too small, up to three go into a narrow column, and
-    // more into the free space above the weights.
-    const bool isTight = hasHeads() && byWidth(kHeadsPanel) < kReadableCell;
-    const bool headsAbove = isTight && !projected() && !valueBeside && keys >= 6;
-    const float heads = !hasHeads() || headsAbove        ? 0
-                        : isTight && in_.thumbnails <= 3 ? kHeadsColumn
-                                                         : kHeadsPanel;
-    const float fixedWidth = gaps + heads;
-    const auto byHeight = [&](const Labels& l, float more) {
-      const float fixed = 8 + kTitle + names + l.lift + kTitles + kCaption + 4 + more;
-      const float room = out_.board.height - fixed,
-                  lower = static_cast<float>(valueBeside ? std::max(n, keys) : n);
-      return std::min({room / (static_cast<float>(above) + lower),
-                       (room - l.room) / (static_cast<float>(d) + lower), (room + kTitle - l.aside) / lower});
-    };
-    // Prefers scrolling to the cards over numbers too small to read, but keeps every matrix visible.
-    const auto cell = [&](const Labels& l) {
-      const float whole = byHeight(l, 0);
-      const float least = isAside()                     ? 0
-                          : out_.board.height < kScreen ? kReadableCell
-                                                        : std::min(kReadableCell, whole);
-      return clampCell(std::min(byWidth(heads), std::max(byHeight(l, cards), least)), largestCell());
-    };
+    Wide w = wideColumns();
+    placeHeads(w);
     // Slanted labels make cells smaller; a label that was slanted before stays slanted.
-    const bool slant = slanted(cell(labelsFor(false)));
-    const auto [labelRoom, lift, aside] = labelsFor(slant);
-    const float c = cell({labelRoom, lift, aside});
-
-    const float arrow = std::max(kArrow, beside - static_cast<float>(keys) * c);
-    const float used = static_cast<float>(cells) * c + fixedWidth + arrow - kArrow;
-    float x = std::max(24.0f, (out_.board.width - used + (heads > 0 ? 0 : 24)) / 2) + labels;
-    const float upper =
-        std::max({aside - kTitle, static_cast<float>(d) * c + labelRoom,
-                  static_cast<float>(std::max(valueBeside ? 0 : keys, projected() ? e : 0)) * c,
-                  projected() ? static_cast<float>(m) * c + lift + names : 0});
-    const float base = 8 + kTitle + upper,
-                y0 = base + kTitles;  // bottom of the upper row, top of the lower one
-    auto aboveY = [&](int rows) { return base - static_cast<float>(rows) * c; };
-
-    if (projected()) {
-      place(TensorId::x, x, y0, n, m, c, "X").labelsLeft = true;
-      place(TensorId::w_k, x, aboveY(m) - lift, m, d, c, "W_K");
-      x += static_cast<float>(first) * c + kGap;
-      place(TensorId::w_q, x, aboveY(m) - lift, m, d, c, "W_Q");
-    }
-    auto& q = place(TensorId::q, x, y0, n, d, c, "Q",
-                    projected() ? made(TensorId::q) : "drag a cell, or double-click to type");
-    q.labelsLeft = !projected();
-    x += static_cast<float>(d) * c + kQueryGap + nameRoom();
-    auto& k = place(TensorId::k, x, aboveY(d), d, keys, c, "K^T");
-    k.labelsAbove = true, k.slanted = slant, k.labelRoom = labelRoom;
-    const float keysTop = k.box.y - labelRoom;
-    place(TensorId::scores, x, y0, n, keys, c, "S", "S");
-    x += static_cast<float>(keys) * c;
-    const float free = x + (slant ? labelRoom : 16.0f);  // the free space to the right of Kᵀ
-    out_.arrow = {x, y0, arrow, static_cast<float>(n) * c};
-    x += arrow;
-    auto& w = place(TensorId::weights, x, y0, n, keys, c, "W", "W");
-    w.labelsAbove = true, w.sums = true, w.slanted = slant, w.labelRoom = labelRoom;
-    if (projected()) place(TensorId::w_v, x, aboveY(m) - lift, m, e, c, "W_V");
-    const float weightsX = x;
-    x += static_cast<float>(third) * c + kSums;
-    if (valueBeside) {
-      place(TensorId::head_output, x, y0, n, e, c, "O", "O = W·V");
-      x += static_cast<float>(e) * c + kGap;
-      place(TensorId::v, x, y0, keys, e, c, "V").labelsRight = true;
-    } else {
-      place(TensorId::v, x, aboveY(keys), keys, e, c, "V").labelsRight = true;
-      place(TensorId::head_output, x, y0, n, e, c, "O", "O = W·V");
-    }
-    const float lower = y0 + static_cast<float>(valueBeside ? std::max(n, keys) : n) * c;
-    if (isAside()) {
-      const float end = valueBeside ? x + static_cast<float>(e) * c : x - 16;
-      out_.inspector = {free, 12, end - free, base - labelRoom};
-    }
-    x += static_cast<float>(e) * c + labels;
-    if (projected()) {
-      x += 8;
-      if (in_.outputProjection) place(TensorId::w_o, x, aboveY(e), e, in_.outputDim, c, "W_O");
-      place(TensorId::output, x, y0, n, in_.outputDim, c, "Output",
-            in_.outputProjection ? "output of all heads" : "heads side by side");
-      x += static_cast<float>(in_.outputDim) * c + 24;
-    }
-    if (headsAbove) {
-      out_.heads = {weightsX, 12, static_cast<float>(keys) * c, base - labelRoom};
+    w.slant = slanted(wideCell(w, labelRoom(false)));
+    w.room = labelRoom(w.slant), w.cell = wideCell(w, w.room);
+    wideRows(w);
+    const float used = w.size(w.cells) + (w.gaps + w.heads) + w.arrow - kArrow;
+    float x = std::max(24.0f, (out_.board.width - used + (w.heads > 0 ? 0 : 24)) / 2) + w.labels;
+    x = placeQueries(w, x);
+    const float arrow = x + w.size(in_.keyTokens), weights = arrow + w.arrow;
+    placePairs(w, x, arrow);
+    x = placeOutputs(w, weights + (w.size(w.third) + kSums));
+    if (w.headsAbove) {
+      out_.heads = {weights, 12, w.size(in_.keyTokens), w.base - w.room.above};
     } else if (hasHeads()) {
-      const float left = std::min(std::max(x + 16, 0.0f), out_.board.width - heads - 16);
-      out_.heads = {left, 28, heads, lower - 28};
+      const float left = std::min(std::max(x + 16, 0.0f), out_.board.width - w.heads - 16);
+      out_.heads = {left, 28, w.heads, w.bottom() - 28};
     }
-    float y = lower + kCaption + 4;
-    if (!in_.extras.empty())
-      y = lines(extraItems(), margin + 8 + labels, y, out_.board.width - margin - 8, labels,
-                std::max(c, kExtraCell)) +
-          8;
-    // If the cards are not visible, the inspector is placed in the free space above Q and Kᵀ.
-    const Box corner{margin + 8, 12, free - 16 - margin - 8, keysTop - kTitle - 20};
+    wideBelow(w, arrow);
+  }
+
+  Wide wideColumns() const {
+    const int keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
+    Wide w{};
+    w.area = std::min(out_.board.width, kContentWidth);
+    w.margin = std::max(24.0f, (out_.board.width - w.area) / 2);
+    w.labels = std::max(36.0f, in_.labelWidth + 14);
+    w.first = projected() ? std::max(m, d) : 0;
+    w.third = projected() ? std::max(keys, e) : keys;
+    w.valueBeside = keys > kLong;
+    w.cells = w.first + d + keys + w.third + e + (projected() ? in_.outputDim : 0) + (w.valueBeside ? e : 0);
+    w.gaps = w.labels + (projected() ? kGap : 0) + kQueryGap + nameRoom() + kArrow + kSums + w.labels +
+             (projected() ? 8.0f : 0) + 24 + (w.valueBeside ? kGap : 0);
+    w.above = std::max({d, w.valueBeside ? 0 : keys, projected() ? std::max(m, e) : 0});
+    w.lower = w.valueBeside ? std::max(in_.tokens, keys) : in_.tokens;
+    w.names = projected() && in_.nameWidth > 0 ? kLabels : 0;
+    // The arrow is widened by what is placed above it and the weights.
+    w.beside = isAside() ? kAsideWidth + 2 * 16 - kSums : 0;
+    return w;
+  }
+
+  float cellByWidth(const Wide& w, float heads) const {
+    const float room = w.area - 2 * 24 - w.gaps - heads, whole = room / static_cast<float>(w.cells);
+    return isAside()
+               ? std::min(whole, (room + kArrow - w.beside) / static_cast<float>(w.cells - in_.keyTokens))
+               : whole;
+  }
+
+  // Thumbnails are at the right. If that made cells too small, up to three go into a narrow column, and more
+  // into the free space above the weights.
+  void placeHeads(Wide& w) const {
+    const bool isTight = hasHeads() && cellByWidth(w, kHeadsPanel) < kReadableCell;
+    w.headsAbove = isTight && !projected() && !w.valueBeside && in_.keyTokens >= 6;
+    w.heads = !hasHeads() || w.headsAbove ? 0 : isTight && in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel;
+  }
+
+  float cellByHeight(const Wide& w, const LabelRoom& labels, float more) const {
+    const float fixed = 8 + kTitle + w.names + labels.lift + kTitles + kCaption + 4 + more;
+    const float room = out_.board.height - fixed, lower = static_cast<float>(w.lower);
+    return std::min({room / (static_cast<float>(w.above) + lower),
+                     (room - labels.above) / (static_cast<float>(in_.headDim) + lower),
+                     (room + kTitle - labels.aside) / lower});
+  }
+
+  // Prefers scrolling to the cards over numbers too small to read, but keeps every matrix visible.
+  float wideCell(const Wide& w, const LabelRoom& labels) const {
+    const float cards = isAside() ? 0 : cardRoom(), whole = cellByHeight(w, labels, 0);
+    const float least = isAside()                     ? 0
+                        : out_.board.height < kScreen ? kReadableCell
+                                                      : std::min(kReadableCell, whole);
+    return clampCell(std::min(cellByWidth(w, w.heads), std::max(cellByHeight(w, labels, cards), least)),
+                     largestCell());
+  }
+
+  // The height of the cards below the matrices.
+  float cardRoom() const {
+    if (in_.present && in_.inspector) return kLowCard + 32;
+    return hasArcs() || in_.inspector ? kCardHeight + 40 : 0;
+  }
+
+  void wideRows(Wide& w) const {
+    w.arrow = std::max(kArrow, w.beside - w.size(in_.keyTokens));
+    const float upper =
+        std::max({w.room.aside - kTitle, w.size(in_.headDim) + w.room.above,
+                  w.size(std::max(w.valueBeside ? 0 : in_.keyTokens, projected() ? in_.valueDim : 0)),
+                  projected() ? w.size(in_.modelDim) + w.room.lift + w.names : 0});
+    w.base = 8 + kTitle + upper, w.top = w.base + kTitles;
+  }
+
+  // X, Q, and the projections above them; returns the x of Kᵀ.
+  float placeQueries(const Wide& w, float x) {
+    if (projected()) {
+      const float y = w.aboveY(in_.modelDim) - w.room.lift;
+      place(TensorId::x, x, w.top, w.cell, "X").labelsLeft = true;
+      place(TensorId::w_k, x, y, w.cell, "W_K");
+      x += w.size(w.first) + kGap;
+      place(TensorId::w_q, x, y, w.cell, "W_Q");
+    }
+    place(TensorId::q, x, w.top, w.cell, "Q",
+          projected() ? made(TensorId::q) : "drag a cell, or double-click to type")
+        .labelsLeft = !projected();
+    return x + (w.size(in_.headDim) + kQueryGap + nameRoom());
+  }
+
+  // Kᵀ, the scores below it, and the weights, with the arrow between them.
+  void placePairs(const Wide& w, float x, float arrow) {
+    auto& k = place(TensorId::k, x, w.aboveY(in_.headDim), w.cell, "K^T");
+    k.labelsAbove = true, k.slanted = w.slant, k.labelRoom = w.room.above;
+    place(TensorId::scores, x, w.top, w.cell, "S", "S");
+    out_.arrow = {arrow, w.top, w.arrow, w.size(in_.tokens)};
+    const float weights = arrow + w.arrow;
+    auto& m = place(TensorId::weights, weights, w.top, w.cell, "W", "W");
+    m.labelsAbove = true, m.sums = true, m.slanted = w.slant, m.labelRoom = w.room.above;
+    if (projected()) place(TensorId::w_v, weights, w.aboveY(in_.modelDim) - w.room.lift, w.cell, "W_V");
+  }
+
+  // V, the output of the head, and of the layer; returns the x after them.
+  float placeOutputs(const Wide& w, float x) {
+    if (w.valueBeside) {
+      place(TensorId::head_output, x, w.top, w.cell, "O", "O = W·V");
+      x += w.size(in_.valueDim) + kGap;
+      place(TensorId::v, x, w.top, w.cell, "V").labelsRight = true;
+    } else {
+      place(TensorId::v, x, w.aboveY(in_.keyTokens), w.cell, "V").labelsRight = true;
+      place(TensorId::head_output, x, w.top, w.cell, "O", "O = W·V");
+    }
+    x += w.size(in_.valueDim) + w.labels;
+    if (!projected()) return x;
+    x += 8;
+    if (in_.outputProjection) place(TensorId::w_o, x, w.aboveY(in_.valueDim), w.cell, "W_O");
+    place(TensorId::output, x, w.top, w.cell, "Output",
+          in_.outputProjection ? "output of all heads" : "heads side by side");
+    return x + (w.size(in_.outputDim) + 24);
+  }
+
+  // The other matrices and the cards. The arithmetic is in the free space from `free` on, to the right of Kᵀ,
+  // or above Q and Kᵀ if the cards are not visible.
+  void wideBelow(const Wide& w, float arrow) {
+    const float free = arrow + (w.slant ? w.room.above : 16.0f);
+    if (isAside()) {
+      const MatrixPlace& v = *out_.find(TensorId::v);
+      const float end = w.valueBeside ? v.box.right() : v.box.x - 16;
+      out_.inspector = {free, 12, end - free, w.base - w.room.above};
+    }
+    const float y = othersBelow(w.bottom() + kCaption + 4, w.margin, w.labels, w.cell);
+    const float left = w.margin + 8, keysTop = w.aboveY(in_.headDim) - w.room.above;
+    const Box corner{left, 12, free - 16 - w.margin - 8, keysTop - kTitle - 20};
     if (in_.inspector && !in_.present && !projected() && y + kCardHeight / 2 > out_.board.height &&
         corner.width >= kCornerWidth && corner.height >= kAsideHeight) {
       out_.inspector = corner;
     }
-    const float width =
-        std::min(out_.board.width - 2 * margin - 16, in_.present ? kPresentCard : kContentWidth);
-    cardsBelow((out_.board.width - width) / 2, width, y);
-    if (in_.present) centreDown();
+    cardsBelow(w.margin, y);
+  }
+
+  // The matrices that have no place yet, in lines; returns the y below.
+  float othersBelow(float y, float margin, float labels, float cell) {
+    const std::vector<Item> rest = itemsLeft();
+    if (rest.empty()) return y;
+    return lines(rest, margin + 8 + labels, y, out_.board.width - margin - 8, labels,
+                 std::max(cell, kExtraCell)) +
+           8;
   }
 
   // Centres the content of a presentation vertically.
@@ -376,19 +459,19 @@ class Builder {
     out_.contentHeight += by;
   }
 
-  void cardsBelow(float x, float width, float y) {
+  void cardsBelow(float margin, float y) {
+    const float width =
+        std::min(out_.board.width - 2 * margin - 16, in_.present ? kPresentCard : kContentWidth);
+    const float x = (out_.board.width - width) / 2;
     const float least = in_.present ? kLowCard : kCardHeight;
     const float height = std::max(least, std::min(out_.board.height - y - 24, in_.present ? least : 400.0f));
     const int count = (hasArcs() ? 1 : 0) + (in_.inspector && out_.inspector.empty() ? 1 : 0);
-    if (count == 0) {
-      out_.contentHeight = y;
-      return;
-    }
     const float each = count == 2 ? (width - 28) / 2 : width;
     if (hasArcs()) out_.arcs = {x, y, each, height};
     if (in_.inspector && out_.inspector.empty())
       out_.inspector = {count == 2 ? x + each + 28 : x, y, each, height};
-    out_.contentHeight = y + height + 24;
+    out_.contentHeight = count == 0 ? y : y + height + 24;
+    if (in_.present) centreDown();
   }
 
   // For a small embed or a phone: Q, Kᵀ and the weights first; everything else below.
@@ -415,11 +498,11 @@ class Builder {
     const float xk = x0 + static_cast<float>(d) * c + gap;
     const float yk = in_.width < 600 ? 40.0f : 34.0f;
     const float y0 = yk + static_cast<float>(d) * c + strip;
-    place(TensorId::q, x0, y0, n, d, c, "Q").labelsLeft = true;
-    auto& k = place(TensorId::k, xk, yk, d, keys, c, "K^T");
+    place(TensorId::q, x0, y0, c, "Q").labelsLeft = true;
+    auto& k = place(TensorId::k, xk, yk, c, "K^T");
     k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
     // The weights are named below them, because the keys are above.
-    place(TensorId::weights, xk, y0, n, keys, c, "", "W");
+    place(TensorId::weights, xk, y0, c, "", "W");
     float y = y0 + static_cast<float>(n) * c + 34;
     if (beside) {
       const float x = xk + static_cast<float>(keys) * c + 26;
@@ -476,6 +559,15 @@ class Builder {
     out_.arrow.x -= by, out_.heads = heads;
   }
 
+  // As high as all thumbnails need; returns the y below.
+  float headsBelow(float x, float y, float width) {
+    out_.heads = {x, y, width, 0};
+    const ThumbnailGrid grid = thumbnails(out_.heads, in_.thumbnails);
+    out_.heads.height =
+        28 + grid.pitchY * std::ceil(static_cast<float>(in_.thumbnails) / static_cast<float>(grid.columns));
+    return out_.heads.bottom();
+  }
+
   void restBelow(float y, bool brief, float labels) {
     const float x = in_.width < 600 ? 16.0f : 24.0f;
     const float width = out_.board.width - 2 * x;
@@ -496,13 +588,7 @@ class Builder {
       out_.arcs = {x, y, width, arcsHeight};
       y = out_.arcs.bottom() + 16;
     }
-    if (hasHeads() && in_.heads > 1 && out_.heads.empty()) {
-      out_.heads = {x, y, width, 0};
-      const ThumbnailGrid grid = thumbnails(out_.heads, in_.thumbnails);
-      out_.heads.height =
-          28 + grid.pitchY * std::ceil(static_cast<float>(in_.thumbnails) / static_cast<float>(grid.columns));
-      y = out_.heads.bottom() + 16;
-    }
+    if (hasHeads() && in_.heads > 1 && out_.heads.empty()) y = headsBelow(x, y, width) + 16;
     if (out_.board.width < 860 || !in_.asked.empty()) flow(x + labels, y, out_.board.width - x, labels, 44);
     else out_.contentHeight = y + 8;
   }
@@ -511,94 +597,132 @@ class Builder {
     return std::find(in_.only.begin(), in_.only.end(), id) != in_.only.end();
   }
 
+  // Which of the matrices that are arranged so that rows and columns align are shown.
+  struct Shown {
+    bool q, k, s, w, v, o;
+    bool pairs() const { return s || w; }
+    bool any() const { return q || k || s || w || v || o; }
+  };
+
+  // The measures of parts().
+  struct Parts {
+    static constexpr float kMargin = 8, kBeside = 20, kBriefPanel = 224, kCardPanel = 330, kLowest = 22;
+    Shown has;
+    bool lower;            // is there a row below Kᵀ and V?
+    bool isNamed;          // are the weights named, below them?
+    bool brief, card;      // where the inspector is
+    int pairs;             // columns of matrices as wide as there are keys
+    int across, up, down;  // in cells
+    float labels, sides, below;
+    float cell = 0, strip = 0, base = 0, top = 0;  // the last two as in Wide
+    bool slant = false;
+    float size(int count) const { return static_cast<float>(count) * cell; }
+  };
+
   // For a host page that asked for some parts only: matrices arranged so that rows and columns align, with
   // the largest cells that fit, followed by the other parts.
   void parts() {
-    constexpr float kMargin = 8, kBeside = 20, kBriefPanel = 224, kCardPanel = 330, kLowest = 22;
-    const bool q = isWanted(TensorId::q), k = isWanted(TensorId::k), s = isWanted(TensorId::scores),
-               w = isWanted(TensorId::weights);
-    const bool v = isWanted(TensorId::v), o = isWanted(TensorId::head_output);
+    const Shown has{isWanted(TensorId::q),       isWanted(TensorId::k), isWanted(TensorId::scores),
+                    isWanted(TensorId::weights), isWanted(TensorId::v), isWanted(TensorId::head_output)};
+    if (!has.any()) return partsBelow(Parts::kMargin);
+    Parts p = partsColumns(has);
+    partsCell(p);
+    const float x = placeParts(p);
+    partsBelow(std::max(inspectorOfParts(p, x), Parts::kMargin));
+  }
+
+  Parts partsColumns(const Shown& has) const {
     const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim;
-    const int pairs = s && w ? 2 : s || w || k ? 1 : 0, columns = (q ? 1 : 0) + pairs + (v || o ? 1 : 0);
+    const float width = out_.board.width;
+    Parts p{};
+    p.has = has, p.lower = has.q || has.pairs() || has.o;
+    p.isNamed = in_.heads > 1 || !in_.asked.empty();
+    p.pairs = has.s && has.w ? 2 : has.pairs() || has.k ? 1 : 0;
+    const bool values = has.v || has.o;
+    const int columns = (has.q ? 1 : 0) + p.pairs + (values ? 1 : 0);
+    // The inspector's bars are beside the rows, and its text above them, beside Kᵀ; otherwise it is a card at
+    // the right.
+    p.brief = in_.inspector && has.k && has.w && width >= 440;
+    p.card = in_.inspector && !p.brief && width >= 520;
+    const float panel = p.brief ? Parts::kBriefPanel : p.card ? Parts::kCardPanel : 0;
+    p.labels = std::clamp(in_.labelWidth + 12, 24.0f, 102.0f);
+    p.sides = 2 * Parts::kMargin + (p.lower ? p.labels : 0) + (has.v ? p.labels : 0) +
+              Parts::kBeside * static_cast<float>(columns - (panel > 0 ? 0 : 1)) + panel;
+    p.across = (has.q ? d : 0) + p.pairs * keys + (values ? e : 0);
+    p.up = std::max(has.k ? d : 0, has.v ? keys : 0), p.down = p.up + (p.lower ? n : 0);
+    // For the captions below them.
+    p.below = has.s || (has.w && p.isNamed) ? Parts::kLowest + 4 : p.lower ? 8 : 26;
+    return p;
+  }
+
+  void partsCell(Parts& p) const {
     const Box& board = out_.board;
-    float y = kMargin;
-    if (columns > 0) {
-      // The inspector's bars are beside the rows, and its text above them, beside Kᵀ; otherwise it is a card
-      // at the right.
-      const bool isNamed = in_.heads > 1 || !in_.asked.empty();  // are the weights named, below them?
-      const bool brief = in_.inspector && k && w && board.width >= 440, lower = q || s || w || o;
-      const bool card = in_.inspector && !brief && board.width >= 520;
-      const float panel = brief ? kBriefPanel : card ? kCardPanel : 0;
-      const float labels = std::clamp(in_.labelWidth + 12, 24.0f, 102.0f);
-      const float sides = 2 * kMargin + (lower ? labels : 0) + (v ? labels : 0) +
-                          kBeside * static_cast<float>(columns - (panel > 0 ? 0 : 1)) + panel;
-      const int across = (q ? d : 0) + pairs * keys + (v || o ? e : 0),
-                up = std::max(k ? d : 0, v ? keys : 0), down = up + (lower ? n : 0);
-      const float below = s || (w && isNamed) ? kLowest + 4 : lower ? 8 : 26;  // for the captions below them
-      const bool labelled = k || s || w;
-      const auto strip = [&](float cell) { return labelled ? between(cell, 28) : kTitle; };
-      const auto fixed = [&](float cell) {
-        return y + (up > 0 ? kTitle : 0) + (lower ? strip(cell) : 0) + below;
-      };
-      // Of a lesson a number that cannot be read is worse than one to scroll to.
-      const float least = in_.asked.empty() ? 0 : kLegibleCell, most = in_.natural         ? kMaxCell
-                                                                       : in_.asked.empty() ? kLargeCell
-                                                                                           : 44;
-      const auto cellFor = [&](float cell) {
-        return clampCell(std::min((board.width - sides) / static_cast<float>(across),
-                                  std::max((board.height - fixed(cell)) / static_cast<float>(down), least)),
-                         most);
-      };
-      const float c = cellFor(cellFor(kMaxCell)), between = strip(c);
-      const bool slant = slanted(c);
-      float x = kMargin + std::max(0.0f, (board.width - sides - static_cast<float>(across) * c) / 2);
-      const float base = y + (up > 0 ? kTitle + static_cast<float>(up) * c : 0),
-                  y0 = base + (lower ? between : 0);
-      bool first = true;  // of the lower row, whose row labels it has
-      if (lower) x += labels;
-      const auto put = [&](TensorId id, int cols, std::string_view title,
-                           std::string_view caption) -> MatrixPlace& {
-        MatrixPlace& m = place(id, x, y0, n, cols, c, title, caption);
-        m.labelsLeft = std::exchange(first, false);
-        return m;
-      };
-      if (q) {
-        put(TensorId::q, d, "Q", "");
-        x += static_cast<float>(d) * c + kBeside;
-      }
-      if (k) {
-        MatrixPlace& m = place(TensorId::k, x, base - static_cast<float>(d) * c, d, keys, c, "K^T");
-        m.labelsBelow = true, m.slanted = slant, m.labelRoom = lower ? between : 26;
-      }
-      bool above = k;  // do its columns have labels already?
-      for (const TensorId id : {TensorId::scores, TensorId::weights}) {
-        if (!isWanted(id)) continue;
-        MatrixPlace& m = put(id, keys, "",
-                             id == TensorId::weights && isNamed ? "W"
-                             : id == TensorId::scores           ? "S"
-                                                                : "");
-        m.labelsAbove = !std::exchange(above, false), m.slanted = slant, m.labelRoom = between;
-        x += static_cast<float>(keys) * c + kBeside;
-      }
-      if (pairs == 1 && !s && !w) x += static_cast<float>(keys) * c + kBeside;
-      if (v) place(TensorId::v, x, base - static_cast<float>(keys) * c, keys, e, c, "V").labelsRight = true;
-      if (o)
-        put(TensorId::head_output, e, v && in_.asked.empty() ? "" : "O",
-            v && in_.heads > 1 && in_.asked.empty() ? "O" : "");
-      x += v || o ? static_cast<float>(e) * c + (v ? labels : 0) + kBeside : 0;
-      y = std::max(y0 + (lower ? static_cast<float>(n) * c : 0) + below, y);
-      if (card) {
-        const float height = in_.natural ? kCardHeight : std::max(board.height - 2 * kMargin, 160.0f);
-        out_.inspector = {x, kMargin, std::max(kCardPanel, board.right() - board.x - x) - kMargin, height};
-        y = std::max(y, out_.inspector.bottom() + kMargin);
-      }
-      if (brief) {
-        out_.inspectorIsBrief = true;
-        out_.inspector = {x, kMargin + kTitle - 4, kBriefPanel - kMargin,
-                          std::max(y0 + static_cast<float>(n) * c - kMargin - kTitle, 120.0f)};
-      }
+    const auto strip = [&](float cell) { return p.has.k || p.has.pairs() ? between(cell, 28) : kTitle; };
+    const auto fixed = [&](float cell) {
+      return Parts::kMargin + (p.up > 0 ? kTitle : 0) + (p.lower ? strip(cell) : 0) + p.below;
+    };
+    // Of a lesson a number that cannot be read is worse than one to scroll to.
+    const float least = in_.asked.empty() ? 0 : kLegibleCell;
+    const float most = in_.natural ? kMaxCell : in_.asked.empty() ? kLargeCell : 44;
+    const auto cellFor = [&](float cell) {
+      return clampCell(std::min((board.width - p.sides) / static_cast<float>(p.across),
+                                std::max((board.height - fixed(cell)) / static_cast<float>(p.down), least)),
+                       most);
+    };
+    p.cell = cellFor(cellFor(kMaxCell)), p.strip = strip(p.cell), p.slant = slanted(p.cell);
+    p.base = Parts::kMargin + (p.up > 0 ? kTitle + p.size(p.up) : 0);
+    p.top = p.base + (p.lower ? p.strip : 0);
+  }
+
+  // Returns the x after the matrices.
+  float placeParts(const Parts& p) {
+    const auto& [q, k, s, w, v, o] = p.has;
+    const float c = p.cell, pair = p.size(in_.keyTokens) + Parts::kBeside;
+    float x = Parts::kMargin + std::max(0.0f, (out_.board.width - p.sides - p.size(p.across)) / 2);
+    bool first = true;  // of the lower row, whose row labels it has
+    if (p.lower) x += p.labels;
+    const auto put = [&](TensorId id, std::string_view title, std::string_view caption) -> MatrixPlace& {
+      MatrixPlace& m = place(id, x, p.top, c, title, caption);
+      m.labelsLeft = std::exchange(first, false);
+      return m;
+    };
+    if (q) {
+      put(TensorId::q, "Q", "");
+      x += p.size(in_.headDim) + Parts::kBeside;
     }
-    partsBelow(y);
+    if (k) {
+      MatrixPlace& m = place(TensorId::k, x, p.base - p.size(in_.headDim), c, "K^T");
+      m.labelsBelow = true, m.slanted = p.slant, m.labelRoom = p.lower ? p.strip : 26;
+    }
+    bool above = k;  // do its columns have labels already?
+    const auto putPair = [&](TensorId id, std::string_view caption) {
+      MatrixPlace& m = put(id, "", caption);
+      m.labelsAbove = !std::exchange(above, false), m.slanted = p.slant, m.labelRoom = p.strip;
+      x += pair;
+    };
+    if (s) putPair(TensorId::scores, "S");
+    if (w) putPair(TensorId::weights, p.isNamed ? "W" : "");
+    if (k && !s && !w) x += pair;
+    if (v) place(TensorId::v, x, p.base - p.size(in_.keyTokens), c, "V").labelsRight = true;
+    const bool usual = in_.asked.empty();
+    if (o) put(TensorId::head_output, v && usual ? "" : "O", v && in_.heads > 1 && usual ? "O" : "");
+    return x + (v || o ? p.size(in_.valueDim) + (v ? p.labels : 0) + Parts::kBeside : 0);
+  }
+
+  // Right of the matrices, at `x`; returns the y below everything.
+  float inspectorOfParts(const Parts& p, float x) {
+    const float margin = Parts::kMargin, rows = p.size(in_.tokens);
+    const float y = std::max(p.top + (p.lower ? rows : 0) + p.below, margin);
+    if (p.brief) {
+      out_.inspectorIsBrief = true;
+      out_.inspector = {x, margin + kTitle - 4, Parts::kBriefPanel - margin,
+                        std::max(p.top + rows - margin - kTitle, 120.0f)};
+    }
+    if (!p.card) return y;
+    const float height = in_.natural ? kCardHeight : std::max(out_.board.height - 2 * margin, 160.0f);
+    const float width = std::max(Parts::kCardPanel, out_.board.right() - out_.board.x - x) - margin;
+    out_.inspector = {x, margin, width, height};
+    return std::max(y, out_.inspector.bottom() + margin);
   }
 
   // Matrices that are not aligned with others, then the cards; a card that is the only part fills the board.
@@ -618,148 +742,164 @@ class Builder {
     const float height = alone && rest.empty() && !heads && !in_.natural
                              ? std::max(free, kLeastCard)
                              : std::max(std::min(free, kCardHeight), 200.0f);
-    if (heads) {
-      out_.heads = {kMargin, y, width, 0};
-      const ThumbnailGrid grid = thumbnails(out_.heads, in_.thumbnails);
-      out_.heads.height =
-          28 + grid.pitchY * std::ceil(static_cast<float>(in_.thumbnails) / static_cast<float>(grid.columns));
-      y = out_.heads.bottom() + kMargin;
-    }
+    if (heads) y = headsBelow(kMargin, y, width) + kMargin;
     if (inspector) out_.inspector = {kMargin, y, width, height}, y = out_.inspector.bottom() + kMargin;
     if (hasArcs()) out_.arcs = {kMargin, y, width, height}, y = out_.arcs.bottom() + kMargin;
     out_.contentHeight = y;
   }
 
+  // The measures of columns().
+  struct Columns {
+    Shown has;
+    bool isWide, isSmall;
+    bool beside;  // is the inspector brief, beside the matrices?
+    float margin, labels, panel;
+    float gapS, gapW, gapV;  // before the scores, the weights and the output
+    int left, right, rows;   // in cells
+    float cell = 0, strip = 0;
+    bool slant = false;
+    float xRight = 0, xS = 0, xK = 0, top = 0, yPairs = 0;
+    bool lower() const { return has.v || has.o; }
+    bool keys() const { return has.k || has.pairs(); }
+    float size(int count) const { return static_cast<float>(count) * cell; }
+  };
+
   // Tokens as columns. Q is above S with Kᵀ beside S, and the weights are above the output with V beside it,
   // so that rows and columns align here too. On a small board Q, Kᵀ and the weights come first, as in
   // compact().
   void columns() {
-    const Box& board = out_.board;
-    const bool isWide = board.width >= 860 && !in_.isPart, isSmall = !isWide && !in_.isPart;
-    const auto has = [&](TensorId id) {
-      return in_.isPart ? isWanted(id)
-                        : isWide || id == TensorId::q || id == TensorId::k || id == TensorId::weights;
-    };
-    const bool q = has(TensorId::q), k = has(TensorId::k), s = has(TensorId::scores),
-               w = has(TensorId::weights);
-    const bool v = has(TensorId::v), o = has(TensorId::head_output), lower = v || o;
-    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim;
-    const bool isRight = w || o || (q && !s);
-    const float area = std::min(board.width, kContentWidth),
-                margin = isWide            ? std::max(24.0f, (board.width - area) / 2)
-                         : in_.width < 600 ? 6.0f
-                                           : 14.0f;
-    const float labels = !k && !s && !w ? 0 : std::clamp(in_.labelWidth + 14, 28.0f, 102.0f);
-    const bool beside = isSmall && in_.inspector && board.width >= 560;
-    const float panel = beside ? 224 + 26
-                        : isWide && hasHeads()
-                            ? (in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel) + kBesideWeights
-                            : 0;
-    const float gapS = k && (s || isRight) ? kGap : 0, gapW = s && isRight ? w ? kArrow : kGap : 0,
-                gapV = v && isRight ? kGap : 0;
-    const int leftCells = (k ? d : 0) + (s ? n : 0), right = isRight ? n : 0;
-    const int rows = (q ? d : 0) + (k || s || w ? keys : 0) + (lower ? e : 0);
-    if (leftCells + right + (v ? keys : 0) > 0) {
-      // V extends to the left as far as necessary.
-      const float room = area - 2 * (isWide ? 24.0f : margin) - panel;
-      const float byWidth =
-          std::min((room - labels - gapS - gapW) / static_cast<float>(std::max(leftCells + right, 1)),
-                   v ? (room - gapV - 8) / static_cast<float>(keys + right) : kLargeCell);
-      const float names = in_.nameWidth > 0 ? kLabels : 0, headTitle = kTitle + names;
-      const float cards = !isWide || !(hasArcs() || in_.inspector) ? 0
-                          : in_.present                            ? kLowCard + 32
-                                                                   : kCardHeight + 40;
-      const float most = isWide        ? largestCell()
-                         : isSmall     ? (in_.width < 600 ? 40.0f : 44.0f)
-                         : in_.natural ? kMaxCell
-                                       : kLargeCell;
-      const auto cell = [&](float strip) {
-        const float fixed = 8 + headTitle + strip + (lower ? kLower : 0) + kCaption;
-        const float whole = (board.height - fixed) / static_cast<float>(std::max(rows, 1)),
-                    seen = (board.height - fixed - cards) / static_cast<float>(std::max(rows, 1));
-        const float least = isSmall && !beside                      ? most
-                            : board.height < kScreen && !in_.isPart ? kReadableCell
-                                                                    : std::min(kReadableCell, whole);
-        return clampCell(std::min(byWidth, std::max(seen, least)), most);
-      };
-      const float strip = between(cell(kBetween)), c = cell(strip);
-      const bool slant = slanted(c);
-      const auto size = [&](int cells) { return static_cast<float>(cells) * c; };
-      const float before = labels + size(leftCells) + gapS + gapW,
-                  toRight = std::max(before, v ? size(keys) + gapV + 8 : 0.0f);
-      const float used = toRight + size(right) + panel;
-      const float xRight = std::max(margin, (board.width - used) / 2) + toRight,
-                  xS = xRight - gapW - size(s ? n : 0), xK = xS - gapS - size(k ? d : 0);
-      const float yPairs = 8 + headTitle + (q ? size(d) : 0) + (q || s || w ? strip : 0);
-      if (q) {
-        MatrixPlace& m = place(TensorId::q, s ? xS : xRight, 8 + headTitle, d, n, c, "Q",
-                               projected() ? made(TensorId::q) : std::string_view());
-        m.labelsBelow = true, m.slanted = slant, m.labelRoom = strip;
-        if (s || w) m.caption = {};
-      }
-      bool isFirst = true;  // of the line of keys, whose labels it has
-      if (k)
-        place(TensorId::k, xK, yPairs, keys, d, c, "K^T",
-              projected() ? made(TensorId::k) : std::string_view())
-            .labelsLeft = std::exchange(isFirst, false);
-      if (s) {
-        MatrixPlace& m = place(TensorId::scores, xS, yPairs, keys, n, c, "", "S");
-        m.labelsAbove = !q, m.labelsLeft = std::exchange(isFirst, false), m.slanted = slant,
-        m.labelRoom = strip;
-      }
-      if (w) {
-        MatrixPlace& m =
-            place(TensorId::weights, xRight, yPairs, keys, n, c, s ? "W" : "", s || in_.heads > 1 ? "W" : "");
-        m.labelsAbove = s || !q, m.labelsLeft = std::exchange(isFirst, false), m.slanted = slant,
-        m.labelRoom = strip, m.sums = isWide;
-        if (s) out_.arrow = {xRight - gapW, yPairs, gapW, size(keys)};
-      }
-      float y = yPairs + (k || s || w ? size(keys) : 0);
-      if (lower) {
-        y += k || s || w ? kLower : kTitle;
-        if (v) {
-          MatrixPlace& m = place(TensorId::v, xRight - gapV - size(keys), y, e, keys, c, "V",
-                                 projected() ? made(TensorId::v) : std::string_view());
-          m.labelsBelow = true, m.slanted = slant, m.labelRoom = strip;
-          m.caption = {};
-        }
-        if (o) {
-          MatrixPlace& m = place(TensorId::head_output, xRight, y, e, n, c, w ? "" : "O", "O = V·W");
-          m.labelsAbove = !w, m.slanted = slant, m.labelRoom = w ? 0 : strip;
-        }
-        y += size(e) + (v ? std::max(strip - kBetween, 0.0f) : 0);
-      }
-      if (isWide && hasHeads())
-        out_.heads = {
-            std::min(xRight + size(right) + kBesideWeights, board.width - (panel - kBesideWeights) - 16), 28,
-            panel - kBesideWeights, y - 28};
-      if (beside) {
-        const float x = xRight + size(right) + 26;
-        out_.inspectorIsBrief = true;
-        out_.inspector = {x, 30, board.width - x - 16, y - 24};
-      }
-      columnsBelow(y + (isSmall ? in_.heads > 1 ? 34.0f : 24.0f : kCaption + 16), margin, labels, c, isWide,
-                   beside);
-      return;
+    Columns p = columnWidths();
+    float y = 8;
+    if (p.left + p.right + (p.has.v ? in_.keyTokens : 0) > 0) {
+      columnCell(p);
+      columnPlaces(p);
+      placeColumnPairs(p);
+      const float bottom = placeColumnValues(p);
+      besideColumns(p, bottom);
+      y = bottom + (p.isSmall ? in_.heads > 1 ? 34.0f : 24.0f : kCaption + 16);
     }
-    columnsBelow(8, margin, labels, kExtraCell, isWide, beside);
+    if (in_.isPart) return partsBelow(y);
+    if (!p.isWide) return restBelow(y, p.beside, p.labels);
+    cardsBelow(p.margin, othersBelow(y, p.margin, p.labels, p.cell));
   }
 
-  // The other matrices, and the cards, below.
-  void columnsBelow(float y, float margin, float labels, float c, bool isWide, bool beside) {
-    if (in_.isPart) return partsBelow(y);
-    if (!isWide) return restBelow(y, beside, labels);
-    std::vector<Item> rest;
-    for (const Item& item : moreItems())
-      if (!out_.find(item.id)) rest.push_back(item);
-    if (!rest.empty())
-      y = lines(rest, margin + 8 + labels, y, out_.board.width - margin - 8, labels,
-                std::max(c, kExtraCell)) +
-          8;
-    const float width =
-        std::min(out_.board.width - 2 * margin - 16, in_.present ? kPresentCard : kContentWidth);
-    cardsBelow((out_.board.width - width) / 2, width, y);
-    if (in_.present) centreDown();
+  Columns columnWidths() const {
+    const float width = out_.board.width;
+    Columns p{};
+    p.isWide = width >= 860 && !in_.isPart, p.isSmall = !p.isWide && !in_.isPart;
+    const auto has = [&](TensorId id) {
+      return in_.isPart ? isWanted(id)
+                        : p.isWide || id == TensorId::q || id == TensorId::k || id == TensorId::weights;
+    };
+    p.has = {has(TensorId::q),       has(TensorId::k), has(TensorId::scores),
+             has(TensorId::weights), has(TensorId::v), has(TensorId::head_output)};
+    const auto& [q, k, s, w, v, o] = p.has;
+    p.margin = p.isWide          ? std::max(24.0f, (width - std::min(width, kContentWidth)) / 2)
+               : in_.width < 600 ? 6.0f
+                                 : 14.0f;
+    p.labels = p.keys() ? std::clamp(in_.labelWidth + 14, 28.0f, 102.0f) : 0;
+    p.beside = p.isSmall && in_.inspector && width >= 560;
+    const bool heads = p.isWide && hasHeads();
+    p.panel = p.beside ? 224 + 26
+              : heads  ? (in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel) + kBesideWeights
+                       : 0;
+    const bool isRight = w || o || (q && !s);
+    p.gapS = k && (s || isRight) ? kGap : 0, p.gapW = s && isRight ? w ? kArrow : kGap : 0,
+    p.gapV = v && isRight ? kGap : 0;
+    p.left = (k ? in_.headDim : 0) + (s ? in_.tokens : 0), p.right = isRight ? in_.tokens : 0;
+    p.rows = (q ? in_.headDim : 0) + (p.keys() ? in_.keyTokens : 0) + (p.lower() ? in_.valueDim : 0);
+    return p;
+  }
+
+  void columnCell(Columns& p) const {
+    const Box& board = out_.board;
+    // V extends to the left as far as necessary.
+    const float room = std::min(board.width, kContentWidth) - 2 * (p.isWide ? 24.0f : p.margin) - p.panel;
+    const float byWidth =
+        std::min((room - p.labels - p.gapS - p.gapW) / static_cast<float>(std::max(p.left + p.right, 1)),
+                 p.has.v ? (room - p.gapV - 8) / static_cast<float>(in_.keyTokens + p.right) : kLargeCell);
+    p.top = 8 + kTitle + (in_.nameWidth > 0 ? kLabels : 0);
+    const bool hasCards = p.isWide && (hasArcs() || in_.inspector);
+    const float cards = !hasCards ? 0 : in_.present ? kLowCard + 32 : kCardHeight + 40;
+    const float most = p.isWide      ? largestCell()
+                       : p.isSmall   ? (in_.width < 600 ? 40.0f : 44.0f)
+                       : in_.natural ? kMaxCell
+                                     : kLargeCell;
+    const auto cell = [&](float strip) {
+      const float fixed = p.top + strip + (p.lower() ? kLower : 0) + kCaption;
+      const float rows = static_cast<float>(std::max(p.rows, 1)), whole = (board.height - fixed) / rows,
+                  seen = (board.height - fixed - cards) / rows;
+      const float least = p.isSmall && !p.beside                  ? most
+                          : board.height < kScreen && !in_.isPart ? kReadableCell
+                                                                  : std::min(kReadableCell, whole);
+      return clampCell(std::min(byWidth, std::max(seen, least)), most);
+    };
+    p.strip = between(cell(kBetween)), p.cell = cell(p.strip), p.slant = slanted(p.cell);
+  }
+
+  void columnPlaces(Columns& p) const {
+    const float before = p.labels + p.size(p.left) + p.gapS + p.gapW,
+                toRight = std::max(before, p.has.v ? p.size(in_.keyTokens) + p.gapV + 8 : 0.0f);
+    const float used = toRight + p.size(p.right) + p.panel;
+    p.xRight = std::max(p.margin, (out_.board.width - used) / 2) + toRight;
+    p.xS = p.xRight - p.gapW - p.size(p.has.s ? in_.tokens : 0);
+    p.xK = p.xS - p.gapS - p.size(p.has.k ? in_.headDim : 0);
+    p.yPairs = p.top + (p.has.q ? p.size(in_.headDim) : 0) + (p.has.q || p.has.pairs() ? p.strip : 0);
+  }
+
+  // Q, and the line of keys: K, the scores and the weights.
+  void placeColumnPairs(const Columns& p) {
+    const auto& [q, k, s, w, v, o] = p.has;
+    if (q) {
+      MatrixPlace& m = place(TensorId::q, s ? p.xS : p.xRight, p.top, p.cell, "Q",
+                             projected() && !s && !w ? made(TensorId::q) : std::string_view());
+      m.labelsBelow = true, m.slanted = p.slant, m.labelRoom = p.strip;
+    }
+    bool isFirst = true;  // of the line of keys, whose labels it has
+    if (k)
+      place(TensorId::k, p.xK, p.yPairs, p.cell, "K^T", projected() ? made(TensorId::k) : std::string_view())
+          .labelsLeft = std::exchange(isFirst, false);
+    if (s) {
+      MatrixPlace& m = place(TensorId::scores, p.xS, p.yPairs, p.cell, "", "S");
+      m.labelsAbove = !q, m.labelsLeft = std::exchange(isFirst, false), m.slanted = p.slant,
+      m.labelRoom = p.strip;
+    }
+    if (w) {
+      MatrixPlace& m =
+          place(TensorId::weights, p.xRight, p.yPairs, p.cell, s ? "W" : "", s || in_.heads > 1 ? "W" : "");
+      m.labelsAbove = s || !q, m.labelsLeft = std::exchange(isFirst, false), m.slanted = p.slant,
+      m.labelRoom = p.strip, m.sums = p.isWide;
+      if (s) out_.arrow = {p.xRight - p.gapW, p.yPairs, p.gapW, p.size(in_.keyTokens)};
+    }
+  }
+
+  // V, and the output below the weights; returns the y below all matrices.
+  float placeColumnValues(const Columns& p) {
+    float y = p.yPairs + (p.keys() ? p.size(in_.keyTokens) : 0);
+    if (!p.lower()) return y;
+    y += p.keys() ? kLower : kTitle;
+    if (p.has.v) {
+      MatrixPlace& m = place(TensorId::v, p.xRight - p.gapV - p.size(in_.keyTokens), y, p.cell, "V");
+      m.labelsBelow = true, m.slanted = p.slant, m.labelRoom = p.strip;
+    }
+    if (p.has.o) {
+      MatrixPlace& m = place(TensorId::head_output, p.xRight, y, p.cell, p.has.w ? "" : "O", "O = V·W");
+      m.labelsAbove = !p.has.w, m.slanted = p.slant, m.labelRoom = p.has.w ? 0 : p.strip;
+    }
+    return y + (p.size(in_.valueDim) + (p.has.v ? std::max(p.strip - kBetween, 0.0f) : 0));
+  }
+
+  // The thumbnails, or the brief inspector, at the right of matrices that end at `bottom`.
+  void besideColumns(const Columns& p, float bottom) {
+    const float right = p.xRight + p.size(p.right), width = out_.board.width;
+    if (p.isWide && hasHeads()) {
+      const float heads = p.panel - kBesideWeights;
+      out_.heads = {std::min(right + kBesideWeights, width - heads - 16), 28, heads, bottom - 28};
+    }
+    if (!p.beside) return;
+    const float x = right + 26;
+    out_.inspectorIsBrief = true;
+    out_.inspector = {x, 30, width - x - 16, bottom - 24};
   }
 
   // The formula for Q, K or V.
@@ -784,39 +924,40 @@ class Builder {
 
   struct Item {
     TensorId id;
-    int rows, cols;
     std::string_view title, caption;
     bool labelled;
   };
 
   // The remaining matrices, from left to right.
   void flow(float left, float y, float right, float labels, float most) {
+    out_.contentHeight = lines(itemsLeft(), left, y, right, labels, most) + 16;
+  }
+
+  std::vector<Item> itemsLeft() const {
     std::vector<Item> items = moreItems();
     std::erase_if(items, [&](const Item& item) { return out_.find(item.id) != nullptr; });
-    out_.contentHeight = lines(items, left, y, right, labels, most) + 16;
+    return items;
   }
 
   std::vector<Item> moreItems() const {
-    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
     std::vector<Item> items;
     if (projected()) {
-      items = {{TensorId::x, n, m, "X", "", true},
-               {TensorId::w_q, m, d * queryHeads(), "W_Q", made(TensorId::q), false},
-               {TensorId::w_k, m, d * keyHeads(), "W_K", made(TensorId::k), false},
-               {TensorId::w_v, m, e * keyHeads(), "W_V", made(TensorId::v), false}};
+      items = {{TensorId::x, "X", "", true},
+               {TensorId::w_q, "W_Q", made(TensorId::q), false},
+               {TensorId::w_k, "W_K", made(TensorId::k), false},
+               {TensorId::w_v, "W_V", made(TensorId::v), false}};
     }
     if (!in_.asked.empty()) {
-      items.push_back({TensorId::q, n, d, "Q", projected() ? made(TensorId::q) : "", true});
-      items.push_back({TensorId::k, keys, d, "K^T", projected() ? made(TensorId::k) : "", true});
-      items.push_back({TensorId::weights, n, keys, "W", "W", true});
+      items.push_back({TensorId::q, "Q", projected() ? made(TensorId::q) : "", true});
+      items.push_back({TensorId::k, "K^T", projected() ? made(TensorId::k) : "", true});
+      items.push_back({TensorId::weights, "W", "W", true});
     }
-    items.push_back({TensorId::scores, n, keys, "S", "S", true});
-    items.push_back({TensorId::v, keys, e, "V", projected() ? made(TensorId::v) : "", true});
-    items.push_back({TensorId::head_output, n, e, "O", in_.columns ? "O = V·W" : "O = W·V", true});
+    items.push_back({TensorId::scores, "S", "S", true});
+    items.push_back({TensorId::v, "V", projected() ? made(TensorId::v) : "", true});
+    items.push_back({TensorId::head_output, "O", in_.columns ? "O = V·W" : "O = W·V", true});
     if (projected()) {
-      if (in_.outputProjection)
-        items.push_back({TensorId::w_o, e * queryHeads(), in_.outputDim, "W_O", "", false});
-      items.push_back({TensorId::output, n, in_.outputDim, "Output", outputWords(), true});
+      if (in_.outputProjection) items.push_back({TensorId::w_o, "W_O", "", false});
+      items.push_back({TensorId::output, "Output", outputWords(), true});
     }
     const std::vector<Item> more = extraItems();
     items.insert(items.end(), more.begin(), more.end());
@@ -829,24 +970,25 @@ class Builder {
     float x = left, lineHeight = 0, above = 0;
     std::size_t first = out_.matrices.size();  // of the line
     for (const Item& item : items) {
-      const bool isTransposed = (item.id == TensorId::k) != in_.columns;
-      const int rows = isTransposed ? item.cols : item.rows, cols = isTransposed ? item.rows : item.cols;
+      const bool isTurned = isTransposed(item.id);
+      const Extent extent = extentOf(item.id);
+      const int cols = isTurned ? extent.rows : extent.cols;
       const float c = clampCell((right - left) / static_cast<float>(std::max(cols, 1)), most);
       const float w = std::max(static_cast<float>(cols) * c, 150.0f);
       const bool isNamed = in_.nameWidth > 0 && hasNamedColumns(item.id);
       if (isNamed && in_.columns) x += std::max(0.0f, in_.nameWidth + 14 - labels);  // beside its rows
       if (x > left && x + w > right)
         x = left, y += lineHeight, lineHeight = above = 0, first = out_.matrices.size();
-      const bool isAbove = isTransposed && item.labelled && !attention::isOfPairs(item.id);
+      const bool isAbove = isTurned && item.labelled && !attention::isOfPairs(item.id);
       const float strip = isAbove ? between(c, kLabels) : isNamed && !in_.columns ? kLabels : 0;
       if (strip > above) {
         for (std::size_t i = first; i < out_.matrices.size(); ++i) out_.matrices[i].box.y += strip - above;
         lineHeight += strip - above, above = strip;
       }
-      MatrixPlace& m = place(item.id, x, y + kTitle + above, rows, cols, c, item.title, item.caption);
+      MatrixPlace& m = place(item.id, x, y + kTitle + above, c, item.title, item.caption);
       m.labelsLeft = item.labelled && !isAbove, m.labelsAbove = isAbove, m.labelRoom = strip,
       m.slanted = isAbove && slanted(c);
-      lineHeight = std::max(lineHeight, kTitle + above + static_cast<float>(rows) * c + kCaption + 8);
+      lineHeight = std::max(lineHeight, kTitle + above + m.box.height + kCaption + 8);
       x += w + labels + 16;
     }
     return y + lineHeight;
@@ -876,7 +1018,7 @@ class Builder {
       const std::string_view caption = isOfKeysAlone ? std::string_view("K is made of it")
                                        : in_.columns ? turnedCaption(row.id, row.caption)
                                                      : row.caption;
-      items.push_back({row.id, extra.rows, extra.cols, row.title, caption, isLabelled});
+      items.push_back({row.id, row.title, caption, isLabelled});
     }
     return items;
   }
