@@ -298,7 +298,7 @@ const views::Palette& App::palette() const { return parts_->screen.palette(); }
 std::string App::mirror(const std::string& notes) { return app::mirror(parts_->screen, notes); }
 
 Result<void> App::select(std::string_view tensor, int head, int row, int col) {
-  return app::select(parts_->places, parts_->focus, parts_->screen, tensor, head, row, col);
+  return app::select(parts_->places, parts_->focus, parts_->screen, {tensor, head, row, col});
 }
 
 // --- the public interface

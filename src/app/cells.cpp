@@ -69,7 +69,7 @@ std::string copyCells(const Screen& screen) {
   const Tensor* t = screen.session.find(id);
   if (!s.active || !t || screen.onPage()) return {};
   const int head = views::sliceOf(screen.session.state(), id).head;
-  return document::toTsv(*t, head, s.top(), s.left(), s.rows(), s.cols(), screen.isTransposed(s.tensor));
+  return document::toTsv(*t, {head, s.top(), s.left(), s.rows(), s.cols()}, screen.isTransposed(s.tensor));
 }
 
 Result<void> pasteCells(Screen& screen, std::string_view text) {

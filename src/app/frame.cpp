@@ -295,7 +295,7 @@ void Frame::save(Command c) {
 
 void Frame::copyWeights() {
   const attention::Tensor& w = session_.trace().weights;
-  screen_.host.copyToClipboard(document::toTsv(w, session_.state().focusHead, 0, 0, w.rows(), w.cols()));
+  screen_.host.copyToClipboard(document::toTsv(w, {session_.state().focusHead, 0, 0, w.rows(), w.cols()}));
   screen_.say("The weights are on the clipboard, one row per line.", false);
 }
 

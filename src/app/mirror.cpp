@@ -82,8 +82,8 @@ std::string mirror(Screen& screen, const std::string& notes) {
   return out;
 }
 
-base::Result<void> select(Places& places, Focus& focus, Screen& screen, std::string_view tensor, int head,
-                          int row, int col) {
+base::Result<void> select(Places& places, Focus& focus, Screen& screen, const NamedCell& cell) {
+  const auto& [tensor, head, row, col] = cell;
   if (const auto rect = places.locate(tensor, head, row, col); !rect) return rect.error();
   const auto id = attention::tensorNamed(tensor);
   if (!id) return unknownTensor(tensor);

@@ -23,8 +23,11 @@ namespace app {
 /// Addresses are valid until the next change.
 std::string mirror(Screen& screen, const std::string& notes);
 
+struct NamedCell {
+  std::string_view tensor;
+  int head, row, col;
+};
 /// Selects a cell like a press on it, focusing its head, and scrolls to it.
-base::Result<void> select(Places& places, Focus& focus, Screen& screen, std::string_view tensor, int head,
-                          int row, int col);
+base::Result<void> select(Places& places, Focus& focus, Screen& screen, const NamedCell& cell);
 
 }  // namespace app

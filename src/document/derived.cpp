@@ -304,7 +304,7 @@ bool DerivedTensors::isExplained(TensorId id) { return attention::tensorRow(id).
 attention::Explanation DerivedTensors::explain(TensorId id, int row, int col) {
   if (attention::kBlockTensors.contains(id)) {
     const BlockRun& run = block();
-    return attention::explain(run.spec, run.inputs(), run.trace, stageOf(id), row, col, state_.labels,
+    return attention::explain(run.spec, run.inputs(), run.trace, {stageOf(id), row, col}, state_.labels,
                               state_.decimals);
   }
   using attention::Level;

@@ -19,9 +19,13 @@ using ErrorKind = Error::Kind;
 // ---- checks
 // -------------------------------------------------------------------------------------------------------
 
-/// Checks a block of `count` values at [row, col] of a matrix with allRows x allCols cells.
-Result<void> checkBlock(std::string_view field, int row, int col, int rows, int cols, int allRows,
-                        int allCols, std::size_t count) {
+struct Block {
+  int row, col, rows, cols;
+};
+/// Checks a block of `count` values of a matrix with allRows x allCols cells.
+Result<void> checkBlock(std::string_view field, const Block& block, int allRows, int allCols,
+                        std::size_t count) {
+  const auto& [row, col, rows, cols] = block;
   const bool fits = row >= 0 && col >= 0 && rows >= 1 && cols >= 1 && row < allRows && col < allCols &&
                     rows <= allRows - row && cols <= allCols - col;
   if (!fits)
@@ -84,7 +88,7 @@ Result<void> checkEdit(const State& state, const SetCells& edit) {
   if (edit.head < 0 || edit.head >= tensor.heads())
     return base::refuse(ErrorKind::range, name,
                         {"there is no head ", edit.head, "; use 0 to ", tensor.heads() - 1, "."});
-  if (auto ok = checkBlock(name, edit.row, edit.col, edit.rows, edit.cols, tensor.rows(), tensor.cols(),
+  if (auto ok = checkBlock(name, {edit.row, edit.col, edit.rows, edit.cols}, tensor.rows(), tensor.cols(),
                            edit.values.size());
       !ok)
     return ok;
@@ -96,7 +100,7 @@ Result<void> checkEdit(const State& state, const SetParameter& edit) {
   const std::string_view field = name(edit.parameter);
   const ParameterShape shape = shapeOf(state, edit.parameter);
   if (auto ok = checkParameterSize(state, edit.parameter); !ok) return ok;
-  if (auto ok = checkBlock(field, edit.row, edit.col, edit.rows, edit.cols, shape.rows, shape.cols,
+  if (auto ok = checkBlock(field, {edit.row, edit.col, edit.rows, edit.cols}, shape.rows, shape.cols,
                            edit.values.size());
       !ok)
     return ok;
@@ -104,7 +108,7 @@ Result<void> checkEdit(const State& state, const SetParameter& edit) {
 }
 
 Result<void> checkEdit(const State& state, const PaintCells& edit) {
-  return checkBlock("mask", edit.row, edit.col, edit.rows, edit.cols, state.tokens, state.keyTokens,
+  return checkBlock("mask", {edit.row, edit.col, edit.rows, edit.cols}, state.tokens, state.keyTokens,
                     edit.blocked.size());
 }
 

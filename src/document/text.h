@@ -33,12 +33,15 @@ Result<State> fromText(std::string_view text, const State& current);
 std::string toJson(const Value& value);
 Result<Value> valueFromJson(std::string_view json, std::string_view field);
 
+/// Cells of one head of a tensor.
+struct CellRange {
+  int head = 0, row = 0, col = 0, rows = 1, cols = 1;
+};
 /// Cells as tab-separated text with rows ended by line feeds, and back. When reading, numbers may be
 /// separated by tabs, semicolons, commas or spaces; both − and - are minus signs; a comma is a decimal
 /// separator if there are tabs or semicolons. Ragged rows and words that are not numbers are refused.
 /// `transposed`: a column of the tensor is a row of the text.
-std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, int cols,
-                  bool transposed = false);
+std::string toTsv(const Tensor& tensor, const CellRange& cells, bool transposed = false);
 struct CellBlock {
   int rows = 0, cols = 0;
   std::vector<float> values;

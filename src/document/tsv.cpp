@@ -92,8 +92,9 @@ Result<void> readRows(std::string_view text, CellBlock& block) {
 
 }  // namespace
 
-std::string toTsv(const Tensor& tensor, int head, int row, int col, int rows, int cols, bool transposed) {
+std::string toTsv(const Tensor& tensor, const CellRange& cells, bool transposed) {
   std::string out;
+  auto [head, row, col, rows, cols] = cells;
   if (transposed) std::swap(row, col), std::swap(rows, cols);
   for (int r = row; r < row + rows; ++r)
     for (int c = col; c < col + cols; ++c) {

@@ -1,11 +1,10 @@
 #include "views/marked.h"
 
-#include "views/widgets.h"
-
 namespace views {
 
-void markedText(Context& c, ImDrawList* list, ImFont* font, float x, float midY, float width, ImU32 color,
-                std::string_view words, const document::Search& search) {
+void markedText(Context& c, const Pen& pen, ImVec2 at, float width, std::string_view words,
+                const document::Search& search) {
+  const auto& [list, font, color] = pen;
   const AsIs translated;
   const std::vector<document::Search::Range> ranges = search.marks(words);
   // Semibold letters are wider, by less than a tenth.
@@ -21,17 +20,17 @@ void markedText(Context& c, ImDrawList* list, ImFont* font, float x, float midY,
     const bool isHit = to <= whole && std::find(ranges.begin(), ranges.end(),
                                                 document::Search::Range{from, to}) != ranges.end();
     if (isHit)
-      list->AddRectFilled({x - 1.5f, midY - half}, {x + wide + 1.5f, midY + half},
+      list->AddRectFilled({at.x - 1.5f, at.y - half}, {at.x + wide + 1.5f, at.y + half},
                           withAlpha(c.palette.query, c.palette.dark ? 0.34f : 0.15f), 3);
-    textMiddle(list, face, x, midY, color, part);
-    x += wide;
+    textMiddle(list, face, at.x, at.y, color, part);
+    at.x += wide;
   };
-  std::size_t at = 0;
+  std::size_t drawn = 0;
   for (const auto& [from, to] : ranges) {
     if (to > whole) break;
-    put(font, at, from), put(strong, from, to), at = to;
+    put(font, drawn, from), put(strong, from, to), drawn = to;
   }
-  put(font, at, shown.size());
+  put(font, drawn, shown.size());
 }
 
 void magnifier(ImDrawList* list, ImVec2 center, ImU32 color) {

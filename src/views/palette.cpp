@@ -170,7 +170,7 @@ class PalettePanel {
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     float y = origin.y + 4;
     if (count() == 0) {
-      paragraph(list, c_.fonts.text, box_.x + kPad, y + 16, box_.width - 2 * kPad, c_.palette.muted,
+      paragraph({list, c_.fonts.text, c_.palette.muted}, box_.x + kPad, y + 16, box_.width - 2 * kPad,
                 late<"Nothing has these words; try fewer, or others.">());
       y = origin.y + 60;
     }
@@ -203,8 +203,8 @@ class PalettePanel {
       list->AddRectFilled({box.x, box.y + 2}, {box.x + 2.5f, box.bottom() - 2}, colors.ink, 1);
       if (reveals_) ImGui::SetScrollFromPosY(box.midY() - ImGui::GetWindowPos().y, 0.5f), c_.view.busy = true;
     }
-    markedText(c_, list, c_.fonts.text, box.x + 10, box.midY(), box.width - 20 - asideWidth(finding),
-               isOff ? colors.muted : colors.text, finding.title, search_);
+    markedText(c_, {list, c_.fonts.text, isOff ? colors.muted : colors.text}, {box.x + 10, box.midY()},
+               box.width - 20 - asideWidth(finding), finding.title, search_);
     aside(list, finding, box);
   }
 

@@ -63,7 +63,7 @@ class Drawn {
     const float text = std::max(title + key + (key > 0 ? 10 : 0),
                                 std::min(most, std::ceil(textWidth(c_.fonts.small, says_.words))));
     const float lines =
-        says_.words.empty() ? 0 : paragraph(nullptr, c_.fonts.small, 0, 0, text, 0, says_.words);
+        says_.words.empty() ? 0 : paragraph({nullptr, c_.fonts.small, 0}, 0, 0, text, says_.words);
     const Box box = placedBeside(of_.box, {text + 2 * kPad, (lines > 0 ? 40 : 36) + lines}, c_.touch);
     const ImU32 ink = c_.palette.ink, on = c_.palette.inkText;
     tail(box);
@@ -75,7 +75,7 @@ class Drawn {
       list_->AddRectFilled({k.x, k.y}, {k.right(), k.bottom()}, withAlpha(on, 0.14f), 4);
       textCentered(list_, c_.fonts.small, k.midX(), k.midY(), on, says_.key);
     }
-    if (lines > 0) paragraph(list_, c_.fonts.small, x, box.y + 30, text, withAlpha(on, 0.86f), says_.words);
+    if (lines > 0) paragraph({list_, c_.fonts.small, withAlpha(on, 0.86f)}, x, box.y + 30, text, says_.words);
     c_.widgetRects["tip"] = box;
   }
 

@@ -62,15 +62,15 @@ std::size_t fitting(draw::Lines& lines, ImFont* font, std::string_view words, fl
   return cut = *std::prev(std::partition_point(ends.begin() + 1, ends.end(), fits));
 }
 
-void arcArrow(ImDrawList* list, ImVec2 center, float radius, bool clockwise, float from, float sweep,
-              ImU32 color) {
-  const float sign = clockwise ? 1.0f : -1.0f;
+// Most of a circle, counterclockwise.
+void arcArrow(ImDrawList* list, ImVec2 center, ImU32 color) {
+  constexpr float sign = -1, radius = 5.5f, from = 3.3f, sweep = 5.1f;
   for (int i = 0; i <= 16; ++i) {
     const float a = from + sign * sweep * static_cast<float>(i) / 16;
     list->PathLineTo({center.x + radius * std::cos(a), center.y + radius * std::sin(a)});
   }
   list->PathStroke(color, 0, 1.5f);
-  const float a = from + sign * sweep;
+  constexpr float a = from + sign * sweep;
   const ImVec2 tip{center.x + radius * std::cos(a), center.y + radius * std::sin(a)};
   const ImVec2 along{-sign * std::sin(a), sign * std::cos(a)}, out{std::cos(a), std::sin(a)};
   auto wing = [&](float side) {
@@ -98,7 +98,7 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
   switch (icon) {
     case Icon::undo: hookArrow(list, c, -1, color); break;
     case Icon::redo: hookArrow(list, c, 1, color); break;
-    case Icon::reset: arcArrow(list, c, 5.5f, false, 3.3f, 5.1f, color); break;
+    case Icon::reset: arcArrow(list, c, color); break;
     case Icon::theme:
       list->AddCircle(c, 5.5f, color, 24, 1.5f);
       list->PathArcTo(c, 5.5f, -kPi / 2, kPi / 2, 16);
@@ -277,8 +277,8 @@ void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 col
   textMiddle(list, font, x - textWidth(font, words) / 2, midY, color, words);
 }
 
-void digitsCentered(ImDrawList* list, ImFont* font, float scale, float x, float midY, ImU32 color,
-                    std::string_view digits) {
+void digitsCentered(const Pen& pen, float scale, float x, float midY, std::string_view digits) {
+  const auto& [list, font, color] = pen;
   std::string own;
   digits = inNumbers(digits, own);
   const float size = sizeOf(font) * scale;
@@ -317,8 +317,8 @@ std::size_t lastBreak(std::string_view words, std::size_t end) {
 
 }  // namespace
 
-float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color,
-                std::string_view words) {
+float paragraph(const Pen& pen, float x, float y, float width, std::string_view words) {
+  const auto& [list, font, color] = pen;
   std::string own;
   words = inNumbers(inWords(words), own);
   const AsIs asIs;  // the lines of a message are not messages themselves
@@ -584,14 +584,14 @@ void Widgets::tip(const Box& near, std::string_view words) {
   const float most = std::min(280.0f, screen.x - 2 * kEdgeGap - 24);
   ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
   // Measures the height by drawing far outside the screen.
-  const float height = paragraph(list, c_.fonts.small, 0, -10000, most, 0, words) + 16;
+  const float height = paragraph({list, c_.fonts.small, 0}, 0, -10000, most, words) + 16;
   const float width = std::min(most, textWidth(c_.fonts.small, words)) + 24;
   const float x =
       std::clamp(near.midX() - width / 2, kEdgeGap, std::max(kEdgeGap, screen.x - kEdgeGap - width));
   // Above, where a finger does not cover it.
   const float y = near.y - height - 6 >= kEdgeGap ? near.y - height - 6 : near.bottom() + 6;
   list->AddRectFilled({x, y}, {x + width, y + height}, c_.palette.ink, 6);
-  paragraph(list, c_.fonts.small, x + 12, y + 8, most, c_.palette.inkText, words);
+  paragraph({list, c_.fonts.small, c_.palette.inkText}, x + 12, y + 8, most, words);
   c_.widgetRects["tip"] = {x, y, width, height};
 }
 
@@ -863,7 +863,7 @@ void Widgets::menuText(std::string_view words) {
   const float width = std::max(menuWidth_ + 40, ImGui::GetContentRegionAvail().x);
   list_->AddLine({from.x + 4, from.y + 5}, {from.x + width - 4, from.y + 5}, c_.palette.border);
   const float height =
-      paragraph(list_, c_.fonts.small, from.x + 10, from.y + 11, width - 20, c_.palette.muted, words);
+      paragraph({list_, c_.fonts.small, c_.palette.muted}, from.x + 10, from.y + 11, width - 20, words);
   ImGui::Dummy({width, std::max(44.0f, height + 18)});
 }
 

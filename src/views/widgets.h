@@ -8,6 +8,13 @@
 
 namespace views {
 
+/// What a text is drawn with. Without a list it is only measured, where a function says so.
+struct Pen {
+  ImDrawList* list = nullptr;
+  ImFont* font = nullptr;
+  ImU32 color = 0;
+};
+
 /// The draw list of a window that was just begun, set to antialias edges at the width of a physical pixel.
 ImDrawList* sharp(ImDrawList* list);
 /// The platform's Lines if the text contains a character that the font does not have; then it draws the whole
@@ -40,12 +47,10 @@ void dots(ImDrawList* list, float left, float right, float y, ImU32 color);
 /// Notes a formula (views/formula.h), which is read aloud as a whole.
 void noteFormula(std::string_view formula, const Box& box);
 /// A number centred on a point, with the font scaled by `scale`.
-void digitsCentered(ImDrawList* list, ImFont* font, float scale, float x, float midY, ImU32 color,
-                    std::string_view digits);
-/// A paragraph with lines of at most `width`, from the top `y` on. Lines are broken at spaces, and elsewhere
-/// in scripts that allow it. Returns its height.
-float paragraph(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color,
-                std::string_view words);
+void digitsCentered(const Pen& pen, float scale, float x, float midY, std::string_view digits);
+/// A paragraph with lines of at most `width`, from the top `y` on, or only its measure. Lines are broken at
+/// spaces, and elsewhere in scripts that allow it. Returns its height.
+float paragraph(const Pen& pen, float x, float y, float width, std::string_view words);
 /// `words`, shortened to `width` with "…" if they are longer. Cuts only between grapheme clusters.
 std::string elide(ImFont* font, std::string_view words, float width);
 

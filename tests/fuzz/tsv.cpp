@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const float value : block->values) HOLDS(std::isfinite(value));
   Tensor tensor(1, block->rows, block->cols);
   std::memcpy(tensor.data(), block->values.data(), block->values.size() * sizeof(float));
-  const auto again = fromTsv(toTsv(tensor, 0, 0, 0, block->rows, block->cols));
+  const auto again = fromTsv(toTsv(tensor, {0, 0, 0, block->rows, block->cols}));
   HOLDS(again && again->rows == block->rows && again->cols == block->cols);
   HOLDS(std::memcmp(again->values.data(), block->values.data(), block->values.size() * sizeof(float)) == 0);
   return 0;

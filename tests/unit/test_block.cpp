@@ -364,7 +364,7 @@ TEST_CASE("block: explanations end in the value that they explain") {
       const Tensor& t = trace[link.stage];
       for (int r = 0; r < t.rows(); ++r) {
         for (int c = 0; c < t.cols(); ++c) {
-          const Explanation e = explain(b.spec, b.inputs(), trace, link.stage, r, c, {"I", "saw"}, 3);
+          const Explanation e = explain(b.spec, b.inputs(), trace, {link.stage, r, c}, {"I", "saw"}, 3);
           REQUIRE(!e.terms.empty());
           CHECK(std::abs(e.terms.back().value - double{t.at(0, r, c)}) < 1e-5);
           CHECK(e.title.ends_with(formatNumber(double{t.at(0, r, c)}, 3)));
@@ -375,7 +375,7 @@ TEST_CASE("block: explanations end in the value that they explain") {
   Block b = made(2, 2, 2, random);
   b.x = Tensor(1, 2, 2), b.attention = Tensor(1, 2, 2);
   b.x.at(0, 0, 0) = 0.5f, b.attention.at(0, 0, 0) = -1.25f;
-  const Explanation sum = explain(b.spec, b.inputs(), b.run(), Stage::residual_1, 0, 0, {"I"}, 2);
+  const Explanation sum = explain(b.spec, b.inputs(), b.run(), {Stage::residual_1, 0, 0}, {"I"}, 2);
   CHECK(sum.text() == "residual_1[I₁, 1] = −0.75\nx + a: 0.50 + (−1.25) = −0.75");
 }
 

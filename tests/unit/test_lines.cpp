@@ -149,7 +149,7 @@ TEST_CASE("a line is cut between characters, and what is cut fits") {
   const int before = s.platform.measured;
   CHECK(views::elide(s.font, words, 190) == family + "…");
   CHECK(s.platform.measured == before);
-  CHECK(views::paragraph(nullptr, s.font, 0, 0, 100, 0, words) == doctest::Approx(3 * 16));
+  CHECK(views::paragraph({nullptr, s.font, 0}, 0, 0, 100, words) == doctest::Approx(3 * 16));
 }
 
 TEST_CASE(
@@ -157,7 +157,7 @@ TEST_CASE(
     "opens") {
   Screen s;  // a character of three bytes is 15 pixels wide, one of plain text 5
   const auto lines = [&](std::string_view words, float width) {
-    return static_cast<int>(views::paragraph(nullptr, s.font, 0, 0, width, 0, words) / 16 + 0.5f);
+    return static_cast<int>(views::paragraph({nullptr, s.font, 0}, 0, 0, width, words) / 16 + 0.5f);
   };
   CHECK(lines("按一个数值拖动它", 120) == 1);
   CHECK(lines("按一个数值拖动它", 119) == 2);

@@ -399,9 +399,9 @@ TEST_CASE("text: values for the page") {
 
 TEST_CASE("text: cells as tab-separated text") {
   const State s = test::start();
-  CHECK(toTsv(s.q, 0, 0, 0, 2, 3) == "0.9\t-0.4\t0.3\n1.2\t0.6\t-0.5\n");
-  CHECK(toTsv(s.q, 0, 3, 0, 2, 3).empty());
-  const auto block = fromTsv(toTsv(s.q, 1, 0, 0, 4, 3));
+  CHECK(toTsv(s.q, {0, 0, 0, 2, 3}) == "0.9\t-0.4\t0.3\n1.2\t0.6\t-0.5\n");
+  CHECK(toTsv(s.q, {0, 3, 0, 2, 3}).empty());
+  const auto block = fromTsv(toTsv(s.q, {1, 0, 0, 4, 3}));
   REQUIRE(block);
   CHECK(block->rows == 4);
   CHECK(block->cols == 3);

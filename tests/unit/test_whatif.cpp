@@ -80,7 +80,7 @@ TEST_CASE(
     const Trace trace = traceOf(layer);
     const CellRef cell{TensorId::weights, 0, 3, 1};
     for (const double wanted : {0.05, 0.2, 0.4, 0.6}) {
-      const WhatIf found = WhatIfSolver().of(layer.spec, layer.inputs(), trace, cell, wanted, TensorId::q);
+      const WhatIf found = WhatIfSolver().of(layer.spec, layer.inputs(), trace, {cell, wanted, TensorId::q});
       const std::vector<double> query{double{layer.q.at(0, 3, 0)}, double{layer.q.at(0, 3, 1)}};
       const double start = softmaxWeight(layer, query, 1, 5),
                    shortest = shortestChange(layer, query, start < wanted, wanted);
@@ -105,8 +105,8 @@ TEST_CASE("what if: for a key the closed form, δ = q (φ* − φ) / (c‖q‖²
   const test::Layer layer = drawn(5, 4, 3);
   const Trace trace = traceOf(layer);
   for (const double wanted : {0.01, 0.3, 0.97}) {
-    const WhatIf found = WhatIfSolver().of(layer.spec, layer.inputs(), trace, {TensorId::weights, 0, 2, 0},
-                                           wanted, TensorId::k);
+    const WhatIf found = WhatIfSolver().of(layer.spec, layer.inputs(), trace,
+                                           {{TensorId::weights, 0, 2, 0}, wanted, TensorId::k});
     REQUIRE(found.why.empty());
     const double w = double{trace.weights.at(0, 2, 0)},
                  by = std::log(wanted / (1 - wanted)) - std::log(w / (1 - w));
@@ -138,7 +138,7 @@ TEST_CASE("what if: every score, position and normaliser that has an answer give
       const CellRef cell{TensorId::weights, 0, 3, 2};
       const double wanted = double{trace.weights.at(0, 3, 2)} * 0.9 + 0.02;
       for (const TensorId by : {TensorId::q, TensorId::k}) {
-        const WhatIf found = WhatIfSolver().of(layer.spec, layer.inputs(), trace, cell, wanted, by);
+        const WhatIf found = WhatIfSolver().of(layer.spec, layer.inputs(), trace, {cell, wanted, by});
         INFO("score " << static_cast<int>(score) << ", position " << static_cast<int>(position) << ": "
                       << found.why);
         REQUIRE(found.why.empty());
@@ -157,7 +157,7 @@ TEST_CASE("what if: what is not possible is said, and nothing is given") {
   Trace trace = traceOf(layer);
   const auto why = [&](int row, int col, double wanted) {
     const WhatIf found = WhatIfSolver().of(layer.spec, layer.inputs(), trace,
-                                           {TensorId::weights, 0, row, col}, wanted, TensorId::q);
+                                           {{TensorId::weights, 0, row, col}, wanted, TensorId::q});
     CHECK(found.row.empty());
     return found.why;
   };

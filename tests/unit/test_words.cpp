@@ -318,7 +318,7 @@ TEST_CASE(
   test::Faces::shared().all.mirror = &mirror;
   ImDrawList* list = ImGui::GetForegroundDrawList();
   const views::Fonts& faces = test::Faces::shared().all;
-  views::paragraph(list, faces.mono, 0, 0, 80, 0xffffffff, "(0.67 + 0.31) ÷ 4 = 0.25");
+  views::paragraph({list, faces.mono, 0xffffffff}, 0, 0, 80, "(0.67 + 0.31) ÷ 4 = 0.25");
   views::text(list, faces.text, 0, 0, 0xffffffff, "0.5 · K^T");
   CHECK(views::elide(faces.mono, "0.123456789", 40).starts_with("0,1"));
   test::Faces::shared().all.mirror = nullptr;

@@ -84,8 +84,9 @@ std::string outOfRange(const Spec& spec, double wanted) {
 
 }  // namespace
 
-WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& trace, const CellRef& cell,
-                        double wanted, TensorId by, std::span<const float> from) {
+WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& trace,
+                        const WantedWeight& asked) {
+  const auto& [cell, wanted, by, from] = asked;
   WhatIf out;
   out.weight = double{trace.weights.at(cell.head, cell.row, cell.col)};
   out.why = outOfRange(spec, wanted);

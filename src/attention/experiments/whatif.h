@@ -19,7 +19,15 @@ struct WhatIf {
   std::string why;                         ///< a sentence that explains why none was found; otherwise empty
 };
 
-/// Finds the row q of a query (or k of a key) that gives the weight of that query and key the value `wanted`
+/// The size that a weight should get.
+struct WantedWeight {
+  CellRef cell;  ///< of weights
+  double weight = 0;
+  TensorId by = TensorId::q;         ///< whose change gives it: q or k, which must be an input
+  std::span<const float> from = {};  ///< the row from which the change is measured, if not the input's
+};
+
+/// Finds the row q of a query (or k of a key) that gives the weight of that query and key the wanted size
 /// and has the least Euclidean norm ‖δ‖₂ of its change. All other numbers stay. Works with any score,
 /// positions, mask and normaliser.
 ///
@@ -33,11 +41,8 @@ struct WhatIf {
 /// found is then only a local minimum of the distance.
 class WhatIfSolver {
  public:
-  /// `cell` is a cell of weights. `by` is TensorId::q or TensorId::k and must be an input, not projected.
-  /// `trace` must be the result of forward(). `from`: the row from which the change is measured, where that
-  /// is not the one in `inputs`.
-  WhatIf of(const Spec& spec, const Inputs& inputs, const Trace& trace, const CellRef& cell, double wanted,
-            TensorId by, std::span<const float> from = {});
+  /// `trace` must be the result of forward().
+  WhatIf of(const Spec& spec, const Inputs& inputs, const Trace& trace, const WantedWeight& wanted);
 
  private:
   Trace trace_;

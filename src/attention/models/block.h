@@ -144,9 +144,13 @@ struct BlockLink {
 /// The stages that are switched on, in order of computation. The last one is the block's output.
 std::vector<BlockLink> chain(const BlockSpec& spec);
 
+struct StageCell {
+  BlockStage stage = BlockStage::norm_2;
+  int row = 0, col = 0;
+};
 /// Explains one cell of a stage with `decimals` digits, from the results of the stage before it. Terms refer
 /// to cells of x and of the layer's output; cells of stages have no CellRef.
 Explanation explain(const BlockSpec& spec, const BlockInputs& inputs, const BlockTrace& trace,
-                    BlockStage stage, int row, int col, const std::vector<std::string>& labels, int decimals);
+                    const StageCell& cell, const std::vector<std::string>& labels, int decimals);
 
 }  // namespace attention

@@ -21,18 +21,21 @@ void throughDropout(const BlockSpec& spec, int site, Tensor& d) {
   }
 }
 
-/// Backward pass of out = x·w + b: adds the gradient of x to dX.
-void throughConnection(const Tensor& x, const Tensor& w, const Tensor& dOut, Tensor& dX, Tensor& dW,
-                       Tensor& dB, Products& products) {
-  products.aTb(matrixOf(x), matrixOf(dOut), dW.data(), dW.cols());
-  for (int c = 0; c < dB.cols(); ++c) {
+struct ConnectionGradients {
+  Tensor &x, &w, &b;
+};
+/// Backward pass of out = x·w + b: adds the gradient of x to that so far.
+void throughConnection(const Tensor& x, const Tensor& w, const Tensor& dOut, const ConnectionGradients& g,
+                       Products& products) {
+  products.aTb(matrixOf(x), matrixOf(dOut), g.w.data(), g.w.cols());
+  for (int c = 0; c < g.b.cols(); ++c) {
     double sum = 0.0;
     for (int r = 0; r < dOut.rows(); ++r) sum += double{dOut.at(0, r, c)};
-    dB.at(0, 0, c) = saturate(sum);
+    g.b.at(0, 0, c) = saturate(sum);
   }
   Tensor more(1, x.rows(), x.cols());
   products.abT(matrixOf(dOut), matrixOf(w), more.data(), more.cols());
-  addTo(dX, more);
+  addTo(g.x, more);
 }
 
 }  // namespace
@@ -49,7 +52,7 @@ double activationSlope(Activation activation, double h) {
 }
 
 void layerNormBackward(const Tensor& x, const Tensor* gamma, const Moments& moments, const Tensor& dOut,
-                       Tensor& dX, Tensor* dGamma, Tensor* dDelta) {
+                       const LayerNormGradients& g) {
   const int width = x.cols();
   for (int r = 0; r < x.rows(); ++r) {
     const double mean = double{moments.mean.at(0, r, 0)}, deviation = double{moments.deviation.at(0, r, 0)};
@@ -61,11 +64,11 @@ void layerNormBackward(const Tensor& x, const Tensor* gamma, const Moments& mome
     for (int c = 0; c < width; ++c) sum += gradient(c), along += gradient(c) * unit(c);
     for (int c = 0; c < width; ++c) {
       const double d = (gradient(c) - sum / width - unit(c) * along / width) / deviation;
-      dX.at(0, r, c) = saturate(double{dX.at(0, r, c)} + d);
+      g.x.at(0, r, c) = saturate(double{g.x.at(0, r, c)} + d);
       const double given = double{dOut.at(0, r, c)};
-      if (dGamma && !dGamma->empty())
-        dGamma->at(0, 0, c) = saturate(double{dGamma->at(0, 0, c)} + given * unit(c));
-      if (dDelta && !dDelta->empty()) dDelta->at(0, 0, c) = saturate(double{dDelta->at(0, 0, c)} + given);
+      if (g.gamma && !g.gamma->empty())
+        g.gamma->at(0, 0, c) = saturate(double{g.gamma->at(0, 0, c)} + given * unit(c));
+      if (g.delta && !g.delta->empty()) g.delta->at(0, 0, c) = saturate(double{g.delta->at(0, 0, c)} + given);
     }
   }
 }
@@ -92,32 +95,32 @@ void backwardBlock(const BlockSpec& spec, const BlockInputs& in, const BlockTrac
   const Stage read = sourceOf(Stage::hidden_raw, 0);
   if (post) {
     layerNormBackward(trace[Stage::residual_2], in.gamma2, trace.moments2, d[Stage::norm_2],
-                      d[Stage::residual_2], &g.gamma2, &g.delta2);
+                      {d[Stage::residual_2], &g.gamma2, &g.delta2});
   }
   addTo(d[Stage::dropout_2], d[Stage::residual_2]);
   if (spec.residual) addTo(d[sourceOf(Stage::residual_2, 1)], d[Stage::residual_2]);
   throughDropout(spec, 2, d[Stage::dropout_2]);
   addTo(d[Stage::feed_forward], d[Stage::dropout_2]);
-  throughConnection(trace[Stage::hidden], *in.w2, d[Stage::feed_forward], d[Stage::hidden], g.w2, g.b2,
+  throughConnection(trace[Stage::hidden], *in.w2, d[Stage::feed_forward], {d[Stage::hidden], g.w2, g.b2},
                     products);
   for (std::size_t i = 0; i < d[Stage::hidden].size(); ++i) {
     const double slope = activationSlope(spec.activation, double{trace[Stage::hidden_raw].data()[i]});
     float& raw = d[Stage::hidden_raw].data()[i];
     raw = saturate(double{raw} + slope * double{d[Stage::hidden].data()[i]});
   }
-  throughConnection(trace[read], *in.w1, d[Stage::hidden_raw], d[read], g.w1, g.b1, products);
+  throughConnection(trace[read], *in.w1, d[Stage::hidden_raw], {d[read], g.w1, g.b1}, products);
   if (pre)
     layerNormBackward(trace[Stage::residual_1], in.gamma2, trace.moments2, d[Stage::norm_2],
-                      d[Stage::residual_1], &g.gamma2, &g.delta2);
+                      {d[Stage::residual_1], &g.gamma2, &g.delta2});
   if (post)
     layerNormBackward(trace[Stage::residual_1], in.gamma1, trace.moments1, d[Stage::norm_1],
-                      d[Stage::residual_1], &g.gamma1, &g.delta1);
+                      {d[Stage::residual_1], &g.gamma1, &g.delta1});
   addTo(d[Stage::dropout_1], d[Stage::residual_1]);
   if (spec.residual) addTo(g.x, d[Stage::residual_1]);
   throughDropout(spec, 1, d[Stage::dropout_1]);
   addTo(d[Stage::attention], d[Stage::dropout_1]);
   g.attention = d[Stage::attention];
-  if (pre) layerNormBackward(*in.x, in.gamma1, trace.moments1, d[Stage::norm_1], g.x, &g.gamma1, &g.delta1);
+  if (pre) layerNormBackward(*in.x, in.gamma1, trace.moments1, d[Stage::norm_1], {g.x, &g.gamma1, &g.delta1});
 }
 
 }  // namespace attention

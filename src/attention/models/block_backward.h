@@ -28,11 +28,16 @@ struct BlockGradients {
 void backwardBlock(const BlockSpec& spec, const BlockInputs& inputs, const BlockTrace& trace,
                    std::span<const BlockUpstream> upstream, BlockGradients& gradients, Products& products);
 
-/// Adds the gradient of layerNorm() with respect to x to `dX`, and those of γ and δ to dGamma and dDelta
-/// unless these are null or empty. With x̂ the normalised row and g = γ∘∂L/∂out: ∂x = (g − mean(g) −
-/// x̂·mean(g∘x̂)) / √(variance + ε).
+/// Where layerNormBackward() adds its gradients; those of γ and δ may be null or empty.
+struct LayerNormGradients {
+  Tensor& x;
+  Tensor *gamma = nullptr, *delta = nullptr;
+};
+
+/// Adds the gradients of layerNorm() with respect to x, γ and δ. With x̂ the normalised row and g = γ∘∂L/∂out:
+/// ∂x = (g − mean(g) − x̂·mean(g∘x̂)) / √(variance + ε).
 void layerNormBackward(const Tensor& x, const Tensor* gamma, const Moments& moments, const Tensor& dOut,
-                       Tensor& dX, Tensor* dGamma, Tensor* dDelta);
+                       const LayerNormGradients& g);
 
 /// The derivative of an activation function at h.
 double activationSlope(Activation activation, double h);

@@ -13,13 +13,13 @@ using explanation_format::operand;
 
 class BlockExplainer {
  public:
-  BlockExplainer(const BlockSpec& spec, const BlockInputs& inputs, const BlockTrace& trace, int row, int col,
-                 const std::vector<std::string>& labels, int decimals)
+  BlockExplainer(const BlockSpec& spec, const BlockInputs& inputs, const BlockTrace& trace,
+                 const StageCell& cell, const std::vector<std::string>& labels, int decimals)
       : spec_(spec),
         in_(inputs),
         trace_(trace),
-        row_(row),
-        col_(col),
+        row_(cell.row),
+        col_(cell.col),
         labels_(labels),
         decimals_(decimals) {}
 
@@ -161,9 +161,8 @@ class BlockExplainer {
 }  // namespace
 
 Explanation explain(const BlockSpec& spec, const BlockInputs& inputs, const BlockTrace& trace,
-                    BlockStage stage, int row, int col, const std::vector<std::string>& labels,
-                    int decimals) {
-  return BlockExplainer(spec, inputs, trace, row, col, labels, decimals).explain(stage);
+                    const StageCell& cell, const std::vector<std::string>& labels, int decimals) {
+  return BlockExplainer(spec, inputs, trace, cell, labels, decimals).explain(cell.stage);
 }
 
 }  // namespace attention

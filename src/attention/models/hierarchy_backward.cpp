@@ -6,10 +6,17 @@
 namespace attention {
 namespace {
 
+/// One level: the rows that it sums, and what its forward pass made of them.
+struct LevelPass {
+  const Tensor& h;
+  const LevelInputs& inputs;
+  const LevelTrace& trace;
+};
+
 /// Backward pass of the weighted sum and the softmax of one group [begin, end) whose sum has the gradient
 /// `dSum`. Writes the gradients of the scores.
-void throughSum(const Tensor& h, const LevelTrace& trace, int begin, int end, const float* dSum, Tensor& dH,
-                Tensor& dScores) {
+void throughSum(const LevelPass& level, int begin, int end, const float* dSum, Tensor& dH, Tensor& dScores) {
+  const auto& [h, inputs, trace] = level;
   float* d = dScores.data() + begin;
   const float* weights = trace.weights.data() + begin;
   kernels::dots(kernels::best(), dSum, h.row(0, begin), h.cols(), end - begin, h.cols(), d, 1);
@@ -22,16 +29,17 @@ void throughSum(const Tensor& h, const LevelTrace& trace, int begin, int end, co
 }
 
 /// From the gradients of all scores to those of the rows and of the level's parameters.
-void throughScores(const Tensor& h, const LevelInputs& level, const LevelTrace& trace, const Tensor& dScores,
-                   Tensor& dH, LevelGradients& g, Products& products) {
-  shapeLike(level.w, g.w), shapeLike(level.b, g.b), shapeLike(level.query, g.query);
-  Tensor dU(1, h.rows(), level.w->cols());
+void throughScores(const LevelPass& level, const Tensor& dScores, Tensor& dH, LevelGradients& g,
+                   Products& products) {
+  const auto& [h, inputs, trace] = level;
+  shapeLike(inputs.w, g.w), shapeLike(inputs.b, g.b), shapeLike(inputs.query, g.query);
+  Tensor dU(1, h.rows(), inputs.w->cols());
   products.aTb(matrixOf(dScores), matrixOf(trace.hidden), g.query.data(), g.query.cols());
   for (int i = 0; i < h.rows(); ++i) {
     for (int c = 0; c < dU.cols(); ++c) {
       const double u = double{trace.hidden.at(0, i, c)};
       dU.at(0, i, c) =
-          saturate(double{dScores.at(0, i, 0)} * double{level.query->at(0, 0, c)} * (1.0 - u) * (1.0 + u));
+          saturate(double{dScores.at(0, i, 0)} * double{inputs.query->at(0, 0, c)} * (1.0 - u) * (1.0 + u));
     }
   }
   for (int c = 0; c < g.b.cols(); ++c) {
@@ -41,7 +49,7 @@ void throughScores(const Tensor& h, const LevelInputs& level, const LevelTrace& 
   }
   products.aTb(matrixOf(h), matrixOf(dU), g.w.data(), g.w.cols());
   Tensor more(1, h.rows(), h.cols());
-  products.abT(matrixOf(dU), matrixOf(*level.w), more.data(), more.cols());
+  products.abT(matrixOf(dU), matrixOf(*inputs.w), more.data(), more.cols());
   addTo(dH, more);
 }
 
@@ -53,14 +61,15 @@ void backwardHierarchy(const HierarchyInputs& in, const HierarchyTrace& trace, c
   const int tokens = in.h->rows(), segments = sums.rows();
   Tensor dSums(1, segments, sums.cols()), dSegments(1, segments, 1), dTokens(1, tokens, 1);
   shapeLike(in.h, g.h);
-  throughSum(sums, trace.segments, 0, segments, dSum.data(), dSums, dSegments);
-  throughScores(sums, in.segments, trace.segments, dSegments, dSums, g.segments, products);
+  const LevelPass ofSegments{sums, in.segments, trace.segments}, ofTokens{*in.h, in.tokens, trace.tokens};
+  throughSum(ofSegments, 0, segments, dSum.data(), dSums, dSegments);
+  throughScores(ofSegments, dSegments, dSums, g.segments, products);
   for (int s = 0; s < segments; ++s) {
     const auto next = static_cast<std::size_t>(s) + 1;
     const int begin = in.starts[next - 1], end = next < in.starts.size() ? in.starts[next] : tokens;
-    throughSum(*in.h, trace.tokens, begin, end, dSums.row(0, s), g.h, dTokens);
+    throughSum(ofTokens, begin, end, dSums.row(0, s), g.h, dTokens);
   }
-  throughScores(*in.h, in.tokens, trace.tokens, dTokens, g.h, g.tokens, products);
+  throughScores(ofTokens, dTokens, g.h, g.tokens, products);
 }
 
 }  // namespace attention

@@ -189,11 +189,12 @@ class BoardView {
                    c_.editable(m.tensor) ? 1.5f : 1.0f);
     if (isQuiet(c_, m.tensor))
       list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c_.palette.panel, 0.5f));
-    if (m.cell >= kNumberCell) numbers(m, box, look, *tensor, id, s, values.rowPeaks);
+    const ShownMatrix shown{m, box, look, *tensor, id, s};
+    if (m.cell >= kNumberCell) numbers(shown, values.rowPeaks);
     else hatchMasked(m, box, s);
     drawTriangles(c_, m, box, look, values.rowPeaks);
     if (stepperOf(c_)) drawSteps(c_, m, box, look);
-    if (c_.pin) markChanges(c_, m, box, look, *tensor, s, mean);
+    if (c_.pin) markChanges(c_, shown, mean);
     if (m.sums && m.cell >= 16 && !isQuiet(c_, TensorId::scores)) rowSums(m, box);
     if (c_.decodes()) decoding(m, box);
     titles(m, box);
@@ -217,8 +218,8 @@ class BoardView {
     float scale;
   };
 
-  void numbers(const MatrixPlace& m, const Box& box, const draw::Heatmap& look, const Tensor& tensor,
-               TensorId id, const Slice& s, const float* peaks) {
+  void numbers(const ShownMatrix& shown, const float* peaks) {
+    const auto& [m, box, look, tensor, id, s] = shown;
     // Prefers a smaller font to fewer decimals, and keeps at least one decimal: 3.5 must not be shown as 4.
     // Leaves space between neighbours, whose digits would otherwise read as one number.
     const float room = m.cell - 3;
@@ -277,7 +278,7 @@ class BoardView {
           continue;
         }
         if (std::fabs(value) >= kFar && static_cast<float>(words.size()) > length) words = shortFar(value);
-        digitsCentered(list_, digits.font, digits.scale, x, y + m.cell / 2, textOn(under), words);
+        digitsCentered({list_, digits.font, textOn(under)}, digits.scale, x, y + m.cell / 2, words);
       }
     }
   }
@@ -565,7 +566,7 @@ class BoardView {
     for (const std::string_view words : {first, std::string_view("drag or double-click")}) {
       const float half = width(words) / 2, x = std::min(box.midX(), end - half);
       if (x - half < left) continue;
-      centered("caption:", m, c_.fonts.small, words, x, y, c_.palette.muted);
+      centered(m, words, x, y);
       captionY_ = y, captionEnd_ = x + half;
       return;
     }
@@ -581,17 +582,18 @@ class BoardView {
         m.tensor == TensorId::scores || m.tensor == TensorId::weights || m.tensor == TensorId::head_output;
     if (isFormula) x = std::min(x, std::max(c_.layout.board.right() - 8 - half, captionEnd_ + 12 + half));
     if ((x > box.midX() + 24 && !isFormula) || x + half > c_.layout.board.right()) return;
-    centered("caption:", m, c_.fonts.small, words, x, y, c_.palette.muted);
+    centered(m, words, x, y);
     captionEnd_ = x + half;
   }
 
-  void centered(const char* kind, const MatrixPlace& m, ImFont* font, std::string_view words, float x,
-                float midY, ImU32 color) {
+  // A hint or caption.
+  void centered(const MatrixPlace& m, std::string_view words, float x, float midY) {
+    ImFont* font = c_.fonts.small;
     const float width = textWidth(font, words), half = width / 2;
     x = std::clamp(x, c_.layout.board.x + half + 8,
                    std::max(c_.layout.board.right() - half - 8, c_.layout.board.x + half + 8));
-    textMiddle(list_, font, x - half, midY, color, words);
-    c_.widgetRects[kind + std::string(attention::name(m.tensor))] = {x - half, midY - 8, width, 16};
+    textMiddle(list_, font, x - half, midY, c_.palette.muted, words);
+    c_.widgetRects["caption:" + std::string(attention::name(m.tensor))] = {x - half, midY - 8, width, 16};
   }
 
   const std::vector<std::string>& labelsOf(bool ofKeys) const {
@@ -616,10 +618,10 @@ class BoardView {
     const attention::Rows rows = m.transposed ? others : own,
                           across = m.transposed ? own : attention::Rows::keys;
     const bool keyRows = rows == attention::Rows::keys, keysAcross = across == attention::Rows::keys;
-    const std::string above = m.tensor == TensorId::k ? "keys"
-                              : keysAcross            ? "above"
-                                                      : "queries-above",
-                      below = keysAcross ? "below" : "queries-below";
+    const std::string_view above = m.tensor == TensorId::k ? "keys"
+                                   : keysAcross            ? "above"
+                                                           : "queries-above",
+                           below = keysAcross ? "below" : "queries-below";
     const auto isFocus = [&](bool ofKeys, int t) { return ofKeys ? key(t) : query(t); };
     if (m.labelsLeft || m.labelsRight) {
       int focused = -1;
@@ -634,10 +636,10 @@ class BoardView {
         }
         const bool strong = isFocus(keyRows, t);
         if (m.labelsLeft)
-          tokenLabel(keyRows, t, box.x - 12, y, 1, strong, 84, keyRows ? "keys" : "left",
+          tokenLabel({keyRows, t, strong, keyRows ? "keys" : "left"}, box.x - 12, y, 1,
                      std::max(m.cell, 14.0f));
         if (m.labelsRight)
-          tokenLabel(keyRows, t, box.right() + 10, y, -1, strong, 84, "right", std::max(m.cell, 14.0f));
+          tokenLabel({keyRows, t, strong, "right"}, box.right() + 10, y, -1, std::max(m.cell, 14.0f));
       }
     }
     if (!m.labelsBelow && !m.labelsAbove) return;
@@ -658,13 +660,13 @@ class BoardView {
       const bool strong = isFocus(keysAcross, t);
       if (m.slanted) {
         if (placed(t, focused, m.cell, 20))
-          slantedLabel(keysAcross, t, x, m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4, strong,
-                       m.labelsAbove ? above : below, m.sums ? box.right() + 34 : rightEnd - 10);
+          slantedLabel({keysAcross, t, strong, m.labelsAbove ? above : below}, x,
+                       m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4,
+                       m.sums ? box.right() + 34 : rightEnd - 10);
         continue;
       }
-      if (m.labelsBelow)
-        tokenLabel(keysAcross, t, x, box.bottom() + 11, 0, strong, 120, below.c_str(), 18, end);
-      if (m.labelsAbove) tokenLabel(keysAcross, t, x, box.y - 13, 0, strong, 120, above.c_str(), 18, end);
+      if (m.labelsBelow) tokenLabel({keysAcross, t, strong, below}, x, box.bottom() + 11, 0, 18, end);
+      if (m.labelsAbove) tokenLabel({keysAcross, t, strong, above}, x, box.y - 13, 0, 18, end);
     }
   }
 
@@ -676,13 +678,25 @@ class BoardView {
     return token % std::max(1, static_cast<int>(std::ceil(room / pitch))) == 0;
   }
 
+  struct TokenLabel {
+    bool ofKeys;
+    int token;
+    bool strong;             // of the focused row or column
+    std::string_view where;  // in the name of its widget rectangle
+  };
+
+  std::string_view wordsOf(const TokenLabel& label) const {
+    return labelsOf(label.ofKeys)[static_cast<std::size_t>(label.token)];
+  }
+  Box& rectOf(const TokenLabel& label) {
+    return c_.widgetRects[base::joined({kLabelPrefix, label.where, ":", label.token})];
+  }
+
   // A label rising at 45° from the bottom of its column, in the strip between two matrices.
-  void slantedLabel(bool ofKeys, int token, float x, float foot, bool strong, const std::string& where,
-                    float end) {
+  void slantedLabel(const TokenLabel& label, float x, float foot, float end) {
     constexpr float kTurn = 0.70710678f;
-    ImFont* font = strong ? c_.fonts.smallStrong : c_.fonts.small;
-    const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)],
-                                    std::min(84.0f, (end - x) / kTurn - 8));
+    ImFont* font = label.strong ? c_.fonts.smallStrong : c_.fonts.small;
+    const std::string words = elide(font, wordsOf(label), std::min(84.0f, (end - x) / kTurn - 8));
     const int first = list_->VtxBuffer.Size;
     const float reach = textWidth(font, words) * kTurn;
     const bool isPicture = words.starts_with("\xf0\x9f") && reach < 20;  // a single emoji stays upright
@@ -693,8 +707,7 @@ class BoardView {
       const float dx = p.x - pivot.x, dy = p.y - pivot.y;
       p = {pivot.x + (dx + dy) * kTurn, pivot.y + (dy - dx) * kTurn};
     }
-    c_.widgetRects[kLabelPrefix + where + ":" + std::to_string(token)] = {x - 4, foot - reach - 8, reach + 8,
-                                                                          reach + 10};
+    rectOf(label) = {x - 4, foot - reach - 8, reach + 8, reach + 10};
   }
 
   // A row of the table of positions, which also has rows for cached keys, so more than there are queries.
@@ -704,19 +717,17 @@ class BoardView {
   }
 
   // `side` 1: the text ends at x; −1: it starts at x; 0: it is centred, but does not extend beyond `end`.
-  void tokenLabel(bool ofKeys, int token, float x, float midY, int side, bool strong, float room,
-                  const char* where, float pitch, float end = 0) {
+  void tokenLabel(const TokenLabel& label, float x, float midY, int side, float pitch, float end = 0) {
     const bool small = side == 0 || pitch < 18;
-    ImFont* font = strong  ? (pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong)
-                   : small ? c_.fonts.small
-                           : c_.fonts.text;
+    ImFont* font = label.strong ? (pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong)
+                   : small      ? c_.fonts.small
+                                : c_.fonts.text;
     const float high = std::min(pitch, 18.0f);
-    const std::string words = elide(font, labelsOf(ofKeys)[static_cast<std::size_t>(token)], room);
+    const std::string words = elide(font, wordsOf(label), side == 0 ? 120.0f : 84.0f);
     const float width = textWidth(font, words);
     const float left = side > 0 ? x - width : side < 0 ? x : std::min(x - width / 2, end - width);
     textMiddle(list_, font, left, midY, c_.palette.text, words);
-    c_.widgetRects[kLabelPrefix + std::string(where) + ":" + std::to_string(token)] = {
-        left - 4, midY - high / 2, width + 8, high};
+    rectOf(label) = {left - 4, midY - high / 2, width + 8, high};
   }
 
   void arrow() {

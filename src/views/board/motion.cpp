@@ -287,10 +287,14 @@ class Pieces {
     return keys;
   }
 
-  void stream(float x, float y, float toX, float toY, float head, float tail, float width) {
+  struct Point {
+    float x, y;
+  };
+  void stream(Point from, Point to, float head, float tail, float width) {
     if (head <= tail) return;
-    out_.push_back({PieceKind::stream, TensorId::weights, between(x, toX, tail), between(y, toY, tail), width,
-                    0, between(x, toX, head), between(y, toY, head), 0, 0, 1, 0, 0});
+    out_.push_back({PieceKind::stream, TensorId::weights, between(from.x, to.x, tail),
+                    between(from.y, to.y, tail), width, 0, between(from.x, to.x, head),
+                    between(from.y, to.y, head), 0, 0, 1, 0, 0});
   }
 
   // The stream of each weight opens its row of V, whose numbers pour into the output. Streams stand side by
@@ -316,8 +320,8 @@ class Pieces {
         const bool isDown = std::fabs(to.midY() - from.midY()) >= std::fabs(to.midX() - from.midX());
         const float aside = beside + width / 2;
         if (t > 0)
-          stream(from.midX() + (isDown ? aside : 0), from.midY() + (isDown ? 0 : aside),
-                 to.midX() + (isDown ? aside : 0), to.midY() + (isDown ? 0 : aside), head, tail, width);
+          stream({from.midX() + (isDown ? aside : 0), from.midY() + (isDown ? 0 : aside)},
+                 {to.midX() + (isDown ? aside : 0), to.midY() + (isDown ? 0 : aside)}, head, tail, width);
         if (head >= 1) sums[c] += double{w} * double{s_.values[j * columns + c]};
       }
       beside += width;
@@ -330,7 +334,7 @@ class Pieces {
       if (!s_.weight.empty()) {
         const Box& from = s_.weight[j];
         const bool isDown = std::fabs(first.midY() - from.midY()) > std::fabs(first.midX() - from.midX());
-        stream(from.midX(), from.midY(), isDown ? first.midX() : first.x, isDown ? first.y : first.midY(),
+        stream({from.midX(), from.midY()}, {isDown ? first.midX() : first.x, isDown ? first.y : first.midY()},
                within(0, 0.25f, t), tail, width);
       }
     }

@@ -192,7 +192,7 @@ class Moving {
     const auto [font, words] = fittedNumber(c_, value, p.width);
     if (!font) return;
     const int first = list_->VtxBuffer.Size;
-    digitsCentered(list_, font, 1, p.x, p.y, color, std::isinf(value) ? "−∞" : words);
+    digitsCentered({list_, font, color}, 1, p.x, p.y, std::isinf(value) ? "−∞" : words);
     if (p.tilt == 0) return;
     const float sine = std::sin(p.tilt), cosine = std::cos(p.tilt);
     for (int i = first; i < list_->VtxBuffer.Size; ++i) {
@@ -248,7 +248,7 @@ class Moving {
   void times(const Piece& p) const {
     if (p.width < kReadable) return;
     list_->AddCircleFilled({p.x, p.y}, 6, withAlpha(c_.palette.panel, p.opacity), 16);
-    digitsCentered(list_, c_.fonts.small, 1, p.x, p.y, withAlpha(c_.palette.text, p.opacity), "×");
+    digitsCentered({list_, c_.fonts.small, withAlpha(c_.palette.text, p.opacity)}, 1, p.x, p.y, "×");
   }
 
   // Below its cell: the score over the root of the width, or times the scale.
@@ -288,13 +288,13 @@ class Moving {
     if (!font || pitch < kReadable) return;
     const float wide = textWidth(font, words);
     if (wide + 4 <= b.width && b.height >= 16)
-      return digitsCentered(list_, font, 1, p.x, p.y,
-                            withAlpha(textOn(toColor(c_.palette.weight)), p.opacity), words);
+      return digitsCentered({list_, font, withAlpha(textOn(toColor(c_.palette.weight)), p.opacity)}, 1, p.x,
+                            p.y, words);
     if (m.transposed || b.width < 0.6f * pitch || b.width > pitch)
       return;  // only a bar that stands has its number above it
     list_->AddRectFilled({p.x - wide / 2 - 2, b.y - 16}, {p.x + wide / 2 + 2, b.y - 2},
                          withAlpha(c_.palette.panel, 0.85f * p.opacity), 3);
-    digitsCentered(list_, font, 1, p.x, b.y - 9, withAlpha(c_.palette.text, p.opacity), words);
+    digitsCentered({list_, font, withAlpha(c_.palette.text, p.opacity)}, 1, p.x, b.y - 9, words);
   }
 
   Context& c_;

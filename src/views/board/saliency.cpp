@@ -234,14 +234,15 @@ void raiseList(Context& c, const Box& box, bool press) {
           : attention::whyUnreached(c.spec, c.trace, saliencyTarget(c), saliency);
   if (saliency.strongest.empty()) {
     if (!press)
-      paragraph(ImGui::GetWindowDrawList(), c.fonts.text, box.x, box.y + 2, box.width, c.palette.text, why);
+      paragraph({ImGui::GetWindowDrawList(), c.fonts.text, c.palette.text}, box.x, box.y + 2, box.width, why);
     return;
   }
   Box rows = box;
   if (!why.empty()) {  // explains why some of the inputs have no effect
-    const float high = paragraph(press ? nullptr : ImGui::GetWindowDrawList(), c.fonts.small, box.x, box.y,
-                                 box.width, c.palette.muted, why) +
-                       4;
+    const float high =
+        paragraph({press ? nullptr : ImGui::GetWindowDrawList(), c.fonts.small, c.palette.muted}, box.x,
+                  box.y, box.width, why) +
+        4;
     rows.y += high, rows.height -= high;
   }
   const Places at(c, rows, static_cast<int>(saliency.strongest.size()));

@@ -592,7 +592,7 @@ void drawStepperBar(Context& c) {
       while (cut != std::string_view::npos && cut > 0 && textWidth(font, rest.substr(0, cut)) > width)
         cut = rest.rfind(' ', cut - 1);
       if (cut == std::string_view::npos || cut == 0) cut = rest.size();
-      drawTouched(c, list, font, x, y, l, begin, cut, c.palette.text);
+      drawTouched(c, {list, font, c.palette.text}, {x, y}, l, begin, cut);
       const std::size_t skip = std::min(cut + 1, rest.size());
       rest.remove_prefix(skip);
       begin += skip;

@@ -51,7 +51,7 @@ void dragWeight(Context& c, Drag& drag, float pixels) {
   double wanted = std::round((start + drag.travelled) / step) * step;
   if (attention::normalizerOf(c.spec).most == 1) wanted = std::clamp(wanted, 0.005, 0.995);
   const attention::WhatIf found =
-      attention::WhatIfSolver().of(c.spec, c.inputs, c.trace, drag.cell, wanted, drag.by, drag.row);
+      attention::WhatIfSolver().of(c.spec, c.inputs, c.trace, {drag.cell, wanted, drag.by, drag.row});
   drag.why = found.why;
   if (!found.why.empty()) return;
   c.requests.edit(document::SetCells{drag.by, sliceOf(c.state, drag.by).head, rowOf(drag), 0, 1,

@@ -199,10 +199,10 @@ class Flow {
 
 }  // namespace
 
-float flow(Context& c, const Markup& text, float x, float y, float width, const FlowLook& look,
+float flow(Context& c, const Markup& text, ImVec2 at, float width, const FlowLook& look,
            std::string_view name) {
   const AsIs asIs;  // lessons are not translated
-  return text.empty() ? 0 : Flow(c, text, look).draw(x, y, width, name);
+  return text.empty() ? 0 : Flow(c, text, look).draw(at.x, at.y, width, name);
 }
 
 }  // namespace views

@@ -15,10 +15,10 @@ struct FlowLook {
   bool hasTerms = false;  ///< words of the glossary are underlined, and open it
 };
 
-/// Draws a text from its top left corner, and handles the pointer on its references; returns the height.
+/// Draws a text from its top left corner `at`, and handles the pointer on its references; returns the height.
 /// `name` is the prefix for their widget rectangles: "guide:text:0" …. If it is empty, the text is only
 /// measured.
-float flow(Context& context, const document::Markup& text, float x, float y, float width,
-           const FlowLook& look, std::string_view name);
+float flow(Context& context, const document::Markup& text, ImVec2 at, float width, const FlowLook& look,
+           std::string_view name);
 
 }  // namespace views

@@ -39,7 +39,7 @@ class Popover {
 
   void draw() {
     const AsIs translated;  // the terms are in the reader's language
-    const float lines = paragraph(nullptr, c_.fonts.text, 0, 0, words_, 0, term_.words);
+    const float lines = paragraph({nullptr, c_.fonts.text, 0}, 0, 0, words_, term_.words);
     const float height = 46 + lines + (term_.formula.empty() ? 0 : formulaHeight_ + 12) + 40;
     const Box box = placedBeside(c_.view.glossary->near, {words_ + 2 * kTermPad, height}, c_.touch);
     begin(box);
@@ -53,7 +53,7 @@ class Popover {
                elide(c_.fonts.title, term_.name, words_ - 28));
     if (Widgets(c_).cross("term:close", {box.right() - 40, box.y + 10, 30, 30})) close();
     float y = box.y + 46;
-    y += paragraph(list, c_.fonts.text, box.x + kTermPad, y, words_, c_.palette.text, term_.words) + 10;
+    y += paragraph({list, c_.fonts.text, c_.palette.text}, box.x + kTermPad, y, words_, term_.words) + 10;
     if (!term_.formula.empty())
       formula(list, {box.x + kTermPad, y, words_, formulaHeight_}), y += formulaHeight_ + 12;
     learn(list, box.x + kTermPad, y);

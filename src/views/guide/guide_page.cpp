@@ -128,7 +128,7 @@ class GuidePage {
     if (at(v.value) > track.x + 1)
       list_->AddRectFilled({track.x, track.y}, {at(v.value), track.bottom()}, color, 4);
     list_->AddRectFilled({at(v.aim) - 1, track.midY() - 8}, {at(v.aim) + 1, track.midY() + 8}, p.text);
-    digitsCentered(list_, font, size / 13, box.right() - wide / 2, box.midY(), v.holds ? p.value : p.weight,
+    digitsCentered({list_, font, v.holds ? p.value : p.weight}, size / 13, box.right() - wide / 2, box.midY(),
                    shown);
     c_.widgetRects["guide:bar"] = track;
     bar_ = track, aim_ = at(v.aim);
@@ -290,7 +290,7 @@ class GuidePage {
   void list() { y_ = guideList(c_, keys_, {x_, y_, width_, 0}); }
 
   void said(std::string_view words) {
-    y_ += paragraph(list_, c_.fonts.text, x_, y_ + 12, width_, c_.palette.muted, words) + 24;
+    y_ += paragraph({list_, c_.fonts.text, c_.palette.muted}, x_, y_ + 12, width_, words) + 24;
   }
 
   FlowLook body(bool hasTerms = false) const { return {c_.fonts.text, c_.palette.text, 21, 0, hasTerms}; }
@@ -306,7 +306,7 @@ class GuidePage {
     list_->AddTriangleFilled({link.right() - 8, link.midY() - 2}, {link.right(), link.midY() - 2},
                              {link.right() - 4, link.midY() + 2.5f}, color);
     y_ += 23;
-    y_ += paragraph(list_, c_.fonts.title, x_, y_, width_, p.text, g_.lesson->title) + 4;
+    y_ += paragraph({list_, c_.fonts.title, p.text}, x_, y_, width_, g_.lesson->title) + 4;
     if (g_.passed.size() > 1) {
       dots(x_, y_ + 8);
       textRight(list_, c_.fonts.small, x_ + width_, y_ + 8, p.muted,
@@ -321,7 +321,7 @@ class GuidePage {
   }
 
   void step() {
-    y_ += flow(c_, g_.words.text, x_, y_, width_, body(true), "guide:text");
+    y_ += flow(c_, g_.words.text, {x_, y_}, width_, body(true), "guide:text");
     if (!g_.words.text.empty()) y_ += 14;
     if (g_.now()->predict) block([&] { predict(); });
     if (g_.now()->attempt && !g_.asks()) block([&] { attempt(); });
@@ -380,7 +380,7 @@ class GuidePage {
 
   void predict() {
     caption("PREDICT");
-    y_ += flow(c_, g_.words.question, x_, y_, width_, body(), "guide:question") + 8;
+    y_ += flow(c_, g_.words.question, {x_, y_}, width_, body(), "guide:question") + 8;
     y_ = choices(x_, y_, width_, 28);
     if (g_.seek > 0) {
       --g_.seek;
@@ -393,7 +393,7 @@ class GuidePage {
     y_ += 8;
     const float first = textWidth(c_.fonts.strong, right ? "Right." : "No.");
     const float at = y_;
-    y_ += flow(c_, reason, x_, y_, width_, {c_.fonts.text, c_.palette.text, 20, 0}, "guide:because");
+    y_ += flow(c_, reason, {x_, y_}, width_, {c_.fonts.text, c_.palette.text, 20, 0}, "guide:because");
     // The first word is drawn again in the colour of the verdict.
     list_->AddRectFilled({x_, at}, {x_ + first, at + 20}, c_.palette.background);
     textMiddle(list_, c_.fonts.strong, x_, at + 10, right ? c_.palette.value : c_.palette.error,
@@ -402,13 +402,13 @@ class GuidePage {
 
   void attempt() {
     caption("TRY");
-    y_ += flow(c_, g_.words.task, x_, y_, width_, body(), "guide:task") + 6;
+    y_ += flow(c_, g_.words.task, {x_, y_}, width_, body(), "guide:task") + 6;
     if (hasBar()) barWithEnds();
     else
       for (const Verdict& v : g_.verdicts) goal(v);
     if (g_.hint && !g_.words.hint.empty()) {
       const float top = y_ + 4;
-      y_ = top + flow(c_, g_.words.hint, x_ + 12, top, width_ - 12, {c_.fonts.text, c_.palette.text, 20, 0},
+      y_ = top + flow(c_, g_.words.hint, {x_ + 12, top}, width_ - 12, {c_.fonts.text, c_.palette.text, 20, 0},
                       "guide:hint");
       list_->AddRectFilled({x_, top}, {x_ + 2, y_}, c_.palette.query, 1);
       y_ += 6;
@@ -548,13 +548,13 @@ void hintBubble(Context& c, const Box& bar) {
   if (!g.hint || g.words.hint.empty() || g.asks()) return;
   const float width = std::min(420.0f, bar.width - 24), inside = width - 28;
   const FlowLook look{c.fonts.text, c.palette.text, 20, 0};
-  const float height = flow(c, g.words.hint, 0, 0, inside, look, "") + 22;
+  const float height = flow(c, g.words.hint, {0, 0}, inside, look, "") + 22;
   const Box box{bar.right() - 12 - width, bar.y - height - 8, width, height};
   begin(c, "##guide-hint", box);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRect({box.x + 0.5f, box.y + 0.5f}, {box.right() - 0.5f, box.bottom() - 0.5f}, c.palette.border, 6);
   list->AddRectFilled({box.x, box.y + 8}, {box.x + 3, box.bottom() - 8}, c.palette.query);
-  flow(c, g.words.hint, box.x + 14, box.y + 11, inside, look, "guide:hint");
+  flow(c, g.words.hint, {box.x + 14, box.y + 11}, inside, look, "guide:hint");
   c.widgetRects["guide-hint-text"] = box;
   ImGui::End();
 }
@@ -579,7 +579,7 @@ void strip(Context& c, const Box& box) {
   const float x = box.x + 14, width = right - x - 8;
   if (Widgets(c).area("guide-whole", {x, box.y + 4, width, box.height - 38}))
     c.requests.guide.push_back({What::pull, 0, "", {}});
-  const float lines = flow(c, sentence(g), x, box.y + 10, width, {c.fonts.text, c.palette.text, 21, 2},
+  const float lines = flow(c, sentence(g), {x, box.y + 10}, width, {c.fonts.text, c.palette.text, 21, 2},
                            late<"guide:sentence">());
   if (const float needed = kStripHeight + std::max(0.0f, lines - 21);
       std::exchange(g.stripHeight, needed) != needed)
@@ -611,7 +611,7 @@ void goal(Context& c, const Box& box) {
   const ImU32 ink = ImGui::IsItemHovered() ? c.palette.text : c.palette.muted;
   float y = box.y + 8;
   if (isColumn) y = page.kind(x, y + 4, width) + 6;
-  flow(c, sentence(g), x, y, width, {c.fonts.text, c.palette.text, 21, isColumn ? 3 : 1},
+  flow(c, sentence(g), {x, y}, width, {c.fonts.text, c.palette.text, 21, isColumn ? 3 : 1},
        late<"guide:sentence">());
   const ImVec2 arrow[] = {{box.right() - 22, y + 8}, {box.right() - 18, y + 12}, {box.right() - 22, y + 16}};
   if (!isColumn) list->AddPolyline(arrow, 3, ink, 0, 1.6f);
@@ -656,7 +656,7 @@ void sheet(Context& c, const Box& low) {
              elide(c.fonts.strong, g.lesson ? g.lesson->title : "Guide", right - dots - head.x - 20));
   const float low_ = head.bottom() - 46;
   const int lines = static_cast<int>((low_ - head.y - 40) / 19);
-  flow(c, sentence(g), head.x + kPad, head.y + 42, head.width - 2 * kPad,
+  flow(c, sentence(g), {head.x + kPad, head.y + 42}, head.width - 2 * kPad,
        {c.fonts.text, c.palette.text, 19, std::max(1, lines)}, late<"guide:sentence">());
   page.next({right - 44, low_, 44, 36}, ">");
   page.back({right - 96, low_, 44, 36}, "<");

@@ -71,7 +71,7 @@ class GuideList {
 
   void ask(GuideAct act) { c_.requests.guide.push_back(std::move(act)); }
   void said(std::string_view words) {
-    y_ += paragraph(list_, c_.fonts.text, x_, y_ + 12, width_, c_.palette.muted, words) + 24;
+    y_ += paragraph({list_, c_.fonts.text, c_.palette.muted}, x_, y_ + 12, width_, words) + 24;
   }
 
   int count(LessonKind kind) const {
@@ -199,10 +199,9 @@ class GuideList {
   }
 
   /// Texts of lessons, which are not those of the interface. Only measures without a list.
-  static float lines(ImDrawList* list, ImFont* font, float x, float y, float width, ImU32 color,
-                     std::string_view words) {
+  static float lines(const Pen& pen, float x, float y, float width, std::string_view words) {
     const AsIs own;
-    return words.empty() ? 0 : paragraph(list, font, x, y, width, color, words);
+    return words.empty() ? 0 : paragraph(pen, x, y, width, words);
   }
 
   bool press(const GuideEntry& e, const Box& row, bool isPlain) {
@@ -226,16 +225,16 @@ class GuideList {
     const std::string aside = asideOf(e);
     const float room = wide - (aside.empty() ? 0 : textWidth(c_.fonts.small, aside) + 10);
     ImFont* font = isNext ? c_.fonts.strong : c_.fonts.text;
-    const float title = lines(nullptr, font, 0, 0, room, 0, e.title),
-                about = lines(nullptr, c_.fonts.small, 0, 0, wide, 0, e.about);
+    const float title = lines({nullptr, font, 0}, 0, 0, room, e.title),
+                about = lines({nullptr, c_.fonts.small, 0}, 0, 0, wide, e.about);
     const float inside = title + (about > 0 ? about + 2 : 0) + (isNext ? 24 : 0);
     const Box row{x_ - 10, y_, width_ + 20, inside + 14};
     const bool pressed = press(e, row, !isNext);
     const float top = row.y + 7, middle = top + 8;
     if (isStated) state(e, {x_ + 9, about > 0 ? middle + 9 : row.midY()});
     if (isNumbered) textRight(list_, font, x_ + 42, middle, p.muted, std::to_string(number));
-    lines(list_, font, x, top, room, p.text, e.title);
-    lines(list_, c_.fonts.small, x, top + title + 2, wide, p.muted, e.about);
+    lines({list_, font, p.text}, x, top, room, e.title);
+    lines({list_, c_.fonts.small, p.muted}, x, top + title + 2, wide, e.about);
     const bool isGood = e.best > 0 && e.best <= e.par;
     textRight(list_, c_.fonts.small, right, middle, isGood ? p.value : p.muted, aside);
     if (isNext)
@@ -294,7 +293,7 @@ class GuideList {
     const bool isLesson = e.kind == LessonKind::lesson;
     const Box row{x_ - 10, y_, width_ + 20, isLesson ? 46.0f : 30.0f};
     const bool pressed = press(e, row, true);
-    markedText(c_, list_, c_.fonts.text, x_, isLesson ? row.y + 15 : row.midY(), width_, c_.palette.text,
+    markedText(c_, {list_, c_.fonts.text, c_.palette.text}, {x_, isLesson ? row.y + 15 : row.midY()}, width_,
                e.title, search_);
     if (isLesson) {
       const std::string number = std::string(inWords(joined({"Lesson ", one.number}))) + " · ";
@@ -304,7 +303,7 @@ class GuideList {
         textMiddle(list_, c_.fonts.small, x, row.y + 33, c_.palette.muted, number);
         x += textWidth(c_.fonts.small, number);
       }
-      markedText(c_, list_, c_.fonts.small, x, row.y + 33, x_ + width_ - x, c_.palette.muted, e.about,
+      markedText(c_, {list_, c_.fonts.small, c_.palette.muted}, {x, row.y + 33}, x_ + width_ - x, e.about,
                  search_);
     }
     y_ += row.height;

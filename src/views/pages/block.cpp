@@ -65,8 +65,8 @@ class BlockView {
     const int more = column.stepper("block_hidden", "Hidden width ×", std::to_string(now.hidden),
                                     now.hidden > 1, now.hidden < document::kMaxBlockHidden);
     if (more != 0) set(c_, OptionId::block_hidden, static_cast<double>(now.hidden + more));
-    column.number(OptionId::block_dropout, "slider:block_dropout", "Dropout p", 0, document::kMaxBlockDropout,
-                  20, 2);
+    column.number(OptionId::block_dropout, "slider:block_dropout", "Dropout p",
+                  {0, document::kMaxBlockDropout, 20, 2});
     if (now.dropout > 0) drops(column);
     epsilon(column);
     const bool both = now.dropout > 0 && now.dropoutSeed < 0;
@@ -272,7 +272,7 @@ class BlockView {
 
   void explanation(PageColumn& column) {
     const attention::Explanation e =
-        attention::explain(run_->spec, run_->inputs(), run_->trace, view_.stage, view_.row, view_.col,
+        attention::explain(run_->spec, run_->inputs(), run_->trace, {view_.stage, view_.row, view_.col},
                            c_.state.labels, c_.state.decimals);
     column.gap(4);
     column.question(e.title);

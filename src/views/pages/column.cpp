@@ -97,7 +97,7 @@ void PageColumn::openCard(std::string_view words) {
   list_->ChannelsSetCurrent(1);
   x_ += padding_, width_ -= 2 * padding_, y_ += words.empty() ? padding_ - 4 : 12;
   if (words.empty()) return;
-  y_ += std::max(30.0f, paragraph(list_, c_.fonts.strong, x_, y_ + 2, width_, c_.palette.text, words) + 12);
+  y_ += std::max(30.0f, paragraph({list_, c_.fonts.strong, c_.palette.text}, x_, y_ + 2, width_, words) + 12);
 }
 
 void PageColumn::closeCard() {
@@ -110,15 +110,15 @@ void PageColumn::closeCard() {
 }
 
 void PageColumn::title(std::string_view words) {
-  y_ += paragraph(list_, c_.fonts.title, x_, y_, width_, c_.palette.text, words) + 4;
+  y_ += paragraph({list_, c_.fonts.title, c_.palette.text}, x_, y_, width_, words) + 4;
 }
 
 void PageColumn::question(std::string_view words) {
-  y_ += paragraph(list_, c_.fonts.strong, x_, y_, width_, c_.palette.text, words) + 8;
+  y_ += paragraph({list_, c_.fonts.strong, c_.palette.text}, x_, y_, width_, words) + 8;
 }
 
 void PageColumn::sentence(std::string_view words) {
-  y_ += paragraph(list_, c_.fonts.text, x_, y_, width_, c_.palette.muted, words) + 8;
+  y_ += paragraph({list_, c_.fonts.text, c_.palette.muted}, x_, y_, width_, words) + 8;
 }
 
 void PageColumn::label(const Box& box, std::string_view words) {
@@ -158,8 +158,9 @@ void PageColumn::typed(const document::Option& option, const Box& box, bool aske
   c_.requests.text = t;
 }
 
-void PageColumn::number(document::OptionId id, std::string_view name, std::string_view words, double low,
-                        double high, int parts, int decimals) {
+void PageColumn::number(document::OptionId id, std::string_view name, std::string_view words,
+                        const Scale& scale) {
+  const auto& [low, high, parts, decimals] = scale;
   const document::Value now = document::get(c_.state, id);
   const double value = *std::get_if<double>(&now);
   auto at = static_cast<float>(std::clamp((value - low) / (high - low), 0.0, 1.0));
@@ -206,7 +207,7 @@ bool PageColumn::button(std::string_view name, std::string_view words) {
 void PageColumn::term(std::string_view words, std::string_view numbers) {
   const float left = std::min(150.0f, width_ * 0.34f);
   textMiddle(list_, c_.fonts.small, x_, y_ + 7, c_.palette.muted, elide(c_.fonts.small, words, left - 8));
-  y_ += paragraph(list_, c_.fonts.monoSmall, x_ + left, y_, width_ - left, c_.palette.text, numbers) + 9;
+  y_ += paragraph({list_, c_.fonts.monoSmall, c_.palette.text}, x_ + left, y_, width_ - left, numbers) + 9;
 }
 
 void PageColumn::numbers(std::string_view words, std::string_view first, std::string_view second) {
@@ -262,16 +263,17 @@ float cellFor(std::span<const PageMatrix> matrices, float width, float height) {
   return cell >= 8 ? std::floor(cell) : cell;
 }
 
-void drawMatrix(Context& c, PageMatrix& m, std::uint64_t version, float x, float y, float cell, float most,
-                bool labels) {
+void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
+  const auto& [version, cell, most, labels] = drawn;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const attention::Tensor& tensor = *m.tensor;
   const std::string shape = base::joined({tensor.rows(), " × ", tensor.cols()});
   const float named = textWidth(c.fonts.strong, called(m.name));
-  textMiddle(list, c.fonts.strong, x, y + 9, c.palette.text, called(m.name));
-  textMiddle(list, c.fonts.small, x + named + 8, y + 9, c.palette.muted, shape);
+  textMiddle(list, c.fonts.strong, at.x, at.y + 9, c.palette.text, called(m.name));
+  textMiddle(list, c.fonts.small, at.x + named + 8, at.y + 9, c.palette.muted, shape);
   m.cell = cell;
-  m.box = {x, y + kHead, cell * static_cast<float>(tensor.cols()), cell * static_cast<float>(tensor.rows())};
+  m.box = {at.x, at.y + kHead, cell * static_cast<float>(tensor.cols()),
+           cell * static_cast<float>(tensor.rows())};
   if (!m.place.empty()) c.widgetRects[std::string(m.place)] = m.box;
 
   draw::Heatmap look;
@@ -287,8 +289,8 @@ void drawMatrix(Context& c, PageMatrix& m, std::uint64_t version, float x, float
   list->AddRect({m.box.x - 2, m.box.y - 2}, {m.box.right() + 2, m.box.bottom() + 2},
                 editable ? c.palette.query : c.palette.border, 5, 0, editable ? 1.5f : 1.0f);
   for (int g = 1; g < m.groups; ++g) {
-    const float at = m.box.x + m.box.width * static_cast<float>(g) / static_cast<float>(m.groups);
-    list->AddLine({at, m.box.y - 5}, {at, m.box.bottom() + 5}, c.palette.muted, 1.5f);
+    const float x = m.box.x + m.box.width * static_cast<float>(g) / static_cast<float>(m.groups);
+    list->AddLine({x, m.box.y - 5}, {x, m.box.bottom() + 5}, c.palette.muted, 1.5f);
   }
 
   Digits digits =
@@ -305,8 +307,9 @@ void drawMatrix(Context& c, PageMatrix& m, std::uint64_t version, float x, float
     for (int col = 0; digits.decimals >= 0 && col < tensor.cols(); ++col) {
       const float v = tensor.at(m.head, r, col);
       const draw::Color under = draw::at(look.map, (v - look.low) / (look.high - look.low));
-      digitsCentered(list, c.fonts.monoSmall, digits.scale, m.box.x + cell * (static_cast<float>(col) + 0.5f),
-                     middle, textOn(under), formatNumber(static_cast<double>(v), digits.decimals));
+      digitsCentered({list, c.fonts.monoSmall, textOn(under)}, digits.scale,
+                     m.box.x + cell * (static_cast<float>(col) + 0.5f), middle,
+                     formatNumber(static_cast<double>(v), digits.decimals));
     }
   }
 }
@@ -331,7 +334,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
         above->tensor->cols() == m.tensor->cols()) {
       textRight(list, c.fonts.title, above->box.x - 8, above->box.bottom() + 12 + kHead + cell / 2,
                 c.palette.muted, m.before);
-      drawMatrix(c, m, version, above->box.x, above->box.bottom() + 12, cell, most, false);
+      drawMatrix(c, m, {above->box.x, above->box.bottom() + 12}, {version, cell, most, false});
     } else {
       if (x > line.x && x + sign + 22 + wide > line.right()) x = line.x, y += high + 18, high = 0;
       const bool first = x == line.x;
@@ -342,7 +345,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
       if (first) textRight(list, c.fonts.title, x - 8, y + 9, c.palette.muted, m.before);
       else if (m.before == "·") list->AddCircleFilled({x - sign / 2 - 12, middle}, 2.2f, c.palette.muted, 12);
       else textCentered(list, c.fonts.title, x - sign / 2 - 12, middle, c.palette.muted, m.before);
-      drawMatrix(c, m, version, x, y, cell, most, first && m.rowsAreTokens);
+      drawMatrix(c, m, {x, y}, {version, cell, most, first && m.rowsAreTokens});
       x += wide + 8;
     }
     if (m.isParameter) editParameter(c, column, m);

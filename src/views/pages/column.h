@@ -40,10 +40,14 @@ class PageColumn {
   /// `position` is 0 to 1; a key changes it by `step`.
   bool slider(std::string_view name, std::string_view label, std::string_view value, float& position,
               float step, const document::Option* typed = nullptr);
-  /// A slider for a numeric option, from `low` to `high` in multiples of 1 / `parts`; any other number that
-  /// the option allows can be typed where its value is shown.
-  void number(document::OptionId id, std::string_view name, std::string_view label, double low, double high,
-              int parts, int decimals);
+  /// From `low` to `high` in multiples of 1 / `parts`, shown with `decimals`.
+  struct Scale {
+    double low, high;
+    int parts, decimals;
+  };
+  /// A slider for a numeric option; any number off its scale that the option allows can be typed where its
+  /// value is shown.
+  void number(document::OptionId id, std::string_view name, std::string_view label, const Scale& scale);
   bool toggle(std::string_view name, std::string_view label, bool on);
   /// Returns −1, 0 or +1.
   int stepper(std::string_view name, std::string_view label, std::string_view value, bool less, bool more);
@@ -116,9 +120,15 @@ struct PageMatrix {
 /// The cell pitch with which the widest of the matrices fits the width, and the highest the height; at most
 /// that of the board.
 float cellFor(std::span<const PageMatrix> matrices, float width, float height);
-/// Draws a matrix, its cells from `y` + 24 on; `labels`: with token labels at the left.
-void drawMatrix(Context& context, PageMatrix& matrix, std::uint64_t version, float x, float y, float cell,
-                float most, bool labels);
+/// How a matrix is drawn: the version of its numbers, the cell pitch, the largest magnitude of its colour
+/// scale, and whether it has token labels at the left.
+struct MatrixLook {
+  std::uint64_t version;
+  float cell, most;
+  bool labels;
+};
+/// Draws a matrix from its top left corner on, with its cells 24 below.
+void drawMatrix(Context& context, PageMatrix& matrix, ImVec2 at, const MatrixLook& drawn);
 /// Draws matrices from left to right, wrapping into further lines, with a single pitch and colour scale.
 void drawEquation(Context& context, PageColumn& column, std::uint64_t version,
                   std::span<PageMatrix> matrices);

@@ -39,17 +39,18 @@ class SpreadView {
                       &document::option(OptionId::spread_dim))) {
       set(c_, OptionId::spread_dim, std::round(std::exp2(static_cast<double>(at) * 10)), kSliderGesture);
     }
-    column.number(OptionId::spread_mean, "slider:mean", now_.spread.same ? "Mean μ" : "μ of q", -2, 2, 20, 2);
+    column.number(OptionId::spread_mean, "slider:mean", now_.spread.same ? "Mean μ" : "μ of q",
+                  {-2, 2, 20, 2});
     column.number(OptionId::spread_deviation, "slider:deviation", now_.spread.same ? "Deviation σ" : "σ of q",
-                  0, 3, 20, 2);
+                  {0, 3, 20, 2});
     if (column.toggle("lab:apart", "Keys have μ and σ of their own", !now_.spread.same))
       set(c_, OptionId::spread_same, !now_.spread.same);
     if (!now_.spread.same) {
-      column.number(OptionId::spread_key_mean, "slider:key-mean", "μ of k", -2, 2, 20, 2);
-      column.number(OptionId::spread_key_deviation, "slider:key-deviation", "σ of k", 0, 3, 20, 2);
+      column.number(OptionId::spread_key_mean, "slider:key-mean", "μ of k", {-2, 2, 20, 2});
+      column.number(OptionId::spread_key_deviation, "slider:key-deviation", "σ of k", {0, 3, 20, 2});
     }
-    column.number(OptionId::spread_draws, "slider:draws", "Queries", 1, attention::SpreadDraws::mostQueries,
-                  1, 0);
+    column.number(OptionId::spread_draws, "slider:draws", "Queries",
+                  {1, attention::SpreadDraws::mostQueries, 1, 0});
     if (column.toggle("lab:scaled", "÷ √d_k", now_.spreadScaled))
       set(c_, OptionId::spread_scaled, !now_.spreadScaled);
     if (column.button("lab:draw", "Draw again")) setNextSeed(c_, OptionId::spread_seed, now_.spreadSeed);
@@ -231,7 +232,7 @@ class DenseView {
     const int step = column.stepper("lab:token", "Token that moves", std::to_string(token + 1), token > 0,
                                     token + 1 < rows);
     if (step != 0) set(c_, OptionId::dense_token, static_cast<double>(token + step));
-    column.number(OptionId::dense_amount, "slider:amount", "By", 0, 3, 10, 2);
+    column.number(OptionId::dense_amount, "slider:amount", "By", {0, 3, 10, 2});
     setChoice(c_, OptionId::dense_moved,
               column.choice("lab:moved", "What of it moves", kMoved, static_cast<int>(now_.moved)));
     if (column.button("lab:draw", "Draw again")) setNextSeed(c_, OptionId::dense_seed, now_.seed);
@@ -276,7 +277,7 @@ class DenseView {
       for (PageMatrix* m : {&weights, &output}) {
         const Box box = to.take(0);
         const float cell = cellFor({m, 1}, box.width, 420), labels = std::min(62.0f, box.width * 0.2f);
-        drawMatrix(c_, *m, version, box.x + labels, box.y, cell, most, true);
+        drawMatrix(c_, *m, {box.x + labels, box.y}, {version, cell, most, true});
         to.gap(m->box.bottom() - box.y + 16);
       }
       to.closeCard();

@@ -1,7 +1,7 @@
 // How far back a recurrent network remembers: on the sentence of the board, and over longer distances.
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <span>
 
 #include "base/late.h"
 #include "views/guide/guide_page.h"
@@ -40,10 +40,10 @@ class MemoryView {
     if (column.button("memory_seed", "Draw other weights")) setNextSeed(c_, OptionId::memory_seed, own_.seed);
     column.gap(10);
     column.question("Reading a longer one");
-    column.number(OptionId::reach_tokens, "slider:steps", "Tokens", 8, attention::ReachSpec::longest, 1, 0);
-    column.number(OptionId::reach_recurrent, "slider:recurrent", "Recurrent", 0.5, 1.5, 100, 2);
-    column.number(OptionId::reach_input, "slider:input", "Input", 0, 2, 20, 2);
-    column.number(OptionId::reach_lead, "slider:lead", "Lead", 0, 10, 10, 1);
+    column.number(OptionId::reach_tokens, "slider:steps", "Tokens", {8, attention::ReachSpec::longest, 1, 0});
+    column.number(OptionId::reach_recurrent, "slider:recurrent", "Recurrent", {0.5, 1.5, 100, 2});
+    column.number(OptionId::reach_input, "slider:input", "Input", {0, 2, 20, 2});
+    column.number(OptionId::reach_lead, "slider:lead", "Lead", {0, 10, 10, 1});
     if (column.button("lab:draw", "Draw again")) setNextSeed(c_, OptionId::reach_seed, now_.seed);
   }
 
@@ -75,32 +75,37 @@ class MemoryView {
   }
 
  private:
+  struct Curve {
+    std::string_view name;
+    ImU32 color;
+    std::vector<Point> points;
+  };
+
   // Within the sentence of the board.
   void overWords(PageColumn& column) {
     const auto& g = run_.trace.gradients;
-    std::array<std::vector<Point>, 2> lines;
+    Curve curves[] = {{"fixed context", c_.palette.key, {}}, {"attention", c_.palette.query, {}}};
     for (int t = g.rows(); t-- > 0;) {
       for (const int way : {0, 1})
-        lines[static_cast<std::size_t>(way)].push_back({double{g.at(0, t, 0)}, double{g.at(0, t, way + 1)}});
+        curves[way].points.push_back({double{g.at(0, t, 0)}, double{g.at(0, t, way + 1)}});
     }
     column.openCard();
-    gradients(column, "What a change of a word does to the context", "tokens after it", lines,
-              {"fixed context", "attention"}, {c_.palette.key, c_.palette.query}, true);
+    gradients(column, "What a change of a word does to the context", "tokens after it", curves, true);
     column.closeCard();
   }
 
   // Over longer distances.
   void farther(PageColumn& column) {
-    std::array<std::vector<Point>, 3> far;
+    Curve far[] = {{"recurrent", c_.palette.key, {}},
+                   {"attention", c_.palette.query, {}},
+                   {"equal scores", c_.palette.faint, {}}};
     for (const Reach& r : reach_) {
       const double values[] = {r.recurrent, r.attentionGradient, r.evenGradient};
-      for (std::size_t i = 0; i < 3; ++i) far[i].push_back({double(r.distance), values[i]});
+      for (std::size_t i = 0; i < 3; ++i) far[i].points.push_back({double(r.distance), values[i]});
     }
     column.openCard();
     const float top = column.y();
-    gradients(column, "What is left of a change of the first state", "tokens between them", far,
-              {"recurrent", "attention", "equal scores"},
-              {c_.palette.key, c_.palette.query, c_.palette.faint}, false);
+    gradients(column, "What is left of a change of the first state", "tokens between them", far, false);
     c_.widgetRects["reach:curve"] = {column.take(0).x, top, column.width(), column.y() - top};
     column.closeCard();
   }
@@ -171,37 +176,35 @@ class MemoryView {
   }
 
   /// Magnitudes over distance, on a logarithmic axis that covers their range. Says if some are 0.
-  template <std::size_t N>
   void gradients(PageColumn& column, std::string_view title, std::string_view across,
-                 const std::array<std::vector<Point>, N>& lines, const std::array<std::string_view, N>& names,
-                 const std::array<ImU32, N>& colors, bool dotted) {
+                 std::span<const Curve> curves, bool dotted) {
     double low = 1, high = 1e-300;
     std::string zeros;
-    for (std::size_t i = 0; i < N; ++i) {
-      for (const Point& p : lines[i]) {
+    for (const auto& [name, color, points] : curves) {
+      for (const Point& p : points) {
         if (p.y > 0) low = std::min(low, p.y), high = std::max(high, p.y);
       }
-      const auto none =
-          std::find_if(lines[i].begin(), lines[i].end(), [](const Point& p) { return !(p.y > 0); });
-      if (none != lines[i].end())
+      const auto none = std::find_if(points.begin(), points.end(), [](const Point& p) { return !(p.y > 0); });
+      if (none != points.end())
         zeros += (zeros.empty() ? "" : " ") + std::string("From distance ") + fixed(none->x, 0) +
-                 " on nothing is left (" + std::string(names[i]) + ").";
+                 " on nothing is left (" + std::string(name) + ").";
     }
     const std::vector<double> ticks = powersOfTen(low, std::max(high, low));
-    const double last = std::max(lines[0].back().x, 1.0);
+    const double last = std::max(curves[0].points.back().x, 1.0);
     std::vector<double> distances{0};
     for (const double share : {0.25, 0.5, 0.75, 1.0}) {
       if (const double at = std::round(last * share); at > distances.back()) distances.push_back(at);
     }
     Chart chart(c_, column.take(std::clamp(column.width() * 0.45f, 240.0f, 420.0f)), title,
                 {0, last, false, distances, across}, {ticks.front(), ticks.back(), true, ticks, ""});
-    for (std::size_t i = N; i-- > 0;) {
+    for (std::size_t i = curves.size(); i-- > 0;) {
+      const auto& [name, color, points] = curves[i];
       std::vector<Point> seen;
-      std::copy_if(lines[i].begin(), lines[i].end(), std::back_inserter(seen),
+      std::copy_if(points.begin(), points.end(), std::back_inserter(seen),
                    [](const Point& p) { return p.y > 0; });
-      if (seen.size() > 1) chart.line(seen, colors[i], 2.2f);
-      if (dotted) chart.dots(seen, colors[i]);
-      chart.legend(names[i], colors[i]);
+      if (seen.size() > 1) chart.line(seen, color, 2.2f);
+      if (dotted) chart.dots(seen, color);
+      chart.legend(name, color);
     }
     column.gap(8);
     if (!zeros.empty()) column.sentence(zeros);

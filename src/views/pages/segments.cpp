@@ -1,6 +1,5 @@
 // Hierarchical attention over the layer's outputs: both levels of weights as bars and as matrix equations.
 #include <algorithm>
-#include <array>
 
 #include "attention/models/stages.h"
 #include "views/pages/column.h"
@@ -35,12 +34,8 @@ class SegmentsView {
     right.openCard("Weights of segments and tokens");
     for (int s = 0; s < static_cast<int>(run_->starts.size()); ++s) segment(right, s);
     right.closeCard();
-    using Id = document::ParameterId;
-    level(right, attention::stageRow(attention::TensorId::token_weights).words[0].title, 0, run_->h, "h",
-          run_->trace.tokens, {Id::token_w, Id::token_b, Id::token_query});
-    level(right, attention::stageRow(attention::TensorId::segment_weights).words[0].title, 10,
-          run_->trace.tokens.sums, "segments", run_->trace.segments,
-          {Id::segment_w, Id::segment_b, Id::segment_query});
+    level(right, attention::Level::tokens);
+    level(right, attention::Level::segments);
     return std::max(left.y(), right.y());
   }
 
@@ -48,11 +43,14 @@ class SegmentsView {
   static constexpr std::uint32_t kSlot = 5600;
 
   // h · W + b → u,  u · query → weights,  weights · h = sums
-  void level(PageColumn& column, std::string_view title, std::uint32_t slot, const attention::Tensor& h,
-             std::string_view name, const attention::LevelTrace& trace,
-             std::array<document::ParameterId, 3> ids) {
-    column.openCard(title);
-    const bool tokens = slot == 0;
+  void level(PageColumn& column, attention::Level level) {
+    using Id = document::ParameterId;
+    using attention::TensorId;
+    const bool tokens = level == attention::Level::tokens;
+    const attention::LevelTrace& trace = tokens ? run_->trace.tokens : run_->trace.segments;
+    std::uint32_t slot = tokens ? 0 : 10;
+    column.openCard(
+        attention::stageRow(tokens ? TensorId::token_weights : TensorId::segment_weights).words[0].title);
     const auto matrix = [&](const attention::Tensor& tensor, std::string_view called,
                             std::string_view before) {
       PageMatrix m;
@@ -60,13 +58,14 @@ class SegmentsView {
       m.rowsAreTokens = tokens;
       return m;
     };
-    PageMatrix equation[] = {matrix(h, name, ""),
-                             parameterMatrix(c_, ids[0], "·"),
-                             parameterMatrix(c_, ids[1], "+"),
-                             matrix(trace.hidden, "u", "tanh →"),
-                             parameterMatrix(c_, ids[2], "·"),
-                             matrix(trace.weights, "a", "softmax →"),
-                             matrix(trace.sums, tokens ? "segments" : "whole", "Σ a·h =")};
+    PageMatrix equation[] = {
+        tokens ? matrix(run_->h, "h", "") : matrix(run_->trace.tokens.sums, "segments", ""),
+        parameterMatrix(c_, tokens ? Id::token_w : Id::segment_w, "·"),
+        parameterMatrix(c_, tokens ? Id::token_b : Id::segment_b, "+"),
+        matrix(trace.hidden, "u", "tanh →"),
+        parameterMatrix(c_, tokens ? Id::token_query : Id::segment_query, "·"),
+        matrix(trace.weights, "a", "softmax →"),
+        matrix(trace.sums, tokens ? "segments" : "whole", "Σ a·h =")};
     equation[5].cells = Cells::weights, equation[5].place = tokens ? "token_weights" : "segment_weights";
     equation[6].rowsAreTokens = false;
     drawEquation(c_, column, c_.revision, equation);

@@ -214,8 +214,9 @@ Arithmetic& arithmeticOf(ViewState& view) {
   return *view.arithmetic;
 }
 
-ImU32 markNumber(Context& c, ImDrawList* list, float left, float midY, float width,
-                 const TouchedLine::Number& n, ImU32 color) {
+ImU32 markNumber(Context& c, ImDrawList* list, ImVec2 at, float width, const TouchedLine::Number& n,
+                 ImU32 color) {
+  const float left = at.x, midY = at.y;
   const Number drawn = placedAt(c, n, {left - 1, midY - 10, width + 2, 20});
   const ImU32 fill = litColor(c, drawn);
   if (fill != 0) {
@@ -262,8 +263,9 @@ std::vector<TouchedLine> touchedLines(Context& c, Explanation marked, CellRef fo
 namespace {
 
 // A part of a line that contains a root.
-[[gnu::noinline]] void drawRoots(Context& c, ImDrawList* list, ImFont* font, float x, float midY,
-                                 const TouchedLine& line, std::size_t begin, std::size_t end, ImU32 color) {
+[[gnu::noinline]] void drawRoots(Context& c, const Pen& pen, ImVec2 place, const TouchedLine& line,
+                                 std::size_t begin, std::size_t end) {
+  const auto& [list, font, color] = pen;
   std::string marked;
   std::vector<const TouchedLine::Number*> numbers;
   std::size_t at = begin;
@@ -277,20 +279,21 @@ namespace {
   const Formula formula({font, c.fonts.tiny, nullptr, nullptr, FormulaLook::Shape::line}, marked);
   for (const Formula::Part& part : formula.parts()) {
     const bool isNumber = part.number >= 0 && part.number < static_cast<int>(numbers.size());
-    const ImU32 own = isNumber ? markNumber(c, list, x + part.x, midY + part.y, part.width,
+    const ImU32 own = isNumber ? markNumber(c, list, {place.x + part.x, place.y + part.y}, part.width,
                                             *numbers[static_cast<std::size_t>(part.number)], color)
                                : color;
-    Formula::draw(list, part, x, midY, &c.palette, own);
+    Formula::draw(list, part, place.x, place.y, &c.palette, own);
   }
 }
 
 }  // namespace
 
-void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY, const TouchedLine& line,
-                 std::size_t begin, std::size_t length, ImU32 color) {
+void drawTouched(Context& c, const Pen& pen, ImVec2 place, const TouchedLine& line, std::size_t begin,
+                 std::size_t length) {
   const std::string_view text(line.term.text);
-  if (hasFormula(text.substr(begin, length)))
-    return drawRoots(c, list, font, x, midY, line, begin, begin + length, color);
+  if (hasFormula(text.substr(begin, length))) return drawRoots(c, pen, place, line, begin, begin + length);
+  const auto& [list, font, color] = pen;
+  const float x = place.x, midY = place.y;
   const std::size_t end = begin + length, equals = text.rfind(" = ");
   const StepperView* stepper = stepperOf(c);
   const bool comes = stepper && stepper->part < 1 && line.term.step == stepper->now() && !line.inner;
@@ -308,15 +311,15 @@ void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY
   };
   // First what is below the text, so that the text is in one piece.
   const auto isHere = [&](const TouchedLine::Number& n) { return n.begin >= begin && n.end <= end; };
-  const auto place = [&](const TouchedLine::Number& n) {
+  const auto placeOf = [&](const TouchedLine::Number& n) {
     return std::pair(x + textWidth(font, text.substr(begin, n.begin - begin)),
                      textWidth(font, text.substr(n.begin, n.end - n.begin)));
   };
   std::vector<ImU32> colors(line.numbers.size(), color);
   for (std::size_t i = 0; i < line.numbers.size(); ++i) {
-    const auto [left, width] = place(line.numbers[i]);
+    const auto [left, width] = placeOf(line.numbers[i]);
     if (isHere(line.numbers[i]) && visible(c, line, i, x, midY) >= 1)
-      colors[i] = markNumber(c, list, left, midY, width, line.numbers[i], color);
+      colors[i] = markNumber(c, list, {left, midY}, width, line.numbers[i], color);
   }
   std::size_t at = begin;
   for (std::size_t i = 0; i < line.numbers.size(); ++i) {
@@ -325,7 +328,7 @@ void drawTouched(Context& c, ImDrawList* list, ImFont* font, float x, float midY
     words(at, n.begin);
     at = n.end;
     const std::string_view digits = text.substr(n.begin, n.end - n.begin);
-    const auto [left, width] = place(n);
+    const auto [left, width] = placeOf(n);
     const float shown = visible(c, line, i, x, midY);
     if (shown < 1) placedAt(c, n, {left - 1, midY - 10, width + 2, 20});
     textMiddle(list, font, left, midY, shown < 1 ? withAlpha(color, shown) : colors[i], digits);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "views/panels/panels.h"
+#include "views/widgets.h"
 
 namespace views {
 
@@ -53,13 +54,12 @@ bool isTouched(const Context& context, const Box& card);
                                                         CellRef focus);
 /// Writes the query's row in the label of a line as a column, for the layout where tokens are columns.
 [[gnu::noinline]] void turnLabel(attention::Term& term);
-/// Draws `length` bytes of a line, from `begin` on.
-[[gnu::noinline]] void drawTouched(Context& context, ImDrawList* list, ImFont* font, float x, float midY,
-                                   const TouchedLine& line, std::size_t begin, std::size_t length,
-                                   ImU32 color);
+/// Draws `length` bytes of a line, from `begin` on. `at`: their left end, and the middle of the line.
+[[gnu::noinline]] void drawTouched(Context& context, const Pen& pen, ImVec2 at, const TouchedLine& line,
+                                   std::size_t begin, std::size_t length);
 /// Draws what is below the digits of a number: a dotted line if it has a cell or opens, and the colour of its
 /// cell while one of the two is pointed at. Returns the colour for the digits, which is otherwise `color`.
-[[gnu::noinline]] ImU32 markNumber(Context& context, ImDrawList* list, float left, float midY, float width,
+[[gnu::noinline]] ImU32 markNumber(Context& context, ImDrawList* list, ImVec2 at, float width,
                                    const TouchedLine::Number& number, ImU32 color);
 /// Draws a number as a cell like its own on the board.
 [[gnu::noinline]] void drawCell(Context& context, ImDrawList* list, const Box& box,

@@ -79,8 +79,8 @@ class Changes {
     const std::string words = base::late<
         "Pin the board as it is, then change something: what differs from the pin is marked in the cells, "
         "and what changed most is listed here.">();
-    const float high = paragraph(press_ ? nullptr : list_, c_.fonts.text, left_, y,
-                                 std::min(right_ - left_, 420.0f), c_.palette.text, words);
+    const float high = paragraph({press_ ? nullptr : list_, c_.fonts.text, c_.palette.text}, left_, y,
+                                 std::min(right_ - left_, 420.0f), words);
     if (button("changes:pin",
                {left_, y + high + 14, textWidth(c_.fonts.text, base::late<"Pin this board">()) + 24, 28},
                base::late<"Pin this board">()))
@@ -231,11 +231,10 @@ void lookBefore(Context& c) {
   c.view.before = (key || button) && (c.view.before || c.pin->isLike(c.state));
 }
 
-void markChanges(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look,
-                 const Tensor& now, const Slice& s, bool isMean) {
+void markChanges(Context& c, const ShownMatrix& shown, bool isMean) {
+  const auto& [m, box, look, now, id, s] = shown;
   if (m.cell < 18 || !hasPinnedCells(c)) return;
-  const TensorId id = shownTensor(m.tensor);
-  const Tensor* was = pinnedTensor(c, id, isMean);
+  const Tensor* was = pinnedTensor(c, shownTensor(m.tensor), isMean);
   if (!was || !was->sameShape(now)) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool edited = c.editable(m.tensor);

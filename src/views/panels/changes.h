@@ -12,9 +12,17 @@ void changes(Context& context, const Box& area, bool press);
 void togglePin(Context& context);
 /// Can the cells of the pinned board be compared with the present ones?
 bool hasPinnedCells(const Context& context);
+/// A matrix as it is drawn.
+struct ShownMatrix {
+  const MatrixPlace& place;
+  Box box;  ///< of its cells, on the screen
+  const draw::Heatmap& look;
+  const attention::Tensor& tensor;
+  TensorId id;  ///< of the tensor, which may stand for that of the place: the mean of the heads
+  Slice slice;
+};
 /// Marks the corner of each cell that differs from the pinned board.
-void markChanges(Context& context, const MatrixPlace& place, const Box& box, const draw::Heatmap& look,
-                 const attention::Tensor& now, const Slice& slice, bool isMean);
+void markChanges(Context& context, const ShownMatrix& shown, bool isMean);
 /// The pinned weight of a query and a key, as the board would show it; nothing if the two are equal to the
 /// decimals shown.
 std::optional<float> weightBefore(const Context& context, int query, int key);

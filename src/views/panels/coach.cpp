@@ -110,7 +110,7 @@ class Coach {
     textMiddle(list, c_.fonts.strong, box.x + kPad, box.y + 23, c_.palette.inkText, words.what);
     if (isOneLine)
       textMiddle(list, c_.fonts.text, box.x + kPad + first, box.y + 23, c_.palette.inkText, words.why);
-    else paragraph(list, c_.fonts.text, box.x + kPad, box.y + 34, text, c_.palette.inkText, words.why);
+    else paragraph({list, c_.fonts.text, c_.palette.inkText}, box.x + kPad, box.y + 34, text, words.why);
     foot(list, i, box);
     list->PopClipRect();
     ImGui::End();

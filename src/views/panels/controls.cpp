@@ -366,7 +366,7 @@ class SidePanel {
   }
 
   void note(std::string_view name, std::string_view words) {
-    const float height = paragraph(list_, c_.fonts.small, x_, y_, width_, c_.palette.muted, words);
+    const float height = paragraph({list_, c_.fonts.small, c_.palette.muted}, x_, y_, width_, words);
     c_.widgetRects[std::string(name)] = {x_, y_, width_, height};
     y_ += height + 8;
   }

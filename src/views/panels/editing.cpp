@@ -58,8 +58,8 @@ class EditingStrip {
     }
     const std::string words = formatNumber(value_, std::max(c_.state.decimals, 2));
     const float scale = std::min(16.0f / 13, box.width / textWidth(c_.fonts.mono, words));
-    digitsCentered(list_, c_.fonts.mono, scale, box.x + textWidth(c_.fonts.mono, words) * scale / 2,
-                   box.y + 31, color, words);
+    digitsCentered({list_, c_.fonts.mono, color}, scale, box.x + textWidth(c_.fonts.mono, words) * scale / 2,
+                   box.y + 31, words);
     if (w_.area("editing-value", box)) typeCell(c_, cell_, {});
   }
 

@@ -163,7 +163,7 @@ void Equation::numbersOf(const Formula& formula, float x, float midY, std::size_
     }
     const TouchedLine::Number& number = lines_.front().numbers[at];
     const ImU32 color =
-        markNumber(c_, list_, x + part.x, midY + part.y, part.width, number, colorOf(number.what));
+        markNumber(c_, list_, {x + part.x, midY + part.y}, part.width, number, colorOf(number.what));
     textMiddle(list_, part.font, x + part.x, midY + part.y, color, part.words);
   }
 }
@@ -194,7 +194,7 @@ float Equation::line(const TouchedLine& line, const Box& area) {
              elide(c_.fonts.small, line.term.label, isBelow ? width : numbers - from - 8));
   if (isBelow) y += kLinePitch;
   if (length <= room)
-    drawTouched(c_, list_, digits, numbers, y, line, 0, line.term.text.size(), c_.palette.text);
+    drawTouched(c_, {list_, digits, c_.palette.text}, {numbers, y}, line, 0, line.term.text.size());
   else textMiddle(list_, digits, numbers, y, c_.palette.text, elide(digits, line.term.text, room));
   return y;
 }

@@ -26,7 +26,7 @@ class FormPanel {
     Scroller& page = c_.view.helpPage;
     const float top = ImGui::GetCursorScreenPos().y;
     float y = top + 18;
-    y += paragraph(list, c_.fonts.title, x, y, width - 40, p.text,
+    y += paragraph({list, c_.fonts.title, p.text}, x, y, width - 40,
                    form_.answers.empty() ? base::joined({base::late<"What is in ">(), form_.title, "?"})
                                          : form_.title) +
          12;
@@ -39,7 +39,7 @@ class FormPanel {
       y += kRow;
     }
     y += 6;
-    y += paragraph(list, c_.fonts.text, x, y, width, form_.isReady ? p.text : p.error, form_.says) + 16;
+    y += paragraph({list, c_.fonts.text, form_.isReady ? p.text : p.error}, x, y, width, form_.says) + 16;
     const Box open{box.right() - kPad - 84, y, 84, 30};
     if (!form_.answers.empty()) {
       answers(box.right() - kPad, y);

@@ -466,9 +466,9 @@ void help(Context& c) {
   const float column = width >= 480 ? 236.0f : width * 0.42f;
   float y = top + 66;
   for (const KeyLine& k : kKeys) {
-    const float keys = paragraph(list, c.fonts.small, x, y - 7, column - 10, c.palette.text, k.keys);
+    const float keys = paragraph({list, c.fonts.small, c.palette.text}, x, y - 7, column - 10, k.keys);
     const float what =
-        paragraph(list, c.fonts.small, x + column, y - 7, width - column - 36, c.palette.muted, k.what);
+        paragraph({list, c.fonts.small, c.palette.muted}, x + column, y - 7, width - column - 36, k.what);
     y += std::max(keys, what) + 9;
   }
   const std::string about =
@@ -476,13 +476,13 @@ void help(Context& c) {
       (c.view.frameMs > 0
            ? " · " + formatNumber(static_cast<double>(c.view.frameMs), 1) + base::late<" ms per frame">()
            : std::string());
-  y += paragraph(list, c.fonts.small, x, y + 5, width - 44, c.palette.muted, about) + 25;
+  y += paragraph({list, c.fonts.small, c.palette.muted}, x, y + 5, width - 44, about) + 25;
   if (!c.view.keptIn.empty()) {
     const std::string kept = base::joined(
         {base::late<"This board is kept in ">(), c.view.keptIn,
          base::late<
              ", with what undo takes back, and comes back after a crash. Nothing leaves this machine.">()});
-    y += paragraph(list, c.fonts.small, x, y - 12, width - 44, c.palette.muted, kept) + 8;
+    y += paragraph({list, c.fonts.small, c.palette.muted}, x, y - 12, width - 44, kept) + 8;
   }
   if (c.view.parts.empty()) {
     constexpr std::string_view words = "Third-party licences";
@@ -493,7 +493,7 @@ void help(Context& c) {
     const std::string parts =
         base::joined({base::late<"It contains ">(), c.view.parts,
                       base::late<"; attention-playground --licenses prints their licences.">()});
-    y += paragraph(list, c.fonts.small, x, y - 12, width - 44, c.palette.muted, parts) + 8;
+    y += paragraph({list, c.fonts.small, c.palette.muted}, x, y - 12, width - 44, parts) + 8;
   }
   if (page.content != y - top) c.view.busy = true;  // it gets its new size in the next frame
   page.content = y - top;

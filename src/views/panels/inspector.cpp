@@ -487,8 +487,8 @@ class Inspector {
   }
   void piece(std::string_view words, const char* base, float x, float y) {
     if (line_)
-      drawTouched(c_, list_, digits_, x, y, *line_, static_cast<std::size_t>(words.data() - base),
-                  words.size(), color_);
+      drawTouched(c_, {list_, digits_, color_}, {x, y}, *line_, static_cast<std::size_t>(words.data() - base),
+                  words.size());
     else textMiddle(list_, digits_, x, y, color_, words);
   }
 

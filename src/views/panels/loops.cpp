@@ -29,7 +29,7 @@ class LoopsView {
   void draw(float y) {
     const std::vector<LoopLine> lines = find();
     if (lines.empty()) {
-      paragraph(list_, c_.fonts.small, left_, y, right_ - left_, c_.palette.muted,
+      paragraph({list_, c_.fonts.small, c_.palette.muted}, left_, y, right_ - left_,
                 late<"It is an input, and not computed. Choose a cell of S, W or O.">());
       return;
     }

@@ -240,10 +240,16 @@ class PlaneCard {
     return std::none_of(taken_.begin(), taken_.end(), meets) &&
            (!ofPoints || std::none_of(points_.begin(), points_.end(), meets));
   }
-  /// Places a label beside a point of that radius, preferably on the side away from `from`, where nothing has
-  /// been placed yet. `must`: if nothing is free, over points or anything else.
-  void label(ImVec2 at, ImVec2 from, std::string_view words, bool strong, ImU32 color, bool must,
-             float radius = 3) {
+  struct PointName {
+    std::string_view words;
+    ImU32 color;
+    bool strong, must;  ///< must: if nothing is free, over points or anything else
+    float radius = 3;   ///< of the point
+  };
+  /// Places a label beside a point, preferably on the side away from `from`, where nothing has been placed
+  /// yet.
+  void label(ImVec2 at, ImVec2 from, const PointName& named) {
+    const auto& [words, color, strong, must, radius] = named;
     ImFont* font = strong ? c_.fonts.strong : c_.fonts.small;
     const std::string fitting = elide(font, words, 120);
     const float width = textWidth(font, fitting), high = 16;
@@ -344,18 +350,18 @@ class PlaneCard {
     c_.widgetRects["plane:origin"] = {origin.x - 1, origin.y - 1, 2, 2};
     const auto queryName = [&](int i, bool chosen) {
       label(pixel(shown_.plane.at(vectors_.first.row(i))), origin,
-            chosen ? tokenName("q", false, i) : nth("q", i), chosen, p_.query, chosen);
+            {chosen ? tokenName("q", false, i) : nth("q", i), p_.query, chosen, chosen});
     };
     const auto keyName = [&](int j, bool chosen) {
-      label(pixel(shown_.plane.at(vectors_.second.row(j))), origin, tokenName("k", true, j), chosen, p_.key,
-            chosen);
+      label(pixel(shown_.plane.at(vectors_.second.row(j))), origin,
+            {tokenName("k", true, j), p_.key, chosen, chosen});
     };
     // Arrows hardly longer than their tips are not named: the name would cover other arrows.
     const auto isLong = [&](const PlanePoint& to) {
       return std::hypot(pixel(to).x - origin.x, pixel(to).y - origin.y) >= kNamedLength;
     };
     queryName(pair_.query, true), keyName(pair_.key, true);
-    for (const ImVec2& at : pinnedAt_) label(at, origin, base::late<"pinned">(), false, p_.muted, false);
+    for (const ImVec2& at : pinnedAt_) label(at, origin, {base::late<"pinned">(), p_.muted, false, false});
     const bool few = vectors_.first.rows + vectors_.second.rows <= 2 * kNamed;
     for (int j = 0; j < std::min(vectors_.second.rows, kArrows); ++j) {
       if (j != pair_.key && (few || !isMasked(j)) && isLong(shown_.plane.at(vectors_.second.row(j))))
@@ -464,12 +470,12 @@ class PlaneCard {
     c_.widgetRects["values:output"] = {output.x - 7, output.y - 7, 14, 14};
     taken_.push_back({output.x - 8, output.y - 8, 16, 16});
     const ImVec2 away = pixel({(shown_.left + shown_.right) / 2, (shown_.low + shown_.high) / 2});
-    label(output, {output.x, output.y + 1}, nth("o", pair_.query), true, p_.text, true, 6.5f);
+    label(output, {output.x, output.y + 1}, {nth("o", pair_.query), p_.text, true, true, 6.5f});
     for (const bool chosen : {true, false}) {
       for (int j = 0; j < std::min(vectors_.first.rows, kArrows); ++j) {
         if ((j == pair_.key) == chosen)
-          label(pixel(shown_.plane.at(vectors_.first.row(j))), away, tokenName("v", true, j), chosen,
-                p_.value, chosen, chosen ? 8.5f : 4.5f);
+          label(pixel(shown_.plane.at(vectors_.first.row(j))), away,
+                {tokenName("v", true, j), p_.value, chosen, chosen, chosen ? 8.5f : 4.5f});
       }
     }
   }
