@@ -288,7 +288,7 @@ class Builder {
   // upper row.
   void wide() {
     Wide w = wideColumns();
-    placeHeads(w);
+    chooseHeads(w);
     // Slanted labels make cells smaller; a label that was slanted before stays slanted.
     w.slant = slanted(wideCell(w, labelRoom(false)));
     w.room = labelRoom(w.slant), w.cell = wideCell(w, w.room);
@@ -337,7 +337,7 @@ class Builder {
 
   // Thumbnails are at the right. If that made cells too small, up to three go into a narrow column, and more
   // into the free space above the weights.
-  void placeHeads(Wide& w) const {
+  void chooseHeads(Wide& w) const {
     const bool isTight = hasHeads() && cellByWidth(w, kHeadsPanel) < kReadableCell;
     w.headsAbove = isTight && !projected() && !w.valueBeside && in_.keyTokens >= 6;
     w.heads = !hasHeads() || w.headsAbove ? 0 : isTight && in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel;
@@ -819,8 +819,7 @@ class Builder {
         std::min((room - p.labels - p.gapS - p.gapW) / static_cast<float>(std::max(p.left + p.right, 1)),
                  p.has.v ? (room - p.gapV - 8) / static_cast<float>(in_.keyTokens + p.right) : kLargeCell);
     p.top = 8 + kTitle + (in_.nameWidth > 0 ? kLabels : 0);
-    const bool hasCards = p.isWide && (hasArcs() || in_.inspector);
-    const float cards = !hasCards ? 0 : in_.present ? kLowCard + 32 : kCardHeight + 40;
+    const float cards = p.isWide ? cardRoom() : 0;
     const float most = p.isWide      ? largestCell()
                        : p.isSmall   ? (in_.width < 600 ? 40.0f : 44.0f)
                        : in_.natural ? kMaxCell
