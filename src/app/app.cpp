@@ -226,9 +226,9 @@ std::string App::kept(std::size_t most) {
   return parts_->store->write(document(), most);
 }
 
-void App::setKeptIn(std::string_view where) { parts_->screen.view.keptIn = where; }
+void App::setKeptIn(std::string_view where) { parts_->screen.view.help.keptIn = where; }
 
-void App::setParts(std::string_view parts) { parts_->screen.view.parts = parts; }
+void App::setParts(std::string_view parts) { parts_->screen.view.help.parts = parts; }
 
 Result<void> App::restore(std::string_view bytes) {
   if (auto ok = parts_->session.restore(bytes); !ok) return ok;

@@ -130,7 +130,7 @@ void Frame::controls(views::Context& context) {
   ImGui::End();
   if (guide_) views::guideBar(context);
   views::sidePanel(context);
-  if (screen_.view.help) screen_.view.frameMs = milliseconds();
+  if (screen_.view.help.open) screen_.view.help.frameMs = milliseconds();
   views::help(context);
   if (screen_.view.form) views::form(context);
   views::notice(context);

@@ -226,7 +226,7 @@ bool Screen::isCovered(float x, float y) const {
 const views::Scroller* Screen::panelAt(float x, float y) const {
   if (view.menu.shown) return &view.menu.page;
   if (view.palette && view.palette->isOpen) return &view.palette->page;
-  if (view.help || view.form) return &view.helpPage;
+  if (view.help.open || view.form) return &view.help.page;
   const views::Layout layout = makeLayout();
   const bool isSheet =
       view.guide && view.guide->pulled && layout.width == views::Width::narrow && !layout.guide.empty();
@@ -274,7 +274,7 @@ base::Result<void> Screen::openPreset(std::string_view name, bool undoable, Sour
   auto ok = session.openPreset(name, undoable, source);
   const document::State& s = session.state();
   if (ok && s.kvHeads != s.heads)
-    view.moreSizesOpen = true;  // the section that it is about: key heads and their cache
+    view.sections.moreSizes = true;  // the section that it is about: key heads and their cache
   return ok;
 }
 

@@ -129,6 +129,21 @@ struct PresetWords {
   std::vector<std::string> labels, keyLabels;
 };
 
+/// The list of keys, and what else Help says.
+struct HelpView {
+  bool open = false;
+  float frameMs = 0;   ///< median CPU time of recent frames
+  std::string keptIn;  ///< where the board is saved; empty: nowhere
+  /// What others made in the program; empty: the platform shows their notices.
+  std::string_view parts;
+  Scroller page;  ///< of Help, or of a question in its place
+};
+
+/// Which sections of the side panel the user has expanded.
+struct SectionsView {
+  bool moreSizes = false, window = false, moreMasks = false, rotary = false;
+};
+
 struct StepperView;   // board/stepper.h
 struct Arithmetic;    // panels/arithmetic.h
 struct GlossaryView;  // guide/glossary.h
@@ -147,20 +162,16 @@ struct ViewState {
   std::uint64_t nextGesture = 1;
   std::optional<TextTarget> text;
   bool painting = false;  ///< clicks on scores and weights edit the mask
-  bool drawer = false, help = false;
-  float frameMs = 0;  ///< median CPU time of recent frames, shown with the list of keys
+  bool drawer = false;
+  HelpView help;
   PresetWords presetWords;
-  /// Sections of the side panel that the user has expanded.
-  bool moreSizesOpen = false, windowOpen = false, moreMasksOpen = false, rotaryOpen = false;
+  SectionsView sections;
   bool shares = false;  ///< can the platform create links and code for the board?
-  std::string keptIn;   ///< where the board is saved, shown in Help; empty: nowhere
-  /// What others made in the program, listed in Help; empty: the platform shows their notices.
-  std::string_view parts;
   float scroll = 0, fling = 0;
   /// The magnification of the matrices by two fingers, and how far they are moved to the left.
   float magnify = 1, pan = 0;
   std::optional<Edited> edited;
-  Scroller side, helpPage;  ///< the side panel; the list of keys
+  Scroller side;  ///< the side panel
   Finger finger;
   Menu menu;
   std::optional<Blocked> blocked;

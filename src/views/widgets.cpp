@@ -439,7 +439,7 @@ NarrowScrollbar::~NarrowScrollbar() {
 
 Box beginDialog(Context& c, const char* name, float width, bool takesFocus) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  Scroller& page = c.view.helpPage;
+  Scroller& page = c.view.help.page;
   width = std::min(width, size.x - 24);
   const float height = std::clamp(page.content, 120.0f, std::max(120.0f, size.y - 24));
   const Box box{std::floor((size.x - width) / 2), std::floor((size.y - height) / 2), width, height};

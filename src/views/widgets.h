@@ -105,7 +105,7 @@ class NarrowScrollbar {
 };
 
 /// Begins a window in the middle of the board, at most `width` wide and as high as its content in the
-/// previous frame; a finger scrolls its page (ViewState::helpPage). ImGui::End() must be called even if the
+/// previous frame; a finger scrolls its page (HelpView::page). ImGui::End() must be called even if the
 /// window is not visible.
 Box beginDialog(Context& context, const char* name, float width, bool takesFocus);
 /// Flags of windows that cannot be moved, and ignore Dear ImGui's own keys.

@@ -36,7 +36,7 @@ class Keys {
   bool handle() {
     const bool command = io_.KeyCtrl || io_.KeySuper;
     if (command && commands()) return true;
-    if (!command && !io_.KeyAlt && !panel_.on && !c_.view.help && !c_.view.drawer && !c_.view.painting &&
+    if (!command && !io_.KeyAlt && !panel_.on && !c_.view.help.open && !c_.view.drawer && !c_.view.painting &&
         stepperOf(c_) && stepping())
       return true;
     if (pressed(ImGuiKey_Escape)) return escape();
@@ -98,8 +98,8 @@ class Keys {
   }
 
   bool escape() {
-    if (c_.view.help || c_.view.drawer || c_.view.painting || panel_.on) {
-      c_.view.help = c_.view.drawer = c_.view.painting = panel_.on = false;
+    if (c_.view.help.open || c_.view.drawer || c_.view.painting || panel_.on) {
+      c_.view.help.open = c_.view.drawer = c_.view.painting = panel_.on = false;
       c_.requests.endGesture = true;  // a slider that closes with the drawer does not see the button released
       return true;
     }
@@ -235,7 +235,7 @@ class Keys {
     return found != std::end(kLetters) && (this->*found->act)(found->by);
   }
 
-  bool help(int) { return c_.view.help = !c_.view.help, true; }
+  bool help(int) { return c_.view.help.open = !c_.view.help.open, true; }
 
   bool causal(int) { return flip(OptionId::causal, !c_.state.causal, c_.state.causal, "Causal mask", "c"); }
 
@@ -472,7 +472,7 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
     case ImGuiKey_UpArrow:
     case ImGuiKey_DownArrow: return s.active;
     case ImGuiKey_Escape:
-      return s.active || c.state.present || panel || c.view.help || c.view.drawer || c.view.painting ||
+      return s.active || c.state.present || panel || c.view.help.open || c.view.drawer || c.view.painting ||
              c.view.coach || !c.view.notice.empty();
     case ImGuiKey_Enter:
     case ImGuiKey_KeypadEnter:

@@ -89,12 +89,12 @@ bool pageKeys(Context& c) {
     if (pressed(ImGuiKey_S)) return c.requests.ask(io.KeyShift ? Command::saveAs : Command::saveState), true;
     if (pressed(ImGuiKey_O)) return c.requests.ask(Command::pickFile), true;
   }
-  if (pressed(ImGuiKey_Escape) && (c.view.help || c.view.drawer))
-    return c.view.help = c.view.drawer = false, true;
+  if (pressed(ImGuiKey_Escape) && (c.view.help.open || c.view.drawer))
+    return c.view.help.open = c.view.drawer = false, true;
   if (state.cell.on && state.cell.readKeys()) return true;
   if (state.focusRing.readKeys()) return state.cell.on = false, true;
   for (const ImWchar ch : io.InputQueueCharacters) {
-    if (ch == '?') return c.view.help = !c.view.help, true;
+    if (ch == '?') return c.view.help.open = !c.view.help.open, true;
     if (!mayGo(c)) continue;
     if (ch >= '1' && ch < '1' + kPages) return showView(c, kByDigit[ch - '1']), true;
     if (ch == 'p' && c.open() == View::train)
@@ -123,7 +123,7 @@ bool pageUsesKey(const Context& c, ImGuiKey key, bool command, bool alt) {
                     (key == ImGuiKey_P && c.open() == View::train) ||
                     (key >= ImGuiKey_1 && key < ImGuiKey_1 + kPages);
   return mayGo(c) ? away || key == ImGuiKey_Escape
-                  : key == ImGuiKey_Escape && (cell || c.state.present || c.view.help || c.view.drawer);
+                  : key == ImGuiKey_Escape && (cell || c.state.present || c.view.help.open || c.view.drawer);
 }
 
 }  // namespace views

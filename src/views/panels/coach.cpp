@@ -194,8 +194,8 @@ bool isQuiet(const Context& c, TensorId id) {
 
 void coach(Context& c) {
   if (c.view.coach) wake(c, *c.view.coach);
-  if (!c.view.coach || c.onPage() || c.state.present || c.view.help || c.view.form || c.view.menu.shown ||
-      c.view.guideOpen)
+  if (!c.view.coach || c.onPage() || c.state.present || c.view.help.open || c.view.form ||
+      c.view.menu.shown || c.view.guideOpen)
     return;
   CoachView& v = *c.view.coach;
   noteDone(c.state, v);

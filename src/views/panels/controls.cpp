@@ -322,8 +322,8 @@ class SidePanel {
     using base::late;
     const attention::Rotary& r = c_.state.rotary;
     const bool usual = r == attention::Rotary() && c_.state.positionIds.empty();
-    fold(late<"rotary">(), late<"Pairs, base …">(), usual ? "" : "on", c_.view.rotaryOpen);
-    if (!c_.view.rotaryOpen) return;
+    fold(late<"rotary">(), late<"Pairs, base …">(), usual ? "" : "on", c_.view.sections.rotary);
+    if (!c_.view.sections.rotary) return;
     const std::string adjacent = late<"adjacent">(), half = late<"half">(), none = late<"none">(),
                       linear = late<"linear">(), ntk = late<"ntk">();
     const std::string neighbours = late<"Neighbours">(), halves = late<"Halves">(),
@@ -403,8 +403,8 @@ class SidePanel {
     const document::Settings& s = c_.state;
     const bool usual = s.kvHeads == s.heads && s.valueDim == s.headDim && s.batch == 1 &&
                        s.outputProjection && s.outputDim == 0 && !s.separateValues;
-    fold("more-sizes", "d_v, shared heads …", usual ? "" : "on", c_.view.moreSizesOpen);
-    if (!c_.view.moreSizesOpen) return;
+    fold("more-sizes", "d_v, shared heads …", usual ? "" : "on", c_.view.sections.moreSizes);
+    if (!c_.view.sections.moreSizes) return;
     count(OptionId::d_v, "  d_v per head");
     if (s.heads > 1) keyHeads();
     remark(cacheSize());
@@ -505,8 +505,8 @@ class SidePanel {
     const bool off = c_.state.windowLeft < 0 && c_.state.windowRight < 0;
     fold("window", "Window",
          off ? "off" : side(c_.state.windowLeft) + " back, " + side(c_.state.windowRight) + " ahead",
-         c_.view.windowOpen);
-    if (!c_.view.windowOpen) return;
+         c_.view.sections.window);
+    if (!c_.view.sections.window) return;
     limit(OptionId::window_left, "  Keys back");
     limit(OptionId::window_right, "  Keys ahead");
   }
@@ -524,8 +524,8 @@ class SidePanel {
   void moreMasks() {
     const attention::Spec& s = c_.spec;
     const bool any = s.causalOffset > 0 || s.prefix > 0 || s.keyLength >= 0 || s.maskAfterSoftmax;
-    fold("more-masks", "Prefix, padding …", any ? "on" : "off", c_.view.moreMasksOpen);
-    if (!c_.view.moreMasksOpen) return;
+    fold("more-masks", "Prefix, padding …", any ? "on" : "off", c_.view.sections.moreMasks);
+    if (!c_.view.sections.moreMasks) return;
     part(OptionId::causal_offset, "  Keys before");
     part(OptionId::prefix, "  Prefix");
     limit(OptionId::key_length, "  Length");

@@ -23,7 +23,7 @@ class FormPanel {
     ImDrawList* list = sharp(ImGui::GetWindowDrawList());
     const Palette& p = c_.palette;
     const float x = box.x + kPad, width = box.width - 2 * kPad;
-    Scroller& page = c_.view.helpPage;
+    Scroller& page = c_.view.help.page;
     const float top = ImGui::GetCursorScreenPos().y;
     float y = top + 18;
     y += paragraph({list, c_.fonts.title, p.text}, x, y, width - 40,
@@ -141,7 +141,7 @@ void form(Context& c) {
   ImGui::End();
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
-  Scroller& page = c.view.helpPage;
+  Scroller& page = c.view.help.page;
   const Box box = beginDialog(c, "##form", kWidth, isBehind);
   c.widgetRects["form"] = box;
   FormPanel panel(c, *form);

@@ -74,7 +74,8 @@ class Header {
   void wide() {
     if (c_.layout.header.width < 1280) gap_ = 8;  // or the search has no room beside longer words
     if (w_.icon("theme", fromRight(34), Icon::theme)) nextTheme();
-    if (w_.icon("help", fromRight(34), Icon::help, true, c_.view.help)) c_.view.help = !c_.view.help;
+    if (w_.icon("help", fromRight(34), Icon::help, true, c_.view.help.open))
+      c_.view.help.open = !c_.view.help.open;
     if (w_.icon("present", fromRight(34), Icon::expand)) c_.requests.set(OptionId::present, true);
     if (!hidden("export")) exports();
     if (!hidden("import") && w_.button("import", fromRight(room("Open", 60)), "Open"))
@@ -335,7 +336,7 @@ class Header {
       case Part::redo: return act(part, w_.icon("redo", fromRight(34), Icon::redo, c_.canRedo));
       case Part::reset: return act(part, w_.icon("reset", fromRight(34), Icon::reset));
       case Part::fullscreen: return act(part, w_.icon("fullscreen", fromRight(34), Icon::expand));
-      case Part::help: return act(part, w_.icon("help", fromRight(34), Icon::help, true, c_.view.help));
+      case Part::help: return act(part, w_.icon("help", fromRight(34), Icon::help, true, c_.view.help.open));
       case Part::theme: return act(part, w_.icon("theme", fromRight(34), Icon::theme));
     }
   }
@@ -347,7 +348,7 @@ class Header {
       case Part::redo: return c_.requests.ask(Command::redo);
       case Part::reset: return c_.requests.ask(Command::reset);
       case Part::fullscreen: return c_.requests.ask(Command::fullscreen);
-      case Part::help: c_.view.help = !c_.view.help; return;
+      case Part::help: c_.view.help.open = !c_.view.help.open; return;
       case Part::theme: return nextTheme();
     }
   }
@@ -454,15 +455,15 @@ void header(Context& c) {
 }
 
 void help(Context& c) {
-  if (!c.view.help) return;
-  Scroller& page = c.view.helpPage;
+  if (!c.view.help.open) return;
+  Scroller& page = c.view.help.page;
   const Box box = beginDialog(c, "##help", 560, true);
   const float width = box.width;
   Widgets w(c);
   ImDrawList* list = sharp(ImGui::GetWindowDrawList());
   const float x = box.x + 22, top = ImGui::GetCursorScreenPos().y;
   textMiddle(list, c.fonts.title, x, top + 30, c.palette.text, "Keys and pointer");
-  if (w.icon("help-close", {box.right() - 48, top + 16, 30, 28}, Icon::close)) c.view.help = false;
+  if (w.icon("help-close", {box.right() - 48, top + 16, 30, 28}, Icon::close)) c.view.help.open = false;
   const float column = width >= 480 ? 236.0f : width * 0.42f;
   float y = top + 66;
   for (const KeyLine& k : kKeys) {
@@ -473,25 +474,25 @@ void help(Context& c) {
   }
   const std::string about =
       "Attention Playground " AP_VERSION " · arithmetic by the " + std::string(c.kernel) + " kernels" +
-      (c.view.frameMs > 0
-           ? " · " + formatNumber(static_cast<double>(c.view.frameMs), 1) + base::late<" ms per frame">()
+      (c.view.help.frameMs > 0
+           ? " · " + formatNumber(static_cast<double>(c.view.help.frameMs), 1) + base::late<" ms per frame">()
            : std::string());
   y += paragraph({list, c.fonts.small, c.palette.muted}, x, y + 5, width - 44, about) + 25;
-  if (!c.view.keptIn.empty()) {
+  if (!c.view.help.keptIn.empty()) {
     const std::string kept = base::joined(
-        {base::late<"This board is kept in ">(), c.view.keptIn,
+        {base::late<"This board is kept in ">(), c.view.help.keptIn,
          base::late<
              ", with what undo takes back, and comes back after a crash. Nothing leaves this machine.">()});
     y += paragraph({list, c.fonts.small, c.palette.muted}, x, y - 12, width - 44, kept) + 8;
   }
-  if (c.view.parts.empty()) {
+  if (c.view.help.parts.empty()) {
     constexpr std::string_view words = "Third-party licences";
     if (w.link("help-notices", {x, y - 14, textWidth(c.fonts.small, words), 20}, words))
       c.requests.ask(Command::notices);
     y += 18;
   } else {
     const std::string parts =
-        base::joined({base::late<"It contains ">(), c.view.parts,
+        base::joined({base::late<"It contains ">(), c.view.help.parts,
                       base::late<"; attention-playground --licenses prints their licences.">()});
     y += paragraph({list, c.fonts.small, c.palette.muted}, x, y - 12, width - 44, parts) + 8;
   }
@@ -504,7 +505,7 @@ void help(Context& c) {
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
       !box.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y) &&
       !c.layout.header.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y)) {
-    c.view.help = false;
+    c.view.help.open = false;
   }
   ImGui::End();
 }
