@@ -1,6 +1,8 @@
 // Rules of the source tree that no compiler checks on every platform.
 import assert from 'node:assert/strict';
-import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
+import {spawnSync} from 'node:child_process';
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
 import {dirname, join, relative} from 'node:path';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
@@ -86,4 +88,45 @@ test('no test waits for a time: only until(), for a condition', () => {
         waits.test(line) ? [`${relative(root, path)}:${i + 1}: ${line.trim()}`] : []));
   assert.deepEqual(found, []);
   assert.match(readFileSync(join(root, 'tests/until.mjs'), 'utf8'), waits, 'the rule sees what it looks for');
+});
+
+// The functions under a folder with more than 80 lines or 6 parameters, as "path function".
+function largeFunctions(folder) {
+  const python = join(root, '.toolchain/lizard/bin/python');
+  const {error, stdout, stderr} = spawnSync(python, ['-m', 'lizard', '-l', 'cpp', '--csv', '.'], {cwd: folder, encoding: 'utf8'});
+  assert.ok(!error && stderr === '', error?.message ?? stderr);
+  // NLOC, CCN, tokens, parameters, lines, location, file, function …
+  const rows = stdout.trim().split('\n').map(row => row.match(/^\d+,\d+,\d+,(\d+),(\d+),"[^"]*","([^"]*)","([^"]*)"/) ?? assert.fail(row));
+  return rows.filter(([, parameters, length]) => parameters > 6 || length > 80)
+      .map(([, , , file, name]) => `${file.replace(/^\.\//, '')} ${name.split('::').at(-1)}`);
+}
+
+test('no function has more than 80 lines or 6 parameters', () => {
+  const excused = [
+    // Inner loops over plain arrays: everything is in registers, and a structure could go through memory.
+    /^attention\/kernels\//,
+    // Called from JavaScript, which has numbers only; OpenGL's own.
+    /^shell\/web\/shell_web\.cpp playground_pointer$/,
+    /^shell\/cli\/no_graphics\.cpp glTex(Sub)?Image2D$/,
+    // To do: each of these should get smaller, and leave this list.
+    /^attention\/steps\/steps\.cpp (multiply|makeInput|copySeen)$/,
+    /^attention\/steps\/score\.cpp (comparedRows|makeRawRow|addScoreGradients)$/,
+    /^attention\/steps\/backward\.cpp (Pass|backward)$/,
+    /^attention\/mechanisms\/mechanism\.cpp addProducts$/,
+    /^attention\/layer\/explain\.cpp explain$/,
+    /^attention\/layer\/row_steps\.cpp (Lines|linesOf|sumBehind)$/,
+    /^attention\/layer\/loops\.cpp projected$/,
+    /^files\/mapping\.cpp (direct|projected|weightsAlone)$/,
+    /^files\/figure\.cpp (cells|rowSums)$/,
+  ];
+  const found = largeFunctions(join(root, 'src'));
+  assert.deepEqual(found.filter(one => !excused.some(pattern => pattern.test(one))), []);
+  assert.deepEqual(excused.filter(pattern => !found.some(one => pattern.test(one))).map(String), [], 'what is small needs no excuse');
+  const folder = mkdtempSync(join(tmpdir(), 'functions-'));
+  try {
+    writeFileSync(join(folder, 'large.cpp'), `void wide(int a, int b, int c, int d, int e, int f, int g) {}\nvoid long_() {\n${'  wide();\n'.repeat(80)}}\n`);
+    assert.deepEqual(largeFunctions(folder), ['large.cpp wide', 'large.cpp long_'], 'the rule sees what it looks for');
+  } finally {
+    rmSync(folder, {recursive: true});
+  }
 });
