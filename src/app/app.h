@@ -148,7 +148,7 @@ class App {
   /// Selects a cell, like a press on it.
   base::Result<void> select(std::string_view tensor, int head, int row, int col);
 
-  // The public interface (DESIGN section 9). An error leaves everything unchanged.
+  // The public interface, as web/element.d.ts describes it. An error leaves everything unchanged.
   std::string state() const;
   base::Result<void> setState(std::string_view text, bool undoable);
   base::Result<void> openPreset(std::string_view name, bool undoable);

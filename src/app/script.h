@@ -1,5 +1,5 @@
-// The public interface for page scripts and for the desktop's command line (DESIGN section 9). An error
-// leaves everything unchanged.
+// The public interface for page scripts, which web/element.d.ts describes, and for the desktop's command
+// line. An error leaves everything unchanged.
 #pragma once
 
 #include <memory>

@@ -10,9 +10,9 @@
 
 namespace files {
 
-/// The tensors that can be asked for. Scores are those of DESIGN §5, in its order. ONNX's Attention numbers
-/// them in qk_matmul_output_mode: 0 scores, 1 softcapped, 2 masked, 3 weights. (Opsets 23 and 24 as first
-/// published applied the mask before the soft cap, and gave the masked scores number 1; onnx/onnx#7867
+/// The tensors that can be asked for. Scores come in the order in which they are computed. ONNX's Attention
+/// numbers them in qk_matmul_output_mode: 0 scores, 1 softcapped, 2 masked, 3 weights. (Opsets 23 and 24 as
+/// first published applied the mask before the soft cap, and gave the masked scores number 1; onnx/onnx#7867
 /// corrected both.) Further: past and new keys and values together, the block and its parameters, both levels
 /// of hierarchical attention.
 using OutputId = attention::TensorId;

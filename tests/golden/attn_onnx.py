@@ -8,7 +8,7 @@ Sources, read for facts only:
   #8068     corrects both: causal with offset (past length, or nonpad_kv_seqlen - q_sequence_length for each batch), and
             zeros for a query that sees no key
   opset 25  #8108: left_window_size and right_window_size, on positions with the same offset, beside everything else
-Beyond ONNX: temperature, the score "dot", and the shapes without a batch, which are DESIGN's.
+Beyond ONNX: temperature, the score "dot", and the shapes without a batch, which are our own.
 
 Everything is written out position by position, so that it shares no idea with the code that it tests.
 Inputs are float32 and stored so that they come back bit for bit. Debian: apt-get install python3-numpy, then

@@ -1,25 +1,14 @@
 // Rules of the source tree that no compiler checks on every platform.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {dirname, join, relative} from 'node:path';
+import {join, relative} from 'node:path';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
+import {filesUnder, root, textsUnder} from './tree.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-
-function filesUnder(folder) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).flatMap(name => {
-    const path = join(folder, name);
-    return statSync(path).isDirectory() ? filesUnder(path) : [path];
-  });
-}
-
-const sources = filesUnder(join(root, 'src'))
-    .filter(path => /\.(cpp|h)$/.test(path))
-    .map(path => ({path: relative(join(root, 'src'), path), text: readFileSync(path, 'utf8')}));
+const sources = textsUnder(['src'], /\.(cpp|h)$/, join(root, 'src'));
 
 // The lines of all sources that match, as "path:line: text".
 function lines(pattern, skip = () => false) {
@@ -41,7 +30,7 @@ test('includes point downward', () => {
   const wrong = [];
   for (const {path, text} of sources) {
     const layer = path.split('/')[0];
-    assert.ok(below[layer], `src/${layer} is no layer of DESIGN`);
+    assert.ok(below[layer], `src/${layer} is no layer`);
     for (const [, included] of text.matchAll(/^\s*#\s*include\s*["<]([^">]+)[">]/gm)) {
       const target = included.split('/')[0];
       if (target === '..' || (below[target] && included.includes('/') && !below[layer].includes(target))) wrong.push(`${path}: ${included}`);

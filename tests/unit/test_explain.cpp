@@ -1,4 +1,4 @@
-// explain(): the wording in DESIGN.md, and arithmetic that is correct when it is read back from the text.
+// explain(): the wording, and arithmetic that is correct when it is read back from the text.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

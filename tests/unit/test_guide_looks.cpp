@@ -1,4 +1,4 @@
-// The appearance of the Guide for all lessons included, in the window sizes of DESIGN.md and both themes: no
+// The appearance of the Guide for all lessons included, in four sizes of the window and both themes: no
 // text is clipped or overlaps other text, and all of it has enough contrast (WCAG 2.2 AA, 4.5 : 1).
 #include <nlohmann/json.hpp>
 #include <string_view>

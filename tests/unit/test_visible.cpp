@@ -1,6 +1,6 @@
 // What a step of the Guide asks about is on the screen with it, not covered, with numbers that can be read:
 // before the answer, and after the change that it makes. Every step of all lessons, puzzles and questions, in
-// the four windows of DESIGN.md.
+// four sizes of the window.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
