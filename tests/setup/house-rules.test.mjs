@@ -53,6 +53,16 @@ test('every source file is named in CMakeLists.txt', () => {
   assert.deepEqual([...own, ...unit, ...shaders].filter(path => !named.has(path)), []);
 });
 
+test('clang-format 19 would change no file', () => {
+  const isOurs = (name) => / version 19\./.test(spawnSync(name, ['--version'], {encoding: 'utf8'}).stdout);
+  const program = ['clang-format-19', 'clang-format'].find(isOurs);
+  assert.ok(program, 'clang-format 19 is missing; ./play setup test brings it');
+  const check = (files, input) => spawnSync(program, ['--dry-run', '-Werror', ...files], {cwd: root, input, encoding: 'utf8'});
+  const files = textsUnder(['src', 'tests'], /\.(cpp|h)$/).map(({path}) => path);
+  assert.equal(check(files).stderr, '', `${program} -i FILE… puts it right`);
+  assert.match(check(['--assume-filename=src/any.cpp'], 'int  any ;\n').stderr, /code should be clang-formatted/);
+});
+
 test('the packages of npm and Python have the version of the programs', () => {
   const [, version] = readFileSync(join(root, 'CMakeLists.txt'), 'utf8').match(/^project\(\w+ VERSION (\S+)/m);
   assert.equal(JSON.parse(readFileSync(join(root, 'web/package.json'), 'utf8')).version, version);

@@ -32,6 +32,39 @@ test('an unknown suite gets one sentence and status 2', () => {
   assert.match(stderr, /^play: no test suite is called "everything".*\n$/);
 });
 
+test('the options after one suite go to its runner; after several, or one of several runners, they are refused', () => {
+  const options = `-tc='*a mask*' --last`, runner = 'mkdir -p "$BUILD/native"; printf \'#!/bin/sh\\nprintf "<%%s>" "$@"; echo; echo "# pass 1"\' >"$BUILD/native/unit"; chmod +x "$BUILD/native/unit"';
+  const {stdout} = shell(`prepare_unit() { :; }; ${runner}; cmd_test unit ${options}`);
+  assert.match(stdout, /^<-tc=\*a mask\*><--last>$/m);
+  assert.match(stdout, /\n1 passed, 0 failed\n$/);
+  assert.match(shell(`prepare_rules() { :; }; tested_node() { echo "<$*>"; }; cmd_test rules --test-name-pattern=picture`).stdout, / --test-name-pattern=picture .*house-rules\.test\.mjs/);
+  for (const suites of ['unit rules', 'desktop', '']) {
+    const {status, stderr} = shell(`cmd_test ${suites} --quick`);
+    assert.deepEqual([status, stderr], [2, 'play: options like --quick go to a single suite, other than asan or fuzz or desktop\n'], suites);
+  }
+});
+
+test('clang-tidy looks at the files that differ, or at those that are named', () => {
+  const changed = (base, files) => `git() { case $1 in merge-base) ${base} ;; diff) shift 3; echo "since $1" >&2; printf '${files}' ;; esac; }
+    setup_tidy() { :; }; build() { :; }; PATH=$TC:$PATH; printf '#!/bin/sh\\necho "<$*>"' >"$TC/clang-tidy-19"; chmod +x "$TC/clang-tidy-19"; JOBS=1`;
+  const looked = (script) => { const {stdout, stderr, status} = shell(script); return [Array.from(stdout.matchAll(/ --quiet (\S+)>/g), ([, file]) => file), stderr.trim(), status]; };
+  const [one, other] = ['src/app/app.h', 'src/app/app.cpp'];
+  assert.deepEqual(looked(`${changed('echo 0123', `${one}\\n${other}\\n`)}; cmd_tidy`), [[one, other], 'since 0123', 0]);
+  assert.deepEqual(looked(`${changed('false', `${one}\\n`)}; cmd_tidy`), [[one], 'since HEAD', 0]);
+  assert.match(shell(`${changed('false', '')}; cmd_tidy`).stdout, /^no file of src differs from HEAD$/m);
+  assert.deepEqual(looked(`${changed('false', '')}; cmd_tidy ${other}`), [[other], '', 0]);
+  assert.deepEqual(looked(`${changed('false', '')}; cmd_tidy src/nothing.cpp`), [[], 'play: there is no file "src/nothing.cpp"', 2]);
+});
+
+test('clang-format is brought unless one of version 19 is there', () => {
+  const asked = (versions) => shell(`need_packages() { echo "need $*"; }; ${versions}; setup_format`).stdout;
+  const version = (name, number) => `${name}() { echo 'Debian clang-format version ${number} (1)'; }`, none = 'clang-format-19() { false; }; clang-format() { false; }';
+  assert.equal(asked(none), 'need clang-format-19\n');
+  assert.equal(asked(`${none}; ${version('clang-format', '14.0.6')}`), 'need clang-format-19\n');
+  assert.equal(asked(`${none}; ${version('clang-format', '19.1.7')}`), '');
+  assert.equal(asked(`${none}; ${version('clang-format-19', '19.1.7')}`), '');
+});
+
 test('an unknown benchmark gets one sentence and status 2', () => {
   const {status, stderr} = play('bench', 'everything');
   assert.equal(status, 2);
@@ -41,7 +74,7 @@ test('an unknown benchmark gets one sentence and status 2', () => {
 test('help names every command', () => {
   const {status, stdout} = play('help');
   assert.equal(status, 0);
-  for (const name of ['desktop', 'test', 'bench', 'dist', 'setup', 'help']) assert.match(stdout, new RegExp(`\\./play ${name}`));
+  for (const name of ['desktop', 'test', 'fuzz', 'tidy', 'bench', 'dist', 'setup', 'help']) assert.match(stdout, new RegExp(`\\./play ${name}`));
 });
 
 test('the packages name the addresses that are given, and ./play dist says which are not', () => {

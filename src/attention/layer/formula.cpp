@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attention/mechanisms/mechanism.h"
+#include "attention/steps/position.h"
 #include "base/sentence.h"
 
 namespace attention {
