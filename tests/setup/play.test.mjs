@@ -48,12 +48,14 @@ test('clang-tidy looks at the files that differ, or at those that are named', ()
   const changed = (base, files) => `git() { case $1 in merge-base) ${base} ;; diff) shift 3; echo "since $1" >&2; printf '${files}' ;; esac; }
     setup_tidy() { :; }; build() { :; }; PATH=$TC:$PATH; printf '#!/bin/sh\\necho "<$*>"' >"$TC/clang-tidy-19"; chmod +x "$TC/clang-tidy-19"; JOBS=1`;
   const looked = (script) => { const {stdout, stderr, status} = shell(script); return [Array.from(stdout.matchAll(/ --quiet (\S+)>/g), ([, file]) => file), stderr.trim(), status]; };
-  const [one, other] = ['src/app/app.h', 'src/app/app.cpp'];
+  const [one, other] = ['src/app/cells.cpp', 'src/app/app.cpp'];
   assert.deepEqual(looked(`${changed('echo 0123', `${one}\\n${other}\\n`)}; cmd_tidy`), [[one, other], 'since 0123', 0]);
   assert.deepEqual(looked(`${changed('false', `${one}\\n`)}; cmd_tidy`), [[one], 'since HEAD', 0]);
-  assert.match(shell(`${changed('false', '')}; cmd_tidy`).stdout, /^no file of src differs from HEAD$/m);
+  assert.match(shell(`${changed('false', '')}; cmd_tidy`).stdout, /^no \.cpp of src differs from HEAD$/m);
   assert.deepEqual(looked(`${changed('false', '')}; cmd_tidy ${other}`), [[other], '', 0]);
-  assert.deepEqual(looked(`${changed('false', '')}; cmd_tidy src/nothing.cpp`), [[], 'play: there is no file "src/nothing.cpp"', 2]);
+  for (const name of ['src/nothing.cpp', 'src/app/app.h']) {
+    assert.deepEqual(looked(`${changed('false', '')}; cmd_tidy ${name}`), [[], `play: there is no source "${name}"; give the name of a .cpp`, 2]);
+  }
 });
 
 test('clang-format is brought unless one of version 19 is there', () => {
