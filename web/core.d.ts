@@ -23,7 +23,7 @@ export interface ForwardOptions {
   score?: Score;
   /** How a row of scores becomes a row of weights. Default 'softmax'. */
   normalizer?: Normalizer;
-  /** Where the order of the tokens comes in: q and k are turned, or distance lowers the scores. Default 'none'. */
+  /** Positional encoding: q and k are rotated, or distance lowers the scores. Default 'none'. */
   position?: 'none' | 'rotary' | 'alibi';
   /** Which columns are turned together: 2i and 2i + 1, the default, or i and i + r/2 as Llama has it. */
   rotaryPairs?: 'adjacent' | 'half';
@@ -38,7 +38,7 @@ export interface ForwardOptions {
   positionIds?: readonly number[] | Int32Array | Uint32Array;
   /** The first so many keys are seen whatever `causal` says. Default 0. */
   prefix?: number;
-  /** A mistake to look at: rows no longer sum to 1. Default false. */
+  /** A common mistake: rows no longer sum to 1. Default false. */
   maskAfterSoftmax?: boolean;
   /** W_a [heads, headDim, headDim] of 'general', qᵀ·W_a·k; of 'additive' W_a and U_a [heads, units, headDim], v_a [heads, units]. */
   wA?: Numbers;

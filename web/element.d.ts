@@ -152,25 +152,25 @@ export interface PlaygroundErrorDetail {
 /** Of `input` and `change`: who changed what. */
 export interface PlaygroundChangeDetail {
   source: 'user' | 'script' | 'lesson' | 'training';
-  /** Where it was no edit: the whole state is another. */
+  /** If it was not an edit: the whole state was replaced. */
   action?: 'undo' | 'redo' | 'reset' | 'open';
   /** What was edited: a tensor, a parameter, an option, labels, or the painted mask. */
   name?: TensorName | ParameterName | OptionName | 'mask';
-  /** The same, of an option. */
+  /** The same, for an option. */
   option?: OptionName;
   head?: number;
   /** The cell, or the first one of a block; of labels, the token. */
   row?: number;
   col?: number;
-  /** Of a block of several cells. */
+  /** For a block of several cells. */
   rows?: number;
   cols?: number;
-  /** Of one cell, one label or one option. At the end of a drag: where it began, and where it ended. */
+  /** For one cell, label or option. At the end of a drag: the values at its start and end. */
   before?: OptionValue;
   after?: OptionValue;
 }
 
-/** Of `step`, `answer` and `passed`: the id of the lesson, and the step, from 0. */
+/** For `step`, `answer` and `passed`: the lesson's id, and the step, counted from 0. */
 export interface PlaygroundStepDetail {
   lesson: string;
   step: number;
@@ -197,18 +197,18 @@ export interface PlaygroundEvents {
   input: CustomEvent<PlaygroundChangeDetail>;
   /** When an edit is done. */
   change: CustomEvent<PlaygroundChangeDetail>;
-  /** Null when nothing is selected any more. */
+  /** Null when the selection was cleared. */
   select: CustomEvent<PlaygroundSelectDetail | null>;
   /** A step of a lesson was opened. */
   step: CustomEvent<PlaygroundStepDetail & {steps: number; title: string}>;
   /** A prediction was made. */
   answer: CustomEvent<PlaygroundStepDetail & {choice: number; right: boolean}>;
-  /** A step was passed; `all`: with it the whole lesson. Of a puzzle also its par, and the edits that it took. */
+  /** A step was passed; `all`: and with it the whole lesson. For a puzzle also its par, and the edits that the reader needed. */
   passed: CustomEvent<PlaygroundStepDetail & {all: boolean; par?: number; edits?: number}>;
   error: CustomEvent<PlaygroundErrorDetail>;
-  /** With the attribute `fit`: the height that it takes, in CSS pixels, whenever it is another one. */
+  /** With the attribute `fit`: the element's height in CSS pixels, whenever it changes. */
   fit: CustomEvent<{height: number}>;
-  /** Once a frame while a run goes on. `sliceMs`: how long the frame's share of the training took, in milliseconds. */
+  /** Once per frame while training runs. `sliceMs`: how many milliseconds of training followed the frame. */
   train: CustomEvent<TrainResult & {sliceMs: number; isDone: boolean}>;
 }
 
@@ -220,20 +220,20 @@ export interface PlaygroundEvents {
 export interface PlaygroundEventMap extends PlaygroundEvents, SecondNames {}
 type SecondNames = {[Name in keyof PlaygroundEvents as `attention-${Name}`]: PlaygroundEvents[Name]};
 
-/** How a run stands: its last step on its batch, and what the model does now on the sentences held out. */
+/** The progress of a run: its last step on its batch, and the model on the held-out sentences. */
 export interface TrainResult {
   step: number;
   loss: number;
   accuracy: number;
-  /** Its loss is null where it is no finite number, just before a run with too large a rate stops. */
+  /** Its loss is null if it is not finite, just before a run with too large a rate stops. */
   heldOut: {loss: number | null; accuracy: number};
   gradientNorm: number;
 }
 
-/** What a gradient may be taken by: an input of the layer, and q, k and v also where they are made from x. */
+/** What a gradient may be taken with respect to: an input of the layer, and q, k and v even if they are computed from x. */
 export type InputName = 'x' | 'w_q' | 'w_k' | 'w_v' | 'w_o' | 'q' | 'k' | 'v' | 'x_kv' | 'w_a' | 'u_a' | 'v_a' | 'bias';
 
-/** A cell to be followed; its row and column by number, from 0, or by the token that stands there. */
+/** A cell to follow; row and column by number, counted from 0, or by token. */
 export interface PlaygroundTarget {
   tensor: TensorName | StageName | ParameterName;
   head?: number;
@@ -242,7 +242,7 @@ export interface PlaygroundTarget {
 }
 
 export interface PlaygroundObservation extends PlaygroundTarget {
-  /** Undefined when the cell is not there any more. */
+  /** Undefined when the cell no longer exists. */
   value: number | undefined;
   before: number | undefined;
 }
@@ -252,7 +252,7 @@ export type PlaygroundCheck =
   | {tensor: TensorName | StageName | ParameterName; at?: (number | string | null)[]; min?: number; max?: number; near?: number | number[];
       /** How far from `near` and `like` it may be; 0.005 unless given. */
       within?: number; like?: {tensor: TensorName | StageName | ParameterName; at?: number[]}; argmax?: number;
-      /** What is made of the cells first; `change`: since the check was set up. */
+      /** What is computed from the cells first; `change`: since the check was set up. */
       of?: 'each' | 'sum' | 'mean' | 'norm' | 'entropy' | 'change'; change?: 'up' | 'down' | 'same'}
   | {option: OptionName; is?: OptionValue; min?: number; max?: number}
   /** Cells and options that differ from the board as it was when the check was set up. */
@@ -263,7 +263,7 @@ export interface PlaygroundVerdict {
   holds: boolean;
 }
 
-/** What may be written in its tag. */
+/** Its attributes. */
 export interface PlaygroundAttributes {
   preset?: PresetName | '' | undefined;
   state?: string | PlaygroundState | undefined;
@@ -296,38 +296,38 @@ export interface PlaygroundLinkOptions {
   wheel?: 'focus' | 'always' | 'never' | undefined;
   /** The language of the interface: "de", "zh". */
   lang?: string | undefined;
-  /** As high as the board takes. */
+  /** As high as the board needs. */
   fit?: boolean | undefined;
 }
 
 export interface PlaygroundBlobOptions {
   /** The state, all tensors by their names, one tensor, or a figure. */
   format: 'json' | 'npz' | 'safetensors' | 'npy' | 'csv' | 'tsv' | 'svg' | 'png';
-  /** The one of npy, csv and tsv; weights where it is not given. */
+  /** The tensor for npy, csv and tsv; weights by default. */
   tensor?: string | undefined;
-  /** Of a figure: weights of one head (the default), all heads, arcs, the board; as PNG without a style the board is as on the screen. */
+  /** For a figure: weights of one head (the default), all heads, arcs, or the board; as PNG without a style the board looks as on the screen. */
   what?: 'weights' | 'heads' | 'arcs' | 'board' | undefined;
-  /** Of a figure; print where it is not given: monotone in grey. */
+  /** For a figure; the default is print, in shades of grey. */
   style?: 'print' | 'light' | 'dark' | undefined;
-  /** How much larger, 0.1 to 20. */
+  /** Magnification, 0.1 to 20. */
   scale?: number | undefined;
-  /** Counted from 0; the one in focus where it is not given. */
+  /** Counted from 0; the focused head by default. */
   head?: number | undefined;
-  /** Of a figure; labels, numbers, bar and caption where it is not given. */
+  /** For a figure; labels, numbers, bar and caption by default. */
   with?: ('labels' | 'numbers' | 'bar' | 'caption' | 'sums' | 'clear')[] | undefined;
-  /** Of the weights; those of the style where it is not given. */
+  /** For the weights; those of the style by default. */
   colors?: 'own' | 'cividis' | 'grey' | undefined;
 }
 
 export type PlaygroundLanguage = 'numpy' | 'torch' | 'jax' | 'latex';
 
 export interface PlaygroundEmbedOptions extends PlaygroundLinkOptions {
-  /** An element in the page itself (the default), or a frame for places that may not load scripts. */
+  /** An element in the page itself (the default), or an iframe for places that allow no scripts. */
   kind?: 'element' | 'iframe' | undefined;
   width?: number | undefined;
   height?: number | undefined;
   title?: string | undefined;
-  /** Readers start from the numbers that stand on the board, and not from the preset. */
+  /** Readers start from the numbers on the board instead of the preset. */
   state?: boolean | undefined;
 }
 
@@ -341,11 +341,11 @@ export class AttentionPlayground extends HTMLElement {
   static home?: string | undefined;
   get preset(): PresetName | '';
   set preset(name: PresetName | '' | null | undefined);
-  /** State text that it starts with, or takes at once when it is changed later. */
+  /** State text to begin with; a later change is shown at once. */
   state: string;
   /** The address of a file to begin with: .json, .npy, .npz, .safetensors, .csv or .tsv. */
   src: string;
-  /** A change of the page by the reader leaves it as it is. */
+  /** It keeps its value when the reader opens another page. */
   view: ViewName;
   /** The lesson that is open from the start: its id, or the address of a file such as "my-lesson.json". */
   lesson: string;
@@ -359,17 +359,17 @@ export class AttentionPlayground extends HTMLElement {
   /** Comma-separated tensors and parts that are laid out, and nothing else: "q,k,weights,output", "arcs", "weights,inspector". From 200 × 120. */
   get show(): ShownText;
   set show(names: ShownNames | null | undefined);
-  /** "auto": as `color-scheme` of the page has it. Printed, it is light in any case. */
+  /** "auto": as `color-scheme` of the page has it. It is always printed light. */
   theme: 'auto' | 'light' | 'dark';
   /** When the wheel scrolls inside the playground: once it has the focus (the default), always, or never. */
   wheel: 'focus' | 'always' | 'never';
-  /** When it loads: once it comes near to what is seen (the default), or at once. Asking for `ready` begins too. */
+  /** When it loads: when it comes close to the visible part of the page (the default), or at once. Reading `ready` starts it too. */
   loading: 'lazy' | 'eager';
   /** Address of a picture that is shown while it loads, and when it fails. */
   poster: string;
   /**
-   * It is as high as the board takes at its width, in place of the height that styles give it, and need not be scrolled. Other views
-   * than the layer keep the height of the styles.
+   * Makes it as high as the board needs at its width, whatever height styles give it, so that nothing scrolls. Views other than the
+   * layer keep the height of the styles.
    */
   fit: boolean;
 
@@ -382,17 +382,17 @@ export class AttentionPlayground extends HTMLElement {
    * names file, step and field; the board stays as it is then.
    */
   openLesson(lesson: string | PlaygroundLesson, step?: number): Promise<void>;
-  /** Back to the very start, as one step that can be undone. */
+  /** Returns to the initial state, as one undoable step. */
   reset(): void;
   undo(): boolean;
   redo(): boolean;
-  /** A copy. What is computed depends in its last bits on how it came about: after an edit, or from a link, it is within 1e-6. */
+  /** A copy. Computed numbers may differ in their last bits, by at most 1e-6, between a board that was edited and one opened from a link. */
   getTensor(name: TensorName | StageName | ParameterName | ExperimentName): PlaygroundTensor;
   setTensor(name: TensorName | ParameterName, data: ArrayLike<number>, shape?: number[]): void;
   get(option: OptionName): OptionValue;
   set(option: OptionName, value: OptionValue): void;
   /**
-   * Where a cell, or a control by its name, is in the window, like getBoundingClientRect(). A cell of a StageName or a
+   * The position of a cell, or of a control by its name, in the window, like getBoundingClientRect(). A cell of a StageName or a
    * ParameterName is where its page of the experiments is open.
    */
   locate(name: string, head?: number, row?: number, col?: number): DOMRect;
@@ -400,34 +400,34 @@ export class AttentionPlayground extends HTMLElement {
   explain(name: TensorName | StageName, head?: number, row?: number, col?: number): PlaygroundExplanation;
   /**
    * ∂target/∂cell for every cell of the input `wrt`, in the shape of that input. The target is a cell of any tensor of the layer.
-   * Where there is no derivative it is PyTorch's: ReLU has 0 at 0, a hard maximum has 0; masked cells have 0. A RangeError
+   * Where there is no derivative it follows PyTorch: ReLU has 0 at 0, a hard maximum has 0; masked cells have 0. A RangeError
    * says which part is not in this layer.
    */
   gradient(target: {tensor: TensorName; head?: number; row?: number; col?: number}, wrt: InputName): PlaygroundTensor;
-  /** Calls back soon, and whenever the number is another one. Returns what ends it. */
+  /** Calls back soon, and whenever the number changes. Returns a function that ends it. */
   observe(target: PlaygroundTarget, callback: (value: number | undefined, observation: PlaygroundObservation) => unknown): () => void;
-  /** Calls back each time that the check, or all of a list, begins to hold. Returns what ends it. */
+  /** Calls back each time the check, or all checks of a list, begin to hold. Returns a function that ends it. */
   on(check: PlaygroundCheck | PlaygroundCheck[], callback: (verdicts: PlaygroundVerdict[]) => unknown): () => void;
   /**
    * The address of the page with this board in it: its state after #s=, whose inputs are kept bit for bit, and the options in the query.
-   * Rejects with a RefusedError of the field "home" where it is not known where the page is published.
+   * Rejects with a RefusedError of the field "home" if the address where the page is published is not known.
    */
   link(options?: PlaygroundLinkOptions): Promise<string>;
-  /** HTML for a page that shall have this board in it. Rejects as link() does. */
+  /** HTML that embeds this board in a page. Rejects as link() does. */
   embedCode(options?: PlaygroundEmbedOptions): Promise<string>;
   /**
-   * That many more steps of the run that the options train_… describe, a few milliseconds after each frame. Rejects with a
-   * RangeError where a number was not finite any more: the run stands at its last good step then.
+   * Trains that many more steps of the run described by the options train_…, a few milliseconds after each frame. Rejects with a
+   * RangeError if a number became infinite or NaN: the run then returns to its last good step.
    */
   train(steps: number): Promise<TrainResult>;
-  /** The run begins anew, by the same seed. */
+  /** Restarts the run with the same seed. */
   resetTraining(): void;
   /** The layer as a file, or a figure of it. Rejects with a TypeError or RangeError that names the option. */
   toBlob(options: PlaygroundBlobOptions): Promise<Blob>;
   /** The layer as a program that gives the same numbers, or as formulas with them. */
   toCode(language: PlaygroundLanguage): Promise<string>;
   stats(): PlaygroundStats;
-  /** Frees the graphics context and the memory, for good. */
+  /** Frees the graphics context and the memory; the element cannot be used afterwards. */
   dispose(): void;
 
   addEventListener<K extends keyof PlaygroundEventMap>(

@@ -307,8 +307,7 @@ void Frame::finish() {
   if (screen_.view.fling != 0 || screen_.view.busy || held) screen_.wanted = std::max(screen_.wanted, 2);
   if (!saidForgotten_ && session_.document().forgottenSteps() > 0) {
     saidForgotten_ = true;
-    screen_.say("Undo no longer reaches back to the start: the oldest steps were let go to save memory.",
-                false);
+    screen_.say("Undo limit reached: the oldest steps were dropped to save memory.", false);
   }
   computeOn();
   advance();

@@ -49,8 +49,7 @@ Result<void> checkTensor(const Settings& settings, TensorId id, const Tensor& te
   const Axes want = axes(settings, id);
   if (!hasInput(settings, id)) {
     if (tensor == Tensor()) return {};
-    return base::refuse(ErrorKind::range, name,
-                        {"it is there, but nothing here makes use of it; leave it out."});
+    return base::refuse(ErrorKind::range, name, {"it is unused in this layer; remove it."});
   }
   if (tensor.heads() != want.heads || tensor.rows() != want.rows.count() ||
       tensor.cols() != want.cols.count()) {
@@ -194,7 +193,7 @@ constexpr Clash kClashes[] = {
      "mask_after_softmax to "
      "false."},
     {OptionId::hidden_heads, [](const Settings& s) { return s.heads < 64 && s.hiddenHeads >> s.heads != 0; },
-     "it names a head that is not there; use those from 0 to heads - 1."},
+     "it names a head that does not exist; use 0 to heads - 1."},
 };
 
 }  // namespace

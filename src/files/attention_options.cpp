@@ -135,7 +135,7 @@ struct Entry {
 constexpr Entry kOptions[] = {
     {"causal", "true: a query sees no key after its own position",
      [](const Setting& s, Options& o) { return setFlag(s, o.causal); }},
-    {"scale", "what scores are multiplied by; 1/√d where it is not given", setScale},
+    {"scale", "what scores are multiplied by (default 1/√d)", setScale},
     {"softcap", "c in c·tanh(s/c), after the scale and before the mask; 0: none",
      [](const Setting& s, Options& o) {
        return setReal(s, 0, FLT_MAX, "a number of 0 (none) or more", o.softcap);
@@ -157,7 +157,7 @@ constexpr Entry kOptions[] = {
        o.headsField = s.field;
        return setWhole(s, 1, "a whole number from 1 to 16777216", o.heads);
      }},
-    {"kv_heads", "of k and v, which divides heads; the packed layout takes heads where it is not given",
+    {"kv_heads", "of k and v, a divisor of heads (default in the packed layout: heads)",
      [](const Setting& s, Options& o) {
        o.kvHeadsField = s.field;
        return setWhole(s, 1, "a whole number from 1 to 16777216", o.kvHeads);

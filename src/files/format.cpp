@@ -38,7 +38,7 @@ Result<void> checkBegin(std::string_view bytes, Format format) {
     return base::refuse(
         ErrorKind::syntax, "file",
         {bytes.empty() ? "it is empty; expected an archive as numpy.savez writes it."
-                       : "it is no zip archive, which begins with \"PK\"; save it with numpy.savez."});
+                       : "it is not a zip archive, which begins with \"PK\"; save it with numpy.savez."});
   if (bytes.empty()) return base::refuse(ErrorKind::syntax, "file", {"it is empty; give tensors."});
   // A Python pickle begins with its protocol number; reading one would execute the program that it contains.
   if (bytes.size() > 1 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 && !isSafetensors(bytes))

@@ -233,8 +233,8 @@ Result<Stored> readNpy(std::string_view bytes, std::string_view name) {
                          std::string(tensor.type == Type::text ? "texts" : files::name(tensor.type)) +
                          " takes " + (want >= most ? "more bytes than any memory holds" : bytesText(want)) +
                          ", found " + bytesText(data.size()) +
-                         (data.size() < want ? "; it is cut off, or its header lies."
-                                             : "; its header lies, or another array follows.")});
+                         (data.size() < want ? "; it is cut off, or its header is corrupt."
+                                             : "; its header is corrupt, or another array follows.")});
   if (tensor.type != Type::text) {
     tensor.bytes = data;
     return tensor;

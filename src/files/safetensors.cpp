@@ -132,7 +132,7 @@ class SafetensorsHeader final : public nlohmann::json_sax<nlohmann::json> {
                                          shapeText({static_cast<std::int64_t>(offsets_[0]),
                                                     static_cast<std::int64_t>(offsets_[1])}) +
                                          " do not lie within the " + std::to_string(data_.size()) +
-                                         " bytes of data; the file is cut off, or its header lies.");
+                                         " bytes of data; the file is cut off, or its header is corrupt.");
     const std::optional<std::int64_t> count = checkedCount(shape_);
     const auto item = static_cast<std::uint64_t>(bytesOf(known->type));
     if (!count || static_cast<std::uint64_t>(*count) > std::uint64_t{1} << 59 ||
@@ -142,7 +142,7 @@ class SafetensorsHeader final : public nlohmann::json_sax<nlohmann::json> {
                       (!count || *count > std::int64_t{1} << 59
                            ? "more bytes than any memory holds"
                            : std::to_string(static_cast<std::uint64_t>(*count) * item) + " bytes") +
-                      ", and its data_offsets have " + std::to_string(size) + "; the header lies.");
+                      ", and its data_offsets have " + std::to_string(size) + "; the header is corrupt.");
     if (file.tensors.size() == kMostTensors)
       return fail(ErrorKind::memory,
                   "there are more than " + std::to_string(kMostTensors) + " tensors; give fewer.");
@@ -175,18 +175,18 @@ Result<void> checkWhole(const StoredFile& file, std::string_view data) {
                       before = std::to_string(end - data.data());
     if (tensor->bytes.data() < end)
       return base::refuse(ErrorKind::syntax, fieldOf(tensor->name),
-                          {"its bytes begin at " + at + " and overlap those before, which end at " + before +
-                           "; the header lies."});
+                          {"its data at " + at + " overlaps the previous tensor, which ends at " + before +
+                           "; the header is corrupt."});
     if (tensor->bytes.data() > end)
-      return base::refuse(
-          ErrorKind::syntax, fieldOf(tensor->name),
-          {"its bytes begin at " + at + ", and those before end at " + before + "; expected no hole."});
+      return base::refuse(ErrorKind::syntax, fieldOf(tensor->name),
+                          {"its data begins at " + at + ", and the previous tensor ends at " + before +
+                           "; expected no gap."});
     end = tensor->bytes.data() + tensor->bytes.size();
   }
   if (end != data.data() + data.size())
     return base::refuse(ErrorKind::syntax, "file",
                         {"its tensors take " + std::to_string(end - data.data()) + " bytes, found " +
-                         std::to_string(data.size()) + "; the header lies."});
+                         std::to_string(data.size()) + "; the header is corrupt."});
   if (const std::string* const name = repeatedName(file))
     return base::refuse(ErrorKind::syntax, fieldOf(*name), {"the header has it twice; give it once."});
   return {};
@@ -210,11 +210,11 @@ Result<StoredFile> readSafetensors(std::string_view bytes) {
         ErrorKind::syntax, "file",
         {"its header should take " + std::to_string(length) + " bytes, found " +
          std::to_string(bytes.size() - 8) +
-         (bytes[8 % bytes.size()] == '{' ? "; it is cut off." : "; it is no .safetensors file.")});
+         (bytes[8 % bytes.size()] == '{' ? "; it is cut off." : "; it is not a .safetensors file.")});
   const std::string_view text = bytes.substr(8, length);
   if (!text.starts_with('{'))
     return base::refuse(ErrorKind::syntax, "file",
-                        {"its header does not begin with \"{\"; it is no .safetensors file."});
+                        {"its header does not begin with \"{\"; it is not a .safetensors file."});
   SafetensorsHeader header(bytes.substr(8 + length));
   const bool isWhole =
       nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&header));

@@ -125,7 +125,7 @@ bool AnyCollector::take(std::uint64_t bits, Item kind) {
   if (isTensor_ && counts_.empty())
     return fail(ErrorKind::type, "its " + part_ + " is a single value; give a list.");
   if (depth_ == 0 && counts_.empty())
-    return fail(ErrorKind::type, "a single value is no tensor; give a list or an object.");
+    return fail(ErrorKind::type, "a single value is not a tensor; give a list or an object.");
   if (!counts_.empty()) {
     if (leaf_ == 0) leaf_ = counts_.size();
     if (leaf_ != counts_.size())

@@ -290,7 +290,7 @@ bool TensorsCollector::takeOption(const Scalar& scalar) {
   setting.field = "options." + option_;
   switch (scalar.kind) {
     case Scalar::Kind::null:
-      return fail(Error::Kind::type, setting.field, "null is no value; leave the option out.");
+      return fail(Error::Kind::type, setting.field, "null is not a value; leave the option out.");
     case Scalar::Kind::boolean: setting.kind = Setting::Kind::boolean; break;
     case Scalar::Kind::number: setting.kind = Setting::Kind::number; break;
     case Scalar::Kind::text: setting.kind = Setting::Kind::text; break;

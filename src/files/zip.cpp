@@ -152,7 +152,7 @@ Result<void> checkClaim(const Claim& claim) {
   if (claim.method == 0 && claim.packed != claim.size)
     return base::refuse(ErrorKind::syntax, fieldOf(claim.name),
                         {"it is not compressed, and yet has " + std::to_string(claim.packed) + " bytes for " +
-                         std::to_string(claim.size) + "; the directory lies."});
+                         std::to_string(claim.size) + "; the directory is corrupt."});
   return {};
 }
 
@@ -162,9 +162,9 @@ Result<void> checkApart(std::vector<std::pair<const Claim*, std::string_view>> f
   for (std::size_t i = 1; i < found.size(); ++i)
     if (found[i - 1].second.data() + found[i - 1].second.size() > found[i].second.data() ||
         found[i - 1].first->begin == found[i].first->begin)
-      return base::refuse(
-          ErrorKind::syntax, fieldOf(found[i].first->name),
-          {"its bytes overlap those of " + inQuotes(found[i - 1].first->name) + "; the directory lies."});
+      return base::refuse(ErrorKind::syntax, fieldOf(found[i].first->name),
+                          {"its bytes overlap those of " + inQuotes(found[i - 1].first->name) +
+                           "; the directory is corrupt."});
   base::sort(found, [](const auto& a, const auto& b) { return a.first->name < b.first->name; });
   for (std::size_t i = 1; i < found.size(); ++i)
     if (found[i - 1].first->name == found[i].first->name)
@@ -221,7 +221,7 @@ Result<std::vector<ZipEntry>> readZip(std::string_view bytes, std::string_view s
     }
     if (crc32(entry.bytes) != claim->check)
       return base::refuse(ErrorKind::syntax, fieldOf(claim->name),
-                          {"its check-sum does not fit; it is damaged."});
+                          {"its checksum does not match; it is damaged."});
     entries.push_back(std::move(entry));
   }
   return entries;

@@ -290,9 +290,8 @@ std::string fish(const CLI::App& program) {
 
 void addManual(CLI::App& program) {
   program.add_flag("--man", "Print the manual page, for man -l -");
-  program.add_option("--completion", "Print what completes the words of this program, for bash, zsh or fish")
-      ->type_name("SHELL");
-  program.add_flag("--licenses", "Print the licences of what others made in this program");
+  program.add_option("--completion", "Print the completion script for bash, zsh or fish")->type_name("SHELL");
+  program.add_flag("--licenses", "Print the licences of the software by others in this program");
 }
 
 std::string manual(const CLI::App& program, std::string_view version) {

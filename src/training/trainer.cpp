@@ -74,7 +74,7 @@ void Trainer::stop(const char* what) {
   }
   stopped_ =
       base::refuse(Error::Kind::range, "train_rate",
-                   {"at step ", bad, " the ", what, " was no finite number, so the run went back to step ",
+                   {"at step ", bad, " the ", what, " was not a finite number, so the run went back to step ",
                     steps_, "; use a lower rate than ", base::shortest(setup_.rate), " and begin anew."})
           .error();
   done_ = 0, measuring_.isOn = false;

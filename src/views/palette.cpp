@@ -171,7 +171,7 @@ class PalettePanel {
     float y = origin.y + 4;
     if (count() == 0) {
       paragraph({list, c_.fonts.text, c_.palette.muted}, box_.x + kPad, y + 16, box_.width - 2 * kPad,
-                late<"Nothing has these words; try fewer, or others.">());
+                late<"Nothing matches; try fewer words, or others.">());
       y = origin.y + 60;
     }
     for (std::size_t i = 0; i < p_.findings.shown.size(); ++i) {

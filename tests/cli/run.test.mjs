@@ -91,7 +91,7 @@ test('what a killed run has left is said, and neither used nor deleted', () => {
   const out = join(folder, 'result.json'), old = `${out}.part999999999`, live = `${out}.part${process.pid}`, other = `${out}.partial`;
   for (const path of [old, live, other]) writeFileSync(path, '{');
   const {status, stderr} = attn('run', file(layer()), '--out', out);
-  assert.deepEqual([status, stderr], [0, `attn: ${old} was left by a run that was killed; it is incomplete and can be deleted.\n`]);
+  assert.deepEqual([status, stderr], [0, `attn: ${old} was left behind by an interrupted run; it is incomplete and can be deleted.\n`]);
   for (const path of [old, live, other]) assert.equal(readFileSync(path, 'utf8'), '{');
 });
 

@@ -74,7 +74,7 @@ test('a rate that blows up stops at the first number that is not finite, and wha
   const out = join(folder, 'blown.json');
   const done = attn('train', '--task', 'tags', '--set', 'optimizer=sgd', 'rate=1000', 'layer_norm=false', '--out', out);
   assert.equal(done.status, 1);
-  assert.match(done.stderr, /^attn: train_rate: at step \d+ the \w+ was no finite number, so the run went back to step \d+; use a lower rate than 1000 and begin anew\.\n$/);
+  assert.match(done.stderr, /^attn: train_rate: at step \d+ the \w+ was not a finite number, so the run went back to step \d+; use a lower rate than 1000 and begin anew\.\n$/);
   assert.ok(JSON.parse(readFileSync(out, 'utf8')).unembedding.data.every(Number.isFinite));
 });
 

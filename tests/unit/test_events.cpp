@@ -272,7 +272,7 @@ TEST_CASE("events: every page is drawn in windows of any size") {
   }
 }
 
-TEST_CASE("events: that old steps of undo were let go is said once, in plain words") {
+TEST_CASE("events: that old steps of undo were dropped is said once, in plain words") {
   RandomInput hand(7);
   app::App& app = hand.app();
   app.setEmbed({"arcs,heads", ""});
@@ -288,7 +288,7 @@ TEST_CASE("events: that old steps of undo were let go is said once, in plain wor
   fill(0, 20);
   CHECK(app.notice() == "");
   fill(20, 160);
-  CHECK(app.notice().find("oldest steps were let go") != std::string::npos);
+  CHECK(app.notice().find("oldest steps were dropped") != std::string::npos);
   app.notify("Something else.", false);
   fill(160, 165);
   CHECK(app.notice() == "Something else.");

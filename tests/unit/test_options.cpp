@@ -536,7 +536,7 @@ TEST_CASE("options: W_O of another width, and none") {
 
 TEST_CASE("options: how rotary positions turn") {
   CHECK(tried(OptionId::rotary_dims, 3.0) ==
-        "rotary_dims: 3 columns are no pairs; use an even number, or 0 for all.");
+        "rotary_dims: 3 columns do not form pairs; use an even number, or 0 for all.");
   CHECK(tried(OptionId::rotary_base, 1.0) == "rotary_base: 1 is too small; use 1.001 to 1000000000.");
   CHECK(tried(OptionId::rotary_factor, 0.0) == "rotary_factor: 0 is too small; use 0.01 to 1000.");
   CHECK(tried(OptionId::rotary_pairs, std::string("llama")) ==

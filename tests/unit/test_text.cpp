@@ -556,7 +556,7 @@ TEST_CASE("text: options that contradict each other, or what is there") {
         "\"softmax\", or "
         "mask_after_softmax to false.");
   CHECK(more("\"hidden_heads\": [2]") ==
-        "hidden_heads: it names a head that is not there; use those from 0 to heads - 1.");
+        "hidden_heads: it names a head that does not exist; use 0 to heads - 1.");
   CHECK(more("\"hidden_heads\": [0.5]") ==
         "hidden_heads[0]: 0.5 is not a whole number that can be used; use small ones.");
   CHECK(more("\"hidden_heads\": []") == "accepted");

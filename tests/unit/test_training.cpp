@@ -479,7 +479,7 @@ TEST_CASE("training: a rate that blows up stops the run at the first number that
   trainer->run(100);
   REQUIRE(trainer->stopped());
   CHECK(trainer->stopped()->field == "train_rate");
-  CHECK(trainer->stopped()->message().find("no finite number") != std::string::npos);
+  CHECK(trainer->stopped()->message().find("not a finite number") != std::string::npos);
   CHECK(trainer->stopped()->message().find("use a lower rate than 1000") != std::string::npos);
   CHECK(trainer->steps() < 100);
   for (const float n : trainer->numbers()) REQUIRE(std::isfinite(n));

@@ -129,7 +129,7 @@ TEST_CASE("validate: scores and positions that do not go together") {
       "position: sinusoidal positions are added to x, which this layer does not have; use rotary or alibi.");
   layer.spec.position = Position::rotary;
   CHECK(refusal(layer) ==
-        "headDim: 3 columns are no pairs, which rotary positions turn; use an even number.");
+        "headDim: 3 columns do not form pairs, which rotary positions rotate; use an even number.");
   layer = test::withScore(layer, Score::additive, random);
   CHECK(refusal(layer) ==
         "position: rotary turns dot products, and the additive score has none; use the score dot, scaled, "
@@ -139,9 +139,9 @@ TEST_CASE("validate: scores and positions that do not go together") {
   odd.spec.position = Position::rotary, odd.spec.rotary.dims = 2;
   CHECK(refusal(odd) == "accepted");
   odd.spec.rotary.dims = 1;
-  CHECK(
-      refusal(odd) ==
-      "rotary.dims: 1 columns are no pairs, which rotary positions turn; use an even number, or 0 for all.");
+  CHECK(refusal(odd) ==
+        "rotary.dims: 1 columns do not form pairs, which rotary positions rotate; use an even number, or 0 "
+        "for all.");
   odd.spec.rotary.dims = 2, odd.spec.rotary.base = 1.0f;
   CHECK(refusal(odd) == "rotary.base: 1 is out of range; use 10000, or another number above 1.");
   odd.spec.rotary.base = 10000.0f, odd.spec.rotary.factor = 0.0f;

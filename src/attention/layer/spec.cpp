@@ -144,10 +144,10 @@ Result<void> checkPosition(const Spec& spec, const Inputs& in, Room room) {
       return base::refuse(
           Error::Kind::range, "rotary.dims",
           {checks::text(spec.rotary.dims) +
-           " columns are no pairs, which rotary positions turn; use an even number, or 0 for all."});
+           " columns do not form pairs, which rotary positions rotate; use an even number, or 0 for all."});
     return base::refuse(Error::Kind::range, "headDim",
                         {checks::text(spec.headDim) +
-                         " columns are no pairs, which rotary positions turn; use an even number."});
+                         " columns do not form pairs, which rotary positions rotate; use an even number."});
   }
   if (!(std::isfinite(spec.rotary.base) && spec.rotary.base > 1.0f)) {
     return base::refuse(

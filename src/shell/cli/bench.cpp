@@ -92,31 +92,31 @@ void bench(const BenchArguments& a) {
 
 void addBench(CLI::App& attn) {
   const auto arguments = std::make_shared<BenchArguments>();
-  CLI::App& command = *attn.add_subcommand("bench", "Measure how long a layer takes here, with each kernel");
-  command.add_option("--heads", arguments->heads, "Of queries, keys and values; 12 where it is not given")
+  CLI::App& command = *attn.add_subcommand("bench", "Measure how fast each kernel computes a layer here");
+  command.add_option("--heads", arguments->heads, "Heads of queries, keys and values (default 12)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--tokens", arguments->tokens, "Queries, and as many keys; 1024 where it is not given")
+  command.add_option("--tokens", arguments->tokens, "Queries, and as many keys (default 1024)")
       ->type_name("N")
       ->check(CLI::Range(1, 32768));
-  command.add_option("--columns", arguments->columns, "Of each head; 64 where it is not given")
+  command.add_option("--columns", arguments->columns, "Columns of each head (default 64)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   command
-      .add_option("--threads", arguments->threads,
-                  "That share the work; 0: as many as there are cores; 1 where it is not given")
+      .add_option("--threads", arguments->threads, "Threads that share the work; 0: one per core (default 1)")
       ->type_name("N")
       ->check(CLI::Range(0, 256));
-  command.add_option("--seconds", arguments->seconds, "For each kernel, 0.5 where it is not given")
+  command.add_option("--seconds", arguments->seconds, "Seconds for each kernel (default 0.5)")
       ->type_name("S")
       ->check(CLI::Range(0.0, 3600.0));
-  command.add_option("--kernel", arguments->kernel, "One of them alone: " + kernelList())->type_name("NAME");
+  command.add_option("--kernel", arguments->kernel, "Measure only this kernel: " + kernelList())
+      ->type_name("NAME");
   command.add_flag("--causal", arguments->causal, "With the causal mask");
   command.add_flag("--weights", arguments->weights, "Store the weights too");
-  command.add_flag("--json", arguments->json, "Print an object a line");
+  command.add_flag("--json", arguments->json, "Print one JSON object per line");
   command.footer(
-      "Each line has the median of the times of one call, and what it comes to in multiplications and "
-      "additions.\nExamples:\n  attn bench\n  attn bench --heads 32 --tokens 4096 --columns 128 --causal "
+      "Each line has the median time of one call, and the GFLOP/s that it amounts to.\nExamples:\n  attn "
+      "bench\n  attn bench --heads 32 --tokens 4096 --columns 128 --causal "
       "--threads 0\nExit status: 0 done, 1 not enough memory, 2 wrong use.");
   command.callback([arguments] { bench(*arguments); });
 }

@@ -46,7 +46,7 @@ int start(int argc, char** argv) {
     output.finish(output.put(words.str()));
     return 0;
   } catch (const CLI::ParseError& error) {
-    throw Failure{kWrongUse, std::string(error.what()) + "; attn --help tells more."};
+    throw Failure{kWrongUse, std::string(error.what()) + "; see attn --help."};
   }
   if (!manual.empty()) {
     Output output("-");
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   try {
     return cli::start(argc, argv);
   } catch (const cli::Failure& thrown) { failure = thrown; } catch (const std::bad_alloc&) {
-    failure = {cli::kBadData, "There is not enough memory; give smaller tensors, or ask for fewer outputs."};
+    failure = {cli::kBadData, "Out of memory; give smaller tensors, or ask for fewer outputs."};
   } catch (const std::exception& error) {
     failure = {cli::kBadData, std::string("Something failed: ") + error.what() + "."};
   }

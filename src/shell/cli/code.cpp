@@ -37,14 +37,15 @@ void addCode(CLI::App& attn) {
                   "A state or tensors, or - for standard input: " + files::formatList())
       ->type_name("")
       ->required();
-  command.add_option("--as", arguments->language, "numpy (the default), torch, jax or latex")
+  command.add_option("--as", arguments->language, "The language: numpy (default), torch, jax or latex")
       ->type_name("LANGUAGE");
-  command.add_option("--out", arguments->out, "The file to write; standard output where it is not given")
+  command.add_option("--out", arguments->out, "The file to write (default: standard output)")
       ->type_name("OUT");
   addWhich(command, arguments->which);
   command.footer(
       "Examples:\n  attn code board.json --as torch --out layer.py\n  attn code layer.npz | python3 -i "
-      "-\nThe program leaves its result in output: [heads, tokens, columns], or that of W_O.\nExit status: 0 "
+      "-\nThe program leaves its result in the variable output: [heads, tokens, columns], or the product "
+      "with W_O.\nExit status: 0 "
       "done, 1 bad data, 2 wrong use.");
   command.callback([arguments] { code(*arguments); });
 }

@@ -85,15 +85,12 @@ void addConvert(CLI::App& attn) {
   command.add_option("OUT", arguments->out, "The file to write, or - for JSON to standard output")
       ->type_name("")
       ->required();
-  command
-      .add_option("--only", arguments->only,
-                  "The tensors to write, such as q,weights; all where it is not given")
+  command.add_option("--only", arguments->only, "The tensors to write, such as q,weights (default: all)")
       ->type_name("a,b,...");
-  command.add_flag("--state", arguments->isState,
-                   "Write a state of the playground, of the layer that the tensors are");
+  command.add_flag("--state", arguments->isState, "Write the layer as a state, to be opened on the board");
   command
       .add_option("--prefix", arguments->prefix,
-                  "With --state: what the names of the tensors begin with, where a file has several layers")
+                  "With --state: the prefix of the tensor names, if a file has several layers")
       ->type_name("NAME");
   command.footer(kHelp);
   command.callback([arguments] { convert(*arguments); });

@@ -38,7 +38,8 @@ void sayLeftovers(const fs::path& target) {
     if (!isPart || ::kill(static_cast<pid_t>(std::atol(name.c_str() + begin.size())), 0) == 0 ||
         errno != ESRCH)
       continue;
-    std::fprintf(stderr, "attn: %s was left by a run that was killed; it is incomplete and can be deleted.\n",
+    std::fprintf(stderr,
+                 "attn: %s was left behind by an interrupted run; it is incomplete and can be deleted.\n",
                  base::printable(entry.path().string()).c_str());
   }
 }
@@ -62,8 +63,7 @@ std::string readText(const std::string& path, bool isAnything) {
   const bool isRegular = !isStandard && fs::is_regular_file(path, none);
   const std::uintmax_t size = isRegular ? fs::file_size(path, none) : 0;
   std::string text;
-  const Failure tooLarge{kBadData,
-                         path + ": it is too large for the memory that is free; give smaller tensors."};
+  const Failure tooLarge{kBadData, path + ": it does not fit into the free memory; give smaller tensors."};
   if (size > most) throw tooLarge;
   text.reserve(size + 1);
   char piece[1 << 16];

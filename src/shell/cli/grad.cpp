@@ -47,7 +47,7 @@ files::GradientRequest requestOf(GradArguments& arguments) {
     auto setting = files::settingFrom(word);
     if (!setting)
       throw Failure{kWrongUse,
-                    "--set " + word + ": it is not of the form key=value; use causal=true or the like."};
+                    "--set " + word + ": it is not of the form key=value; use, for example, causal=true."};
     request.settings.push_back(std::move(*setting));
   }
   if (!arguments.by.empty()) request.by = required(files::gradientInputsFrom(arguments.by));
@@ -71,9 +71,9 @@ void grad(GradArguments& arguments) {
 }
 
 constexpr const char* kGradHelp =
-    "IN is a file as attn run takes it. The gradients are those of a number L, of which the file says\n"
-    "  d_output      the gradient by the output, in the shape that attn run writes\n"
-    "  d_weights     the gradient by the weights, alone or beside d_output\n"
+    "IN is a file as attn run takes it. The gradients are those of a scalar L, for which the file gives\n"
+    "  d_output      the gradient of L by the output, in the shape that attn run writes\n"
+    "  d_weights     the gradient of L by the weights, alone or besides d_output\n"
     "or of one cell of any step, named by --target weights[0,3,2]: head, row and column, from 0; of a batch "
     "its entry\n"
     "comes first. Inputs of a layer are q, k, v, or x, x_kv, w_q, w_k, w_v, w_o, b_q …; and w_a, u_a, v_a, "
@@ -90,14 +90,13 @@ void addGrad(CLI::App& attn) {
   const auto arguments = std::make_shared<GradArguments>();
   CLI::App& command = *attn.add_subcommand("grad", "Compute gradients of an attention layer");
   command.add_option("IN", arguments->in, "The file to read, .json")->type_name("");
-  command
-      .add_option("--out", arguments->out, "The file to write, .json; standard output where it is not given")
+  command.add_option("--out", arguments->out, "The file to write, .json (default: standard output)")
       ->type_name("OUT");
   command
       .add_option("--wrt", arguments->by,
-                  "The inputs to differentiate by: q,k,v, or x and its weights where they are not given")
+                  "The inputs to differentiate by (default: q,k,v, or x and its weights)")
       ->type_name("a,b,...");
-  command.add_option("--target", arguments->target, "The cell whose gradient it is, such as weights[0,3,2]")
+  command.add_option("--target", arguments->target, "The cell to differentiate, such as weights[0,3,2]")
       ->type_name("CELL");
   command.add_option("--set", arguments->settings, "Options that replace those of the file")
       ->type_name("key=value ...")

@@ -32,7 +32,7 @@ void addInfo(CLI::App& attn) {
   command
       .add_option("FILE", *path,
                   "The file to read, or - for standard input: " + files::formatList() +
-                      "; what can compute here where it is not given")
+                      "; without it, print the version and the kernels that can run here")
       ->type_name("");
   command.footer(
       "Examples:\n  attn info model.safetensors\n  attn info board.json          every tensor of a state, "

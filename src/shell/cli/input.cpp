@@ -72,13 +72,11 @@ files::Format formatToWrite(const std::string& argument, const std::string& path
 
 void addWhich(CLI::App& command, Which& which) {
   command
-      .add_option("--prefix", which.prefix,
-                  "What the names of the tensors begin with, where a file has several layers")
+      .add_option("--prefix", which.prefix, "The prefix of the tensor names, if a file has several layers")
       ->type_name("NAME");
   command
       .add_option("--layer", which.layer,
-                  "Of several layers, or entries of a batch, this one, counted from 0; the one that the "
-                  "state shows where it is not given")
+                  "Which layer, or entry of a batch, counted from 0 (default: the one that the state shows)")
       ->type_name("N");
 }
 

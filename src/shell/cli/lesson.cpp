@@ -138,19 +138,18 @@ void lesson(const LessonArguments& arguments) {
 void addLesson(CLI::App& attn) {
   const auto arguments = std::make_shared<LessonArguments>();
   CLI::App& command = *attn.add_subcommand(
-      "lesson", "Hold lessons against the board: every check, solution, prediction and place");
+      "lesson", "Verify lessons on the board: every check, solution, prediction and place");
   command
       .add_option("FILE", arguments->files,
                   "Lesson files, or folders of them (index.json, schema.json and glossaries are left out)")
       ->type_name("")
       ->required();
-  command.add_flag(
-      "--index", arguments->index,
-      "Write the list of the lessons, index.json, in the order of the files, and check nothing else");
-  command.add_flag("--quiet", arguments->quiet, "Say only what is wrong");
+  command.add_flag("--index", arguments->index,
+                   "Print the list of lessons, index.json, in the order of the files, and check nothing");
+  command.add_flag("--quiet", arguments->quiet, "Print only what is wrong");
   command.footer(
-      "Examples:\n  attn lesson query.json\n  attn lesson --quiet web/lessons\nExit status: 0 all is true, 1 "
-      "something is wrong, 2 wrong use.");
+      "Examples:\n  attn lesson query.json\n  attn lesson --quiet web/lessons\nExit status: 0 nothing is "
+      "wrong, 1 something is, 2 wrong use.");
   command.callback([arguments] { lesson(*arguments); });
 }
 

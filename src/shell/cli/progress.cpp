@@ -36,10 +36,10 @@ void Progress::show(double done, double all) {
     bar_.show(static_cast<std::int64_t>(share * parts), parts, words);
   } else if (!isSaid_ && left > isLong) {
     isSaid_ = true;
-    std::fprintf(
-        stderr,
-        "attn: This takes about %s: %.1e multiply-adds. Ctrl-C ends it; nothing is written before the end.\n",
-        durationText(left).c_str(), all);
+    std::fprintf(stderr,
+                 "attn: This takes about %s: %.1e multiply-adds. Ctrl-C stops it; nothing is written before "
+                 "it is done.\n",
+                 durationText(left).c_str(), all);
   }
 }
 

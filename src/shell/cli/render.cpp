@@ -65,22 +65,25 @@ void addRender(CLI::App& attn) {
       ->type_name("")
       ->required();
   command
-      .add_option(
-          "-o,--out", arguments->out,
-          "The file to write, which ends in .svg or .png; SVG on standard output where it is not given")
+      .add_option("-o,--out", arguments->out,
+                  "The file to write, .svg or .png (default: SVG to standard output)")
       ->type_name("OUT");
-  command.add_option("--what", arguments->what, "weights (the default, of one head), heads, arcs or board")
+  command
+      .add_option("--what", arguments->what,
+                  "What to draw: weights of one head (default), heads, arcs or board")
       ->type_name("WHAT");
-  command.add_option("--style", arguments->style, "print (the default), light or dark")->type_name("STYLE");
-  command.add_option("--scale", arguments->scale, "How much larger, 0.1 to 20")->type_name("S");
+  command.add_option("--style", arguments->style, "The style: print (default), light or dark")
+      ->type_name("STYLE");
+  command.add_option("--scale", arguments->scale, "Magnification, 0.1 to 20")->type_name("S");
   command.add_option("--head", arguments->head, "The head, counted from 0")->type_name("N");
   command
       .add_option("--with", arguments->with,
-                  "Of labels, numbers, bar, caption, sums and clear (no background) those that it has, or "
-                  "none; the first four where it is not given")
+                  "What the figure has, of labels, numbers, bar, caption, sums and clear (no background), or "
+                  "none (default: the first four)")
       ->type_name("PARTS");
   command
-      .add_option("--colors", arguments->colors, "Of the weights: own (those of the style), cividis or grey")
+      .add_option("--colors", arguments->colors,
+                  "The colour map of the weights: own (that of the style), cividis or grey")
       ->type_name("MAP");
   addWhich(command, arguments->which);
   command.footer(

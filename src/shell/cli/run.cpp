@@ -51,7 +51,7 @@ files::RunRequest requestOf(RunArguments& arguments) {
     auto setting = files::settingFrom(word);
     if (!setting)
       throw Failure{kWrongUse,
-                    "--set " + word + ": it is not of the form key=value; use causal=true or the like."};
+                    "--set " + word + ": it is not of the form key=value; use, for example, causal=true."};
     request.settings.push_back(std::move(*setting));
   }
   if (!arguments.outputs.empty()) {
@@ -157,16 +157,16 @@ constexpr const char* kRunHelp =
     "true}}\n"
     "Shapes are [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns]; packed,\n"
     "[batch, tokens, heads * columns]. A \"dtype\" of \"float16\" rounds the numbers to 16 bits first.\n"
-    "Beside q, k and v there may be\n"
+    "Besides q, k and v there may be\n"
     "  mask          boolean (true: takes part) or numbers to be added, with \"-inf\" to mask; broadcast "
     "from the\n"
     "                right to [batch, heads, queries, keys]; keys beyond its last column are masked\n"
     "  past_k past_v put before k and v; positions then count from their length\n"
-    "  key_lengths   one a batch: keys beyond are padding; without past_k the last query stands at the last "
-    "key\n"
+    "  key_lengths   one per batch entry: keys beyond are padding; without past_k the last query is at the "
+    "last key\n"
     "  w_a u_a v_a   of the scores general and additive: [heads, columns, columns] and, for v_a, [heads, "
     "columns]\n"
-    "and, each [rows, columns], as block_seed and segment_seed make it where it is not given,\n"
+    "and, each [rows, columns], drawn from block_seed and segment_seed if not given,\n"
     "  gamma_1 delta_1 w_1 b_1 w_2 b_2 gamma_2 delta_2           of the block of the Transformer\n"
     "  token_w token_b token_query segment_w segment_b segment_query  of hierarchical attention\n"
     "Options, in the file or by --set:\n";
@@ -177,8 +177,8 @@ constexpr const char* kOutputsHelp =
     "  softcapped    after the soft cap (1)\n"
     "  masked        after the mask (2)\n"
     "  weights       after the softmax (3)\n"
-    "  present_k present_v  past and new ones together\n"
-    "and around the layer (where q, k and v are given, the heads of q side by side stand for the tokens)\n"
+    "  present_k present_v  past and new keys or values together\n"
+    "and around the layer (if q, k and v are given, the concatenated heads of q serve as tokens)\n"
     "  block:STAGE   of the block of the Transformer; STAGE is attention, dropout_1, residual_1, norm_1, "
     "hidden_raw,\n"
     "                hidden, feed_forward, dropout_2, residual_2 or norm_2\n"
@@ -195,13 +195,12 @@ void addRun(CLI::App& attn) {
       .add_option("IN", arguments->in, "The file to read, or - for standard input: " + files::formatList())
       ->type_name("");
   command
-      .add_option(
-          "--out", arguments->out,
-          "The file to write, of one of these kinds; JSON to standard output where it is not given, or -")
+      .add_option("--out", arguments->out,
+                  "The file to write, of one of these formats (default, or -: JSON to standard output)")
       ->type_name("OUT");
   command
       .add_option("--prefix", arguments->prefix,
-                  "What the names of the tensors begin with, where a file has several layers")
+                  "The prefix of the tensor names, if a file has several layers")
       ->type_name("NAME");
   command.add_option("--set", arguments->settings, "Options that replace those of the file")
       ->type_name("key=value ...")

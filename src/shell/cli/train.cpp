@@ -83,7 +83,7 @@ training::Setup setupOf(const TrainArguments& arguments) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos)
       throw Failure{kWrongUse,
-                    "--set " + word + ": it is not of the form key=value; use d_model=32 or the like."};
+                    "--set " + word + ": it is not of the form key=value; use, for example, d_model=32."};
     set(word.substr(0, equals), valueOf(word.substr(equals + 1)));
   }
   return settings.training;
@@ -198,16 +198,16 @@ void train(const TrainArguments& arguments) {
 }
 
 constexpr const char* kTrainHelp =
-    "Tasks: tags, previous, induction, reverse, most_frequent, sort, translate. Each brings settings that "
-    "learn it well;\n"
+    "Tasks: tags, previous, induction, reverse, most_frequent, sort, translate. Each comes with settings "
+    "that learn it well;\n"
     "--set replaces some of them: layers, heads, d_model, feed_forward, layer_norm, residual, causal, "
     "position, score,\n"
     "normalizer, optimizer (sgd, momentum, adam), rate, batch, dropout.\n"
-    "--json prints an object a line: {\"step\", \"loss\", \"accuracy\", \"held_out\": {\"loss\", "
+    "--json prints one object per line: {\"step\", \"loss\", \"accuracy\", \"held_out\": {\"loss\", "
     "\"accuracy\"}, \"gradient_norm\"},\n"
-    "at each measure of what is held out; the last one is of the last step, and a loss that is no finite "
-    "number is null.\n"
-    "The same seed and kernel give the same run, bit for bit. Ctrl-C ends it and keeps what was learned.\n"
+    "at each evaluation on held-out data; the last one is of the last step, and a loss that is not finite is "
+    "null.\n"
+    "The same seed and kernel give the same run, bit for bit. Ctrl-C stops it and keeps what was learned.\n"
     "Exit status: 0 done, 1 interrupted, or a number that is not finite, 2 wrong use.";
 
 }  // namespace
@@ -215,25 +215,25 @@ constexpr const char* kTrainHelp =
 void addTrain(CLI::App& attn) {
   const auto arguments = std::make_shared<TrainArguments>();
   CLI::App& command = *attn.add_subcommand("train", "Train a small Transformer on a task");
-  command.add_option("--task", arguments->task, "What it learns; tags where it is not given")
-      ->type_name("NAME");
-  command.add_option("--steps", arguments->steps, "How many; 1000 where it is not given")
+  command.add_option("--task", arguments->task, "The task (default tags)")->type_name("NAME");
+  command.add_option("--steps", arguments->steps, "Training steps (default 1000)")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000'000));
   command
       .add_option("--seed", arguments->seed,
-                  "Of weights, batches and what is held out; 7 where it is not given")
+                  "Seed of the weights, the batches and what is held out (default 7)")
       ->type_name("N");
   command.add_option("--set", arguments->settings, "Options of the model and the optimiser")
       ->type_name("key=value ...")
       ->expected(1, -1);
   command
-      .add_option("--out", arguments->out,
-                  "The file for the weights: " + files::formatList() + ", or - for JSON to standard output")
+      .add_option(
+          "--out", arguments->out,
+          "The file to write the weights to: " + files::formatList() + ", or - for JSON to standard output")
       ->type_name("OUT");
   command.add_option("--kernel", arguments->kernel, "The instruction set: " + kernelList())
       ->type_name("NAME");
-  command.add_flag("--json", arguments->json, "Print how it goes, an object a line");
+  command.add_flag("--json", arguments->json, "Print the progress, one JSON object per line");
   command.footer(kTrainHelp);
   command.callback([arguments] { train(*arguments); });
 }

@@ -252,7 +252,7 @@ class GuideList {
     for (const LessonKind kind :
          {LessonKind::lesson, LessonKind::puzzle, LessonKind::question, LessonKind::example})
       isAny = foundOf(kind) || isAny;
-    if (!isAny) said(late<"Nothing has these words; try fewer, or clear the search.">());
+    if (!isAny) said(late<"Nothing matches; try fewer words, or clear the search.">());
   }
 
   struct Hit {
