@@ -108,7 +108,7 @@ for (const [how, ...settings] of [['every key'], ['earlier keys', '--set', 'caus
     child.stderr.on('data', (piece) => said += piece);
     const ended = new Promise((done) => child.on('exit', (status, by) => done(by ?? status)));
     await until('what is said', () => said.includes('\n') || child.exitCode !== null);
-    assert.match(said, /^attn: This takes about \d+ (minute|hour|day)s?: \d\.\de\+12 multiply-adds\. Ctrl-C ends it; nothing is written before the end\.\n$/);
+    assert.match(said, /^attn: This takes about \d+ (minute|hour|day)s?: \d\.\de\+12 multiply-adds\. Ctrl-C stops it; nothing is written before it is done\.\n$/);
     assert.equal(said.includes(settings.length > 0 ? '1.0e+12' : '2.0e+12'), true, said);
     child.kill('SIGINT');
     assert.equal(await ended, 'SIGINT');
