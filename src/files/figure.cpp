@@ -211,9 +211,16 @@ std::uint32_t pixelOf(const Rgb& color) {
   return part(0) | part(1) << 8 | part(2) << 16 | 0xff000000u;
 }
 
-/// Draws the cells of one head, with numbers where they fit.
-void cells(Drawing& out, const Look& look, const Weights& w, int head, double x, double y, double cell,
-           bool hasNumbers) {
+/// The weights of one head as a matrix whose top left corner is at x and y; `cell` is the size of a weight.
+struct Matrix {
+  const Weights& w;
+  int head;
+  double x, y, cell;
+};
+
+/// Draws the cells of a matrix, with their numbers if these fit.
+void cells(Drawing& out, const Look& look, const Matrix& matrix, bool hasNumbers) {
+  const auto& [w, head, x, y, cell] = matrix;
   const bool isImage = static_cast<std::int64_t>(w.rows) * w.cols > kMostShapes;
   std::vector<std::uint32_t> pixels;
   for (int i = 0; i < w.rows; ++i)
@@ -273,12 +280,14 @@ void colorBar(Drawing& out, const Look& look, double x, double y, double height)
 }
 
 /// Draws the sum of each row of weights beside it.
-void rowSums(Drawing& out, const Look& look, const Weights& w, int head, double x, double y, double cell) {
-  out.text(x + 18, y - 8, "Σ", 12, look.muted, Anchor::middle);
+void rowSums(Drawing& out, const Look& look, const Matrix& matrix) {
+  const auto& [w, head, x, y, cell] = matrix;
+  const double middle = x + w.cols * cell + 24;
+  out.text(middle, y - 8, "Σ", 12, look.muted, Anchor::middle);
   for (int i = 0; i < w.rows; ++i) {
     double sum = 0;
     for (int j = 0; j < w.cols; ++j) sum += static_cast<double>(w.at(head, i, j));
-    out.text(x + 18, y + (i + 0.5) * cell + 3.6, look.number(sum), 10, look.muted, Anchor::middle).isMono =
+    out.text(middle, y + (i + 0.5) * cell + 3.6, look.number(sum), 10, look.muted, Anchor::middle).isMono =
         true;
   }
 }
@@ -314,12 +323,13 @@ Drawing weightsFigure(const Weights& w, const StateTensors& tensors, const Figur
       out.text(left - 8, top + (i + 0.5) * cell + size * 0.35, w.queries[static_cast<std::size_t>(i)], size,
                look.ink, Anchor::end);
   }
-  cells(out, look, w, options.head, left, top, cell, hasNumbers);
+  const Matrix matrix{w, options.head, left, top, cell};
+  cells(out, look, matrix, hasNumbers);
   out.text(left + width / 2, top + height + 22, look.said("key"), 12, look.muted, Anchor::middle);
   out.text(kMargin + 8, top + height / 2, look.said("query"), 12, look.muted, Anchor::middle).angle = -90;
   double right = left + width;
   const double overhang = hasLabels ? widest({w.keys.back()}, size) * 0.71 - cell / 2 + 10 : 0.0;
-  if (hasSums) rowSums(out, look, w, options.head, right + 6, top, cell), right += 42;
+  if (hasSums) rowSums(out, look, matrix), right += 42;
   if (options.bar) {
     const double bar = std::max(right + (hasSums ? 12 : 24), left + width + overhang);
     colorBar(out, look, bar, top, height);
@@ -348,7 +358,7 @@ Drawing headsFigure(const Weights& w, const StateTensors& tensors, const FigureO
   for (int h = 0; h < w.heads; ++h) {
     const double x = kMargin + h % across * (width + 24), y = kMargin + 50 + h / across * (height + 40);
     out.text(x, y - 8, look.said(joined({"head ", h + 1})), 12, look.muted);
-    cells(out, look, w, h, x, y, cell, false);
+    cells(out, look, {w, h, x, y, cell}, false);
   }
   double right = kMargin + across * (width + 24) - 24;
   if (options.bar) colorBar(out, look, right + 24, kMargin + 50, height), right += 24 + 56;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "base/sentence.h"
 #include "base/sort.h"
@@ -27,10 +28,10 @@ using document::Choices;
 using document::State;
 using ErrorKind = Error::Kind;
 
-constexpr int kMostListed = 60;    ///< tensors in one list of choices
-constexpr int kMostEntries = 200;  ///< items of a batch, and heads
-constexpr int kRandomTokens = 6;   ///< number of random tokens where the file does not determine it
-constexpr int kTableRows = 8;      ///< rows taken from an embedding table
+constexpr int kMostListed = 60;             ///< tensors in one list of choices
+constexpr std::int64_t kMostEntries = 200;  ///< items of a batch, and heads
+constexpr int kRandomTokens = 6;            ///< number of random tokens where the file does not determine it
+constexpr int kTableRows = 8;               ///< rows taken from an embedding table
 
 bool isOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -90,6 +91,29 @@ void swapMiddle(Array& array) {
                     out.begin() + ((b * heads + h) * rows + r) * cols);
   array.values = std::move(out);
   std::swap(array.shape[1], array.shape[2]);
+}
+
+/// Keeps one entry of the first axis, which goes.
+void keepEntry(Array& array, std::int64_t entry) {
+  const auto size =
+      static_cast<std::ptrdiff_t>(array.values.size()) / std::max<std::int64_t>(array.shape[0], 1);
+  const auto begin = array.values.begin() + size * entry;
+  array.values = std::vector<float>(begin, begin + size);
+  array.shape.erase(array.shape.begin());
+}
+
+/// Keeps one entry of the first axis, which stays.
+void keepFirst(Array& array, std::int64_t entry) {
+  keepEntry(array, entry);
+  array.shape.insert(array.shape.begin(), 1);
+}
+
+/// The numbers of the entries of an axis, after a choice of `all` of them.
+std::vector<std::string> entriesOf(std::int64_t count, std::string_view all = {}) {
+  std::vector<std::string> out;
+  if (!all.empty()) out.emplace_back(all);
+  for (std::int64_t i = 0; i < std::min(count, kMostEntries); ++i) out.push_back(joined({i}));
+  return out;
 }
 
 /// The q, k or v in a tensor of all three, stacked on the first axis or side by side in the last.
@@ -550,202 +574,226 @@ Result<void> Mapping::split(Array& array, std::string_view name, int heads) cons
   }
   if (entry_ < 0) return {};
   if (entry_ >= shape[0]) return wrong();
-  const auto size = static_cast<std::ptrdiff_t>(array.values.size() / static_cast<std::size_t>(shape[0]));
-  array.values =
-      std::vector<float>(array.values.begin() + size * entry_, array.values.begin() + size * (entry_ + 1));
-  shape[0] = 1;
+  keepFirst(array, entry_);
   return {};
 }
 
-/// Q, K and V from tensors of their own. Of more than four axes only the first is split: the entries of a
-/// recording, layer by layer.
-Result<StoredFile> Mapping::direct() {
-  const int fused = find(Role::qkv, false);
-  int chosen[3];
-  const Role roles[] = {Role::q, Role::k, Role::v};
-  const std::string_view names[] = {"q", "k", "v"}, labels[] = {"Q", "K", "V"};
+/// The tensors for Q, K and V, or for their weights; the likeliest are those of that role, or one that is all
+/// three.
+Result<std::array<int, 3>> Mapping::chooseThree(const Wanted* wanted, bool isWeight) {
+  const int fused = find(Role::qkv, isWeight);
+  std::array<int, 3> chosen;
   for (int i = 0; i < 3; ++i) {
-    const int likeliest = find(roles[i], false);
-    chosen[i] = chooseTensor(names[i], labels[i], likeliest >= 0 ? likeliest : fused, {}, i);
-    if (chosen[i] < 0)
-      return base::refuse(ErrorKind::type, names[i], {"it is missing; choose a tensor of two axes or more."});
+    const auto& [name, label, role] = wanted[i];
+    const int likeliest = find(role, isWeight);
+    int& one = chosen[static_cast<std::size_t>(i)];
+    one = chooseTensor(name, label, likeliest >= 0 ? likeliest : fused, {}, i);
+    if (one < 0)
+      return base::refuse(ErrorKind::type, name,
+                          {isWeight ? "it is missing; choose a tensor."
+                                    : "it is missing; choose a tensor of two axes or more."});
   }
-  Array arrays[3];
-  const bool isOne = chosen[0] == chosen[1] && chosen[1] == chosen[2];
+  return chosen;
+}
+
+/// Reads q, k and v from these tensors, or from one that is all three.
+Result<Mapping::Three> Mapping::readThree(const std::array<int, 3>& chosen) {
+  const bool isOne = areOne(chosen);
   const Shape& whole = tensor(chosen[0]).shape;
   int together = 0;
-  std::vector<std::string> ways{"The same for all three"};
   const bool mayStack = isOne && whole.size() >= 3 && whole[0] == 3,
              mayStand = isOne && whole.back() % 3 == 0 && whole.back() > 0;
-  if (mayStack) ways.emplace_back("Three, stacked on the first axis");
-  if (mayStand) ways.emplace_back("Three, side by side in the columns");
-  if (isOne) together = choose("together", "Q, K and V in it", ways, chosen[0] == fused || mayStack ? 1 : 0);
-  const bool isStacked = together == 1 && mayStack;
-  for (int i = 0; i < 3; ++i) {
+  if (isOne) {
+    std::vector<std::string> ways{"The same for all three"};
+    if (mayStack) ways.emplace_back("Three, stacked on the first axis");
+    if (mayStand) ways.emplace_back("Three, side by side in the columns");
+    const bool isThree = chosen[0] == find(Role::qkv, false) || mayStack;
+    together = choose("together", "Q, K and V in it", std::move(ways), isThree ? 1 : 0);
+  }
+  Three arrays;
+  for (std::size_t i = 0; i < 3; ++i) {
     if (isOne && i > 0 && together == 0) {
       arrays[i] = arrays[0];
       continue;
     }
-    Result<Array> read = floats(chosen[i], names[i]);
+    Result<Array> read = floats(chosen[i], kDirect[i].name);
     if (!read) return read.error();
-    arrays[i] = isOne && together > 0 ? third(*read, i, isStacked) : std::move(*read);
+    arrays[i] =
+        together > 0 ? third(*read, static_cast<int>(i), together == 1 && mayStack) : std::move(*read);
   }
+  return arrays;
+}
+
+/// Of more than four axes only the first is split: the entries of a recording, layer by layer.
+Result<void> Mapping::takeFirst(Three& arrays) {
   while (arrays[0].shape.size() > 4 && arrays[0].shape[0] == 1)
     for (Array& array : arrays)
       if (array.shape.size() > 4) array.shape.erase(array.shape.begin());
-  if (arrays[0].shape.size() == 5) {
-    std::vector<std::string> entries;
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(arrays[0].shape[0], kMostEntries); ++i)
-      entries.push_back(joined({i}));
-    const int entry = choose("first", "Entry of the first axis", std::move(entries), 0);
-    for (Array& array : arrays) {
-      if (array.shape.size() != 5 || entry >= array.shape[0])
-        return base::refuse(ErrorKind::range, "q.shape",
-                            {"q, k and v have different numbers of axes; choose others."});
-      const auto size = static_cast<std::ptrdiff_t>(array.values.size()) / array.shape[0];
-      array.values =
-          std::vector<float>(array.values.begin() + size * entry, array.values.begin() + size * (entry + 1));
-      array.shape.erase(array.shape.begin());
-    }
+  if (arrays[0].shape.size() != 5) return {};
+  const int entry = choose("first", "Entry of the first axis", entriesOf(arrays[0].shape[0]), 0);
+  for (Array& array : arrays) {
+    if (array.shape.size() != 5 || entry >= array.shape[0])
+      return base::refuse(ErrorKind::range, "q.shape",
+                          {"q, k and v have different numbers of axes; choose others."});
+    keepEntry(array, entry);
   }
-  const Shape& shape = arrays[0].shape;
+  return {};
+}
+
+/// Asks for the meaning of three or four axes.
+void Mapping::chooseAxes(const Shape& shape) {
   const int tokens = labelsCount();
+  const auto isLikelier = [&](std::size_t axis) {
+    return tokens > 0 && shape[axis] == tokens && shape[axis + 1] != tokens ? 1 : 0;
+  };
   if (shape.size() == 4)
     axes_ = choose("axes", "Axes", {"[batch, heads, tokens, columns]", "[batch, tokens, heads, columns]"},
-                   tokens > 0 && shape[1] == tokens && shape[2] != tokens ? 1 : 0);
+                   isLikelier(1));
   if (shape.size() == 3)
     axes_ = choose("axes", "Axes",
                    {"[heads, tokens, columns]", "[tokens, heads, columns]", "[batch, tokens, columns]"},
-                   tokens > 0 && shape[0] == tokens && shape[1] != tokens ? 1 : 0);
-  const bool isPacked = shape.size() == 2 || (shape.size() == 3 && axes_ == 2);
+                   isLikelier(0));
+}
+
+/// Q, K and V from tensors of their own.
+Result<StoredFile> Mapping::direct() {
+  const auto chosen = chooseThree(kDirect, false);
+  if (!chosen) return chosen.error();
+  Result<Three> arrays = readThree(*chosen);
+  if (!arrays) return arrays.error();
+  auto& [q, k, v] = *arrays;
+  if (auto ok = takeFirst(*arrays); !ok) return ok;
+  chooseAxes(q.shape);
+  const bool isPacked = q.shape.size() == 2 || (q.shape.size() == 3 && axes_ == 2);
   int heads = 1, kvHeads = 1;
   if (isPacked) {
-    heads = chooseHeads(shape.back(), arrays[1].shape.empty() ? 0 : arrays[1].shape.back());
-    const std::int64_t width = std::max<std::int64_t>(1, shape.back() / heads),
-                       keys = arrays[1].shape.empty() ? 0 : arrays[1].shape.back();
-    kvHeads = keys > 0 && keys % width == 0 ? static_cast<int>(keys / width) : heads;
+    const std::int64_t keyColumns = k.shape.empty() ? 0 : k.shape.back();
+    heads = chooseHeads(q.shape.back(), keyColumns);
+    const std::int64_t width = std::max<std::int64_t>(1, q.shape.back() / heads);
+    kvHeads = keyColumns > 0 && keyColumns % width == 0 ? static_cast<int>(keyColumns / width) : heads;
   }
-  const std::int64_t batch = shape.size() == 4 || (isPacked && shape.size() == 3) ? shape[0] : 1;
-  if (batch > 1) {
-    std::vector<std::string> entries{"All of them"};
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(batch, kMostEntries); ++i)
-      entries.push_back(joined({i}));
-    entry_ =
-        choose("batch", "Entry of the batch", std::move(entries), batch > document::kMaxBatch ? 1 : 0) - 1;
-  }
-  for (int i = 0; i < 3; ++i)
-    if (auto ok = split(arrays[i], names[i], i == 0 ? heads : kvHeads); !ok) return ok;
-  const int rows = static_cast<int>(arrays[0].shape[2]), keys = static_cast<int>(arrays[1].shape[2]);
-  std::vector<std::pair<std::string, Array>> made;
-  for (int i = 0; i < 3; ++i) made.emplace_back(names[i], std::move(arrays[i]));
+  const std::int64_t batch = q.shape.size() == 4 || (isPacked && q.shape.size() == 3) ? q.shape[0] : 1;
+  if (batch > 1)
+    entry_ = choose("batch", "Entry of the batch", entriesOf(batch, "All of them"),
+                    batch > document::kMaxBatch ? 1 : 0) -
+             1;
+  for (std::size_t i = 0; i < 3; ++i)
+    if (auto ok = split((*arrays)[i], kDirect[i].name, i == 0 ? heads : kvHeads); !ok) return ok;
+  const int rows = static_cast<int>(q.shape[2]), keys = static_cast<int>(k.shape[2]);
+  Named made;
+  for (std::size_t i = 0; i < 3; ++i) made.emplace_back(kDirect[i].name, std::move((*arrays)[i]));
   return finish(std::move(made), rows, keys);
 }
 
-Result<StoredFile> Mapping::projected() {
-  const Role roles[] = {Role::q, Role::k, Role::v};
-  const std::string_view names[] = {"w_q", "w_k", "w_v"}, labels[] = {"W_Q", "W_K", "W_V"};
-  const int given = chooseTensor("x", "X", find(Role::x, false), "Random numbers"),
-            fused = find(Role::qkv, true);
-  int chosen[3];
-  for (int i = 0; i < 3; ++i) {
-    const int likeliest = find(roles[i], true);
-    chosen[i] = chooseTensor(names[i], labels[i], likeliest >= 0 ? likeliest : fused, {}, i);
-    if (chosen[i] < 0) return base::refuse(ErrorKind::type, names[i], {"it is missing; choose a tensor."});
-  }
-  const int output = chooseTensor("w_o", "W_O", find(Role::o, true), "None");
-  const bool isOne = chosen[0] == chosen[1] && chosen[1] == chosen[2];
-  const bool isLinear = items_[static_cast<std::size_t>(chosen[0])].isLinear;
+/// w_q, w_k, w_v and, unless `output` is -1, w_o, all [in, out].
+Result<Mapping::Named> Mapping::readWeights(const std::array<int, 3>& chosen, int output) {
+  const bool isOne = areOne(chosen), isLinear = items_[static_cast<std::size_t>(chosen[0])].isLinear;
   const bool isTransposed =
       choose("turned", "Weights are", {"[in, out]", "[out, in], as PyTorch's Linear"}, isLinear ? 1 : 0) == 1;
-  Array w[4], x;
-  for (int i = 0; i < 4; ++i) {
-    if (i == 3 && output < 0) break;
-    Result<Array> read = floats(i == 3 ? output : chosen[i], i == 3 ? "w_o" : names[i]);
+  Named out;
+  for (int i = 0; i < (output < 0 ? 3 : 4); ++i) {
+    const std::string_view name = kWeights[i].name;
+    Result<Array> read = floats(i == 3 ? output : chosen[static_cast<std::size_t>(i)], name);
     if (!read) return read.error();
     if (read->shape.size() != 2)
-      return base::refuse(ErrorKind::range, joined({i == 3 ? "w_o" : names[i], ".shape"}),
+      return base::refuse(ErrorKind::range, joined({name, ".shape"}),
                           {shapeText(read->shape), " is no matrix; choose one of [in, out]."});
     if (isTransposed) transpose(*read);
-    w[i] = std::move(*read);
-    if (i == 3 || !isOne) continue;
-    if (w[i].shape[1] % 3 != 0)
-      return base::refuse(
-          ErrorKind::range, "w_q.shape",
-          {shapeText(w[i].shape), " does not hold three matrices side by side; choose others."});
-    w[i] = third(w[i], i, false);
-  }
-  const int heads = chooseHeads(w[0].shape[1], w[1].shape.back());
-  const std::int64_t width = w[0].shape[0];
-  if (given >= 0) {
-    Result<Array> read = floats(given, "x");
-    if (!read) return read.error();
-    x = std::move(*read);
-    while (x.shape.size() > 2 && x.shape[0] == 1) x.shape.erase(x.shape.begin());
-    if (x.shape.size() == 3) {
-      std::vector<std::string> entries;
-      for (std::int64_t i = 0; i < std::min<std::int64_t>(x.shape[0], kMostEntries); ++i)
-        entries.push_back(joined({i}));
-      const int entry = choose("batch", "Entry of the batch", std::move(entries), 0);
-      const auto size = static_cast<std::ptrdiff_t>(x.values.size()) / std::max<std::int64_t>(x.shape[0], 1);
-      x.values = std::vector<float>(x.values.begin() + size * entry, x.values.begin() + size * (entry + 1));
-      x.shape.erase(x.shape.begin());
+    if (isOne && i < 3) {
+      if (read->shape[1] % 3 != 0)
+        return base::refuse(
+            ErrorKind::range, "w_q.shape",
+            {shapeText(read->shape), " does not hold three matrices side by side; choose others."});
+      *read = third(*read, i, false);
     }
-    if (x.shape.size() != 2 || x.shape[1] != width)
-      return base::refuse(ErrorKind::range, "x.shape",
-                          {shapeText(x.shape), " does not fit w_q ", shapeText(w[0].shape),
-                           "; expected [tokens, ", width, "]."});
-    const std::string name = base::lowered(tensor(given).name);
-    const bool isTable = name.find("emb") != std::string::npos || name.find("wte") != std::string::npos ||
-                         name.find("wpe") != std::string::npos;
-    if (isTable && x.shape[0] > kTableRows)
-      x.shape[0] = kTableRows, x.values.resize(static_cast<std::size_t>(kTableRows * width)),
-      added_ += joined({" X is the first ", kTableRows, " rows of the table."});
-  } else {
-    x.shape = {labelsCount() > 0 ? labelsCount() : kRandomTokens, width};
-    const document::SeededCells cells(1, attention::TensorId::x);
-    for (std::int64_t i = 0; i < x.shape[0]; ++i)
-      for (std::int64_t j = 0; j < width; ++j)
-        x.values.push_back(cells.at(0, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)));
-    added_ += " The file has no X: it is random numbers.";
+    out.emplace_back(name, std::move(*read));
   }
-  std::optional<Array> biases[4];
-  bool hasBias = false;
-  for (int i = 0; i < (output >= 0 ? 4 : 3); ++i) {
-    const int own = find(i == 3 ? Role::o : roles[i], false, true),
-              all = i == 3 ? -1 : find(Role::qkv, false, true);
+  return out;
+}
+
+/// X for weights w_q of this shape: [tokens, in]; of a batch one entry, of an embedding table the first rows.
+Result<Array> Mapping::readX(int index, const Shape& weights) {
+  Result<Array> x = floats(index, "x");
+  if (!x) return x;
+  Shape& shape = x->shape;
+  while (shape.size() > 2 && shape[0] == 1) shape.erase(shape.begin());
+  if (shape.size() == 3) keepEntry(*x, choose("batch", "Entry of the batch", entriesOf(shape[0]), 0));
+  const std::int64_t width = weights[0];
+  if (shape.size() != 2 || shape[1] != width)
+    return base::refuse(
+        ErrorKind::range, "x.shape",
+        {shapeText(shape), " does not fit w_q ", shapeText(weights), "; expected [tokens, ", width, "]."});
+  const std::string name = base::lowered(tensor(index).name);
+  const bool isTable = name.find("emb") != std::string::npos || name.find("wte") != std::string::npos ||
+                       name.find("wpe") != std::string::npos;
+  if (!isTable || shape[0] <= kTableRows) return x;
+  shape[0] = kTableRows, x->values.resize(static_cast<std::size_t>(kTableRows * width));
+  added_ += joined({" X is the first ", kTableRows, " rows of the table."});
+  return x;
+}
+
+/// An X of random numbers, a row for each label of the file.
+Array Mapping::randomX(std::int64_t width) {
+  Array x;
+  x.shape = {labelsCount() > 0 ? labelsCount() : kRandomTokens, width};
+  const document::SeededCells cells(1, attention::TensorId::x);
+  for (std::int64_t i = 0; i < x.shape[0]; ++i)
+    for (std::int64_t j = 0; j < width; ++j)
+      x.values.push_back(cells.at(0, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)));
+  added_ += " The file has no X: it is random numbers.";
+  return x;
+}
+
+/// The biases of these weights, as far as the file has them; none if all are zeros.
+Result<Mapping::Named> Mapping::readBiases(const Named& weights) {
+  constexpr std::string_view names[] = {"b_q", "b_k", "b_v", "b_o"};
+  Named out;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const int own = find(kWeights[i].role, false, true), all = i == 3 ? -1 : find(Role::qkv, false, true);
     if (own < 0 && all < 0) continue;
     Result<Array> read = floats(own >= 0 ? own : all, "b_q");
     if (!read) return read.error();
     read->shape = {countOf(read->shape)};
-    const std::int64_t cols = w[i].shape[1];
-    if (own < 0 && read->shape[0] == 3 * cols) read = third(*read, i, false);
+    const std::int64_t cols = weights[i].second.shape[1];
+    if (own < 0 && read->shape[0] == 3 * cols) read = third(*read, static_cast<int>(i), false);
     if (read->shape[0] != cols)
       return base::refuse(ErrorKind::range, fieldOf(tensor(own >= 0 ? own : all).name),
                           {"it has ", read->shape[0], " numbers for the ", cols, " columns of ",
-                           i == 3 ? "w_o" : names[i], "; choose other weights."});
-    hasBias =
-        hasBias || std::any_of(read->values.begin(), read->values.end(), [](float b) { return b != 0; });
-    biases[i] = std::move(*read);
+                           kWeights[i].name, "; choose other weights."});
+    out.emplace_back(names[i], std::move(*read));
   }
-  const int tokens = static_cast<int>(x.shape[0]);
-  std::vector<std::pair<std::string, Array>> made;
-  made.emplace_back("x", std::move(x));
-  for (int i = 0; i < 3; ++i) made.emplace_back(names[i], std::move(w[i]));
-  if (output >= 0) made.emplace_back("w_o", std::move(w[3]));
-  const std::string_view biasNames[] = {"b_q", "b_k", "b_v", "b_o"};
-  for (int i = 0; i < 4 && hasBias; ++i)
-    if (biases[i]) made.emplace_back(biasNames[i], std::move(*biases[i]));
-  made.emplace_back("heads", Array{Array::Type::float32, {}, {static_cast<float>(heads)}});
-  return finish(std::move(made), tokens, tokens);
+  const bool hasBias = std::any_of(out.begin(), out.end(), [](const auto& bias) {
+    const std::vector<float>& values = bias.second.values;
+    return std::any_of(values.begin(), values.end(), [](float b) { return b != 0; });
+  });
+  return hasBias ? std::move(out) : Named{};
+}
+
+/// X and the weights that make Q, K and V of it.
+Result<StoredFile> Mapping::projected() {
+  const int given = chooseTensor("x", "X", find(Role::x, false), "Random numbers");
+  const auto chosen = chooseThree(kWeights, true);
+  if (!chosen) return chosen.error();
+  const int output = chooseTensor("w_o", "W_O", find(Role::o, true), "None");
+  Result<Named> made = readWeights(*chosen, output);
+  if (!made) return made.error();
+  const Shape& shape = made->front().second.shape;
+  const int heads = chooseHeads(shape[1], (*made)[1].second.shape[1]);
+  Result<Array> x = given >= 0 ? readX(given, shape) : randomX(shape[0]);
+  if (!x) return x.error();
+  Result<Named> biases = readBiases(*made);
+  if (!biases) return biases.error();
+  const int tokens = static_cast<int>(x->shape[0]);
+  made->emplace(made->begin(), "x", std::move(*x));
+  for (auto& bias : *biases) made->push_back(std::move(bias));
+  made->emplace_back("heads", Array{Array::Type::float32, {}, {static_cast<float>(heads)}});
+  return finish(std::move(*made), tokens, tokens);
 }
 
 /// Selects one entry of the batch from [layers, batch, heads, queries, keys].
 void Mapping::takeEntry(Array& layers) {
-  const std::int64_t count = layers.shape[1];
-  std::vector<std::string> entries;
-  for (std::int64_t i = 0; i < std::min<std::int64_t>(count, kMostEntries); ++i)
-    entries.push_back(joined({i}));
-  const std::int64_t entry = choose("entry", "Entry of the batch", std::move(entries), 0);
+  const std::int64_t count = layers.shape[1],
+                     entry = choose("entry", "Entry of the batch", entriesOf(count), 0);
   const auto size =
       static_cast<std::ptrdiff_t>(layers.values.size()) / std::max<std::int64_t>(layers.shape[0] * count, 1);
   const auto begin = layers.values.begin();
@@ -755,67 +803,97 @@ void Mapping::takeEntry(Array& layers) {
   layers.shape.erase(layers.shape.begin() + 1);
 }
 
-/// Scores for which softmax gives the weights, with q and k of zeros: the bias is log w, and exp(log w) ÷ Σ
-/// exp(log w) is w, because each row of weights sums to 1.
-Result<State> Mapping::weightsAlone() {
+/// The tensor that is most likely to be weights: by its name, or because it is square; -1 if there is none.
+int Mapping::likeliestWeights() const {
   int likeliest = find(Role::weights, false);
   for (std::size_t i = 0; i < file_.tensors.size() && likeliest < 0; ++i) {
     const Shape& shape = file_.tensors[i].shape;
     if (isMatrix(file_.tensors[i]) && shape.back() == shape[shape.size() - 2])
       likeliest = static_cast<int>(i);
   }
-  const int chosen = chooseTensor("weights", "Weights", likeliest);
+  return likeliest;
+}
+
+/// Weights as [layers, heads, queries, keys], within the limits of the board.
+Result<Array> Mapping::readLayers(int chosen) {
   Result<Array> read = floats(chosen, "weights");
-  if (!read) return read.error();
-  if (auto ok = joinLayers(chosen, *read); !ok) return ok.error();
+  if (!read) return read;
+  if (auto ok = joinLayers(chosen, *read); !ok) return ok;
   Shape& shape = read->shape;
-  const std::string field = fieldOf(tensor(chosen).name);
   while (shape.size() > 5 && shape[0] == 1) shape.erase(shape.begin());
   if (shape.size() == 5) takeEntry(*read);
   while (shape.size() < 4) shape.insert(shape.begin(), 1);
-  if (shape.size() != 4)
+  const bool isTooDeep = shape.size() != 4;
+  if (isTooDeep || std::any_of(shape.begin(), shape.end(),
+                               [](std::int64_t size) { return size < 1 || size > layer::kLongest; }))
     return base::refuse(
-        ErrorKind::range, joined({field, ".shape"}),
-        {shapeText(shape), " is more than weights have; expected [layers, heads, queries, keys]."});
-  const std::int64_t rows = shape[2], cols = shape[3];
-  std::int64_t layers = shape[0], first = 0;
-  for (const std::int64_t size : shape)
-    if (size < 1 || size > layer::kLongest)
-      return base::refuse(
-          ErrorKind::range, joined({field, ".shape"}),
-          {shapeText(shape), " has a size that cannot be shown; expected [layers, heads, queries, keys]."});
-  State s;
-  s.tokens = static_cast<int>(rows), s.keyTokens = static_cast<int>(cols),
-  s.heads = s.kvHeads = static_cast<int>(shape[1]), s.headDim = s.valueDim = s.modelDim = 1;
-  s.cross = rows != cols, s.causal = false, s.biasKind = document::Bias::perHead;
-  if (layers > 1) {
-    document::Settings all = s;
-    all.batch = static_cast<int>(std::min<std::int64_t>(layers, document::kMaxBatch + 1));
-    const bool fits = layers <= document::kMaxBatch && checkSizes("", all);
-    std::vector<std::string> entries{"All layers"};
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(layers, kMostEntries); ++i)
-      entries.push_back(joined({i}));
-    const int entry = choose("batch", "Layer", std::move(entries), fits ? 0 : 1);
-    if (entry > 0) first = entry - 1, layers = 1;
-    if (layers > document::kMaxBatch)
-      return base::refuse(ErrorKind::range, field,
-                          {layers, " layers are too many for the board; choose one."});
-  }
-  for (std::size_t i = 0; i < read->values.size(); i += static_cast<std::size_t>(cols)) {
+        ErrorKind::range, joined({fieldOf(tensor(chosen).name), ".shape"}),
+        {shapeText(shape),
+         isTooDeep ? " is more than weights have; expected [layers, heads, queries, keys]."
+                   : " has a size that cannot be shown; expected [layers, heads, queries, keys]."});
+  return read;
+}
+
+/// The index of the layer that is shown, or -1 for all.
+Result<int> Mapping::chooseLayer(std::int64_t layers, const State& s, std::string_view field) {
+  if (layers < 2) return -1;
+  document::Settings all = s;
+  all.batch = static_cast<int>(std::min<std::int64_t>(layers, document::kMaxBatch + 1));
+  const bool fits = layers <= document::kMaxBatch && checkSizes("", all);
+  const int layer = choose("batch", "Layer", entriesOf(layers, "All layers"), fits ? 0 : 1) - 1;
+  if (layer < 0 && layers > document::kMaxBatch)
+    return base::refuse(ErrorKind::range, field, {layers, " layers are too many for the board; choose one."});
+  return layer;
+}
+
+namespace {
+
+/// An error unless each row could be the result of a softmax; rows of zeros are those of queries that see no
+/// key.
+Result<void> checkRows(const Array& weights, const std::string& field) {
+  const auto cols = static_cast<std::size_t>(weights.shape.back());
+  for (std::size_t i = 0; i < weights.values.size(); i += cols) {
     double sum = 0;
-    for (std::size_t j = i; j < i + static_cast<std::size_t>(cols); ++j) {
-      if (read->values[j] < 0)
-        return base::refuse(ErrorKind::range, field + placeOf(shape, j),
+    for (std::size_t j = i; j < i + cols; ++j) {
+      if (weights.values[j] < 0)
+        return base::refuse(ErrorKind::range, field + placeOf(weights.shape, j),
                             {"a weight is never negative; choose weights after the softmax."});
-      sum += static_cast<double>(read->values[j]);
+      sum += static_cast<double>(weights.values[j]);
     }
     if (sum != 0 && std::abs(sum - 1) > 0.01)
       return base::refuse(
-          ErrorKind::range, field + placeOf(shape, i),
+          ErrorKind::range, field + placeOf(weights.shape, i),
           {"the weights of this row have the sum ", static_cast<std::int64_t>(std::llround(sum * 1000)),
            " ÷ 1000; expected 1, as the softmax makes it (without dropout)."});
   }
-  if (auto ok = checkSizes(field, s); !ok) return ok;
+  return {};
+}
+
+/// Makes the items of the batch, one a layer, and sets their biases to the logarithms of the weights.
+void fillLayers(State& s, const Array& weights) {
+  for (const attention::TensorId id : document::inputIds())
+    if (hasInput(s, id)) fillSeeded(s, id);
+  for (document::Tensor* zero : {&s.q, &s.k, &s.v})
+    std::fill(zero->values().begin(), zero->values().end(), 0.0f);
+  resizeBatch(s, static_cast<int>(weights.shape[0]));
+  if (s.batch > 1) s.batchOf = document::BatchOf::layers;
+  auto from = weights.values.begin();
+  for (int item = 0; item < s.batch; ++item) {
+    document::BatchItem* other = item == 0 ? nullptr : &s.items[static_cast<std::size_t>(item)];
+    if (other)
+      other->labels = s.labels, other->keyLabels = s.keyLabels, other->q = s.q, other->k = s.k,
+      other->v = s.v;
+    const std::span<float> bias = (other ? other->bias : s.bias).values();
+    std::transform(from, from + static_cast<std::ptrdiff_t>(bias.size()), bias.begin(),
+                   [](float w) { return std::log(w); });
+    from += static_cast<std::ptrdiff_t>(bias.size());
+  }
+}
+
+}  // namespace
+
+/// Numbers as labels, unless the file has as many texts.
+void Mapping::label(State& s) const {
   s.labels = document::numberedLabels(1, s.tokens);
   if (s.cross) s.keyLabels = document::numberedLabels(1, s.keyTokens);
   for (const Item& item : items_)
@@ -827,25 +905,30 @@ Result<State> Mapping::weightsAlone() {
       if (const auto list = document::valueFromJson(text, key);
           list && document::labelsOf(*list).size() == s.labels.size())
         s.labels = readableLabels(document::labelsOf(*list));
+}
+
+/// Scores for which softmax gives the weights, with q and k of zeros: the bias is log w, and exp(log w) ÷ Σ
+/// exp(log w) is w, because each row of weights sums to 1.
+Result<State> Mapping::weightsAlone() {
+  const int chosen = chooseTensor("weights", "Weights", likeliestWeights());
+  Result<Array> weights = readLayers(chosen);
+  if (!weights) return weights.error();
+  const std::string field = fieldOf(tensor(chosen).name);
+  const Shape& shape = weights->shape;
+  State s;
+  s.tokens = static_cast<int>(shape[2]), s.keyTokens = static_cast<int>(shape[3]),
+  s.heads = s.kvHeads = static_cast<int>(shape[1]), s.headDim = s.valueDim = s.modelDim = 1;
+  s.cross = s.tokens != s.keyTokens, s.causal = false, s.biasKind = document::Bias::perHead;
+  const Result<int> layer = chooseLayer(shape[0], s, field);
+  if (!layer) return layer.error();
+  if (auto ok = checkRows(*weights, field); !ok) return ok;
+  if (*layer >= 0) keepFirst(*weights, *layer);
+  document::Settings whole = s;
+  whole.batch = static_cast<int>(shape[0]);
+  if (auto ok = checkSizes(field, whole); !ok) return ok;
+  label(s);
   if (auto ok = document::checkLabels("labels", s.labels, 0); !ok) return ok;
-  for (const attention::TensorId id : document::inputIds())
-    if (hasInput(s, id)) fillSeeded(s, id);
-  for (document::Tensor* zero : {&s.q, &s.k, &s.v})
-    std::fill(zero->values().begin(), zero->values().end(), 0.0f);
-  resizeBatch(s, static_cast<int>(layers));
-  if (s.batch > 1) s.batchOf = document::BatchOf::layers;
-  if (auto ok = checkSizes(field, s); !ok) return ok;
-  const std::size_t size = read->values.size() / static_cast<std::size_t>(shape[0]);
-  for (int item = 0; item < s.batch; ++item) {
-    document::BatchItem* other = item == 0 ? nullptr : &s.items[static_cast<std::size_t>(item)];
-    if (other)
-      other->labels = s.labels, other->keyLabels = s.keyLabels, other->q = s.q, other->k = s.k,
-      other->v = s.v;
-    document::Tensor& bias = other ? other->bias : s.bias;
-    const auto from = read->values.begin() + static_cast<std::ptrdiff_t>(size) * (first + item);
-    std::transform(from, from + static_cast<std::ptrdiff_t>(size), bias.values().begin(),
-                   [](float w) { return std::log(w); });
-  }
+  fillLayers(s, *weights);
   if (auto ok = document::check(s); !ok) return ok;
   added_ +=
       " Weights alone: Q, K and V are zeros, and the logarithms of the weights stand in for the scores. What "
@@ -854,7 +937,7 @@ Result<State> Mapping::weightsAlone() {
 }
 
 /// The tensors under our names, with what else the file contains: labels, a mask, options.
-Result<StoredFile> Mapping::finish(std::vector<std::pair<std::string, Array>> arrays, int tokens, int keys) {
+Result<StoredFile> Mapping::finish(Named arrays, int tokens, int keys) {
   StoredFile out;
   const bool isPlain = arrays.front().first == "q";
   for (const auto& [key, text] : notesOf(file_, layer_))

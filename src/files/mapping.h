@@ -2,7 +2,10 @@
 // likely answers.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "document/form.h"
@@ -44,6 +47,17 @@ class Mapping {
     bool isLinear = false;                  ///< [out, in]
   };
 
+  /// A tensor that is asked for: its name in the form and in errors, the label of its field, and its role.
+  struct Wanted {
+    std::string_view name, label;
+    Role role;
+  };
+  static constexpr Wanted kDirect[] = {{"q", "Q", Role::q}, {"k", "K", Role::k}, {"v", "V", Role::v}};
+  static constexpr Wanted kWeights[] = {
+      {"w_q", "W_Q", Role::q}, {"w_k", "W_K", Role::k}, {"w_v", "W_V", Role::v}, {"w_o", "W_O", Role::o}};
+  using Three = std::array<Array, 3>;                        ///< q, k and v
+  using Named = std::vector<std::pair<std::string, Array>>;  ///< by their names in tensors files
+
   static Item itemOf(std::string_view name);
   void findLayers();
   const Stored& tensor(int index) const { return file_.tensors[static_cast<std::size_t>(index)]; }
@@ -64,9 +78,24 @@ class Mapping {
   Result<StoredFile> projected();
   Result<document::State> weightsAlone();
   bool looksLikeWeights() const;
+  Result<std::array<int, 3>> chooseThree(const Wanted* wanted, bool isWeight);
+  static bool areOne(const std::array<int, 3>& chosen) {
+    return chosen[0] == chosen[1] && chosen[1] == chosen[2];
+  }
+  Result<Three> readThree(const std::array<int, 3>& chosen);
+  Result<void> takeFirst(Three& arrays);
+  void chooseAxes(const Shape& shape);
+  Result<Named> readWeights(const std::array<int, 3>& chosen, int output);
+  Result<Array> readX(int index, const Shape& weights);
+  Array randomX(std::int64_t width);
+  Result<Named> readBiases(const Named& weights);
+  int likeliestWeights() const;
+  Result<Array> readLayers(int chosen);
+  Result<int> chooseLayer(std::int64_t layers, const document::State& s, std::string_view field);
+  void label(document::State& s) const;
   Result<void> joinLayers(int chosen, Array& read);
   void takeEntry(Array& layers);
-  Result<StoredFile> finish(std::vector<std::pair<std::string, Array>> arrays, int tokens, int keys);
+  Result<StoredFile> finish(Named arrays, int tokens, int keys);
   Result<void> split(Array& array, std::string_view name, int heads) const;
   int findTexts(Role role) const;
   int labelsCount() const;
