@@ -62,7 +62,6 @@ class Sheet final : public draw::Recorder {
   Sheet(Drawing& out, const Faces& faces, ImVec2 size) : out_(out), faces_(faces), size_(size) {}
 
   void words(const Words& w, const ImVec4& clip) override {
-    if (w.text.starts_with("drag ")) return;  // hints about what can be dragged are useless on paper
     if (w.x > clip.z || w.x + w.width < clip.x || w.baseline - w.size > clip.w || w.baseline < clip.y) return;
     Item& item = out_.text(wide(w.x), wide(w.baseline), w.text, wide(emOf(w)), colorOf(w.color));
     item.fill = paintOf(w.color), item.angle = wide(w.angle), item.width = wide(w.width);

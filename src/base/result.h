@@ -19,12 +19,19 @@ struct Error {
     version,  ///< a state file of a newer major version
     memory,   ///< would need more memory than may be allocated
   };
+  /// What is wrong with the field, where a caller decides by it.
+  enum class Fault {
+    other,
+    missing,  ///< it is not there
+    number,   ///< one of its numbers is NaN or infinite
+  };
   Kind kind = Kind::range;
   /// e.g. "heads", "q.shape", "labels[3]"; empty where the sentence is complete by itself.
   std::string field;
   std::string sentence;  ///< e.g. "5 is too large; use 1 to 4."
   /// The field is the grammatical subject of the sentence, so no colon follows it: "q[0,1,2]", "is NaN; …".
   bool isSubject = false;
+  Fault fault = Fault::other;
 
   /// What a person reads: "heads: 5 is too large; use 1 to 4."
   std::string message() const;

@@ -326,8 +326,10 @@ bool isDotProduct(attention::Score score) { return attention::mechanismOf(score)
 bool takesScoreWeights(attention::Score score) { return !attention::mechanismOf(score).parameters.empty(); }
 
 Result<void> refuseNumber(std::string_view field, float number) {
-  return base::refuse(ErrorKind::range, field,
-                      {std::isnan(number) ? "NaN" : "infinity", " cannot be used; give a finite number."});
+  return base::Error{
+      ErrorKind::range, std::string(field),
+      base::joined({std::isnan(number) ? "NaN" : "infinity", " cannot be used; give a finite number."}),
+      false, base::Error::Fault::number};
 }
 
 Result<void> checkSizes(std::string_view field, const Settings& s) {

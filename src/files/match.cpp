@@ -317,7 +317,7 @@ class Matcher {
 
   /// Adds to the error about what is missing what the file contains instead.
   static Error explained(Error error, const std::string& found) {
-    if (!error.sentence.starts_with("it is missing; ")) return error;
+    if (error.fault != Error::Fault::missing) return error;
     error.sentence = "it is missing; " + found + ". Expected q, k and v, or x, w_q, w_k and w_v.";
     return error;
   }

@@ -63,9 +63,7 @@ Result<Opened> Opener::take(StoredFile file, const Read& again, bool hasNoName, 
     error = tensors.error();
   }
   // An invalid number cannot be resolved by asking which tensor is which.
-  const bool isOfNumbers =
-      error.kind == ErrorKind::memory || error.isSubject || error.sentence.find("NaN") != std::string::npos;
-  if (isOfNumbers) return error;
+  if (error.kind == ErrorKind::memory || error.fault == Error::Fault::number) return error;
   tensors = error;  // gives its memory back
   if (!mayBeWeights) {
     Result<StoredFile> whole = again();

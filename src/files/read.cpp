@@ -316,7 +316,7 @@ Result<State> readState(std::string_view bytes, const State& current) {
   // covers both kinds.
   const bool isNeither =
       !file && (file.error().field == "file" ||
-                (file.error().field == "q" && file.error().sentence.starts_with("it is missing")));
+                (file.error().field == "q" && file.error().fault == base::Error::Fault::missing));
   if (isNeither || (file && file->isState)) return document::fromText(bytes, current);
   if (!file) return file.error();
   return stateOf(std::move(*file), current);

@@ -746,7 +746,8 @@ Result<void> checkFields(const TensorsFile& file, std::string_view unknown) {
     return base::refuse(Error::Kind::type, inQuotes(unknown),
                         {"the field is unknown; " + std::string(kFields) + "."});
   const auto missing = [](std::string_view name) {
-    return base::refuse(Error::Kind::type, name, {"it is missing; " + std::string(kFields) + "."});
+    return Error{Error::Kind::type, std::string(name), base::joined({"it is missing; ", kFields, "."}), false,
+                 Error::Fault::missing};
   };
   const std::pair<std::string_view, bool> direct[] = {
       {"q", file.q.has_value()}, {"k", file.k.has_value()}, {"v", file.v.has_value()}};

@@ -249,8 +249,9 @@ TEST_CASE("app: painting hides cells of the mask, a stroke is one step") {
   CHECK_FALSE(f.app().undo());
 }
 
-TEST_CASE("app: letters switch options; a locked one stays") {
+TEST_CASE("app: letters switch options; a locked one stays, and a locked matrix does not ask for a drag") {
   Fixture f;
+  CHECK(f.app().locate("caption:q", 0, 0, 0));
   f.type('c');
   CHECK(f.option("causal") == "false");
   f.app().setEmbed({"", "causal,q"});
@@ -262,6 +263,7 @@ TEST_CASE("app: letters switch options; a locked one stays") {
   const float before = f.q(0, 0);
   f.drag(f.at("q", 0, 0, 0), 30, 0);
   CHECK(f.q(0, 0) == before);
+  CHECK_FALSE(f.app().locate("caption:q", 0, 0, 0));
 }
 
 TEST_CASE(

@@ -113,8 +113,10 @@ TEST_CASE("the figure of a board leaves the board, the frame and the context as 
   f.settle();
   CHECK(drawing.width > 300);
   CHECK(drawing.height > 200);
-  for (const files::Drawing::Item& item : drawing.items)
+  for (const files::Drawing::Item& item : drawing.items) {
     CHECK(std::isfinite(item.x + item.y + item.width + item.height));
+    CHECK_FALSE(item.words.starts_with("drag "));  // nothing on paper can be dragged
+  }
 }
 
 TEST_CASE("the board of a figure is dark or light as asked, and clear where it has no background") {

@@ -28,7 +28,7 @@ Result<void> checkNumbers(const char* field, const Tensor& tensor) {
                                text(at / cols % rows) + "," + text(at % cols) + "]";
   return Error{Error::Kind::range, position,
                "is " + text(tensor.values()[static_cast<std::size_t>(at)]) + "; every number must be finite.",
-               true};
+               true, Error::Fault::number};
 }
 
 }  // namespace

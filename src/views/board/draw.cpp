@@ -438,16 +438,14 @@ class BoardView {
         title(m, box, box.y - (m.labelsAbove ? m.labelRoom + 10 : 14 + namesAbove(m)), false))
       return;
     if (m.caption.empty() || isQuiet(c_, TensorId::scores)) return;
+    const bool isGiven = m.tensor == TensorId::q && c_.state.mode == document::Mode::qkv;
     if (m.tensor == TensorId::q && c_.decodes()) caption(m, box, cacheWords(c_));
-    else if (m.tensor == TensorId::q && isOfBias())
-      hint(m, box, base::late<"zeros: the bias makes the weights">());
+    else if (isGiven && isOfBias()) hint(m, box, base::late<"zeros: the bias makes the weights">());
     else if (m.tensor == TensorId::scores) caption(m, box, clipped(m, scoreFormula(c_.state)));
     else if (m.tensor == TensorId::weights) caption(m, box, weightFormula(c_.state));
     else if (m.tensor == TensorId::head_output) caption(m, box, clipped(m, outputFormula(c_.state)));
-    else if (m.tensor == TensorId::q && c_.layout.find(TensorId::scores) &&
-             m.caption.find('=') == std::string_view::npos)
-      hint(m, box, m.caption);
-    else caption(m, box, m.caption);
+    else if (!isGiven) caption(m, box, m.caption);
+    else if (c_.editable(m.tensor)) hint(m, box, m.caption);  // it asks for a drag
   }
 
   // The name of a matrix, then what it is in plain words if there is room for them, else as a tooltip.
@@ -512,8 +510,8 @@ class BoardView {
 
   // Q and K are zero and the scores come from the bias, as for a file that has weights alone.
   bool isOfBias() const {
-    return c_.state.mode == document::Mode::qkv && c_.state.biasKind != document::Bias::none &&
-           largest(TensorId::q) == 0 && largest(TensorId::k) == 0;
+    return c_.state.biasKind != document::Bias::none && largest(TensorId::q) == 0 &&
+           largest(TensorId::k) == 0;
   }
 
   // The room taken by column names above Q and the matrices it is computed from, or above Kᵀ where tokens are
@@ -565,7 +563,7 @@ class BoardView {
         sameLine ? scores.midX() - width(scoreFormula(c_.state)) / 2 - 12 : c_.layout.board.right() - 8;
     for (const std::string_view words : {first, std::string_view("drag or double-click")}) {
       const float half = width(words) / 2, x = std::min(box.midX(), end - half);
-      if (x - half < left) continue;
+      if (x - half < left || (words != first && !c_.editable(m.tensor))) continue;
       centered(m, words, x, y);
       captionY_ = y, captionEnd_ = x + half;
       return;
