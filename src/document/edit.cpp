@@ -17,7 +17,6 @@ using What = Change::What;
 using ErrorKind = Error::Kind;
 
 // ---- checks
-// -------------------------------------------------------------------------------------------------------
 
 struct Block {
   int row, col, rows, cols;
@@ -164,7 +163,6 @@ Result<void> checkEdit(const State&, const Load& edit) {
 }
 
 // ---- what they do
-// -------------------------------------------------------------------------------------------------
 
 Effect nothing() { return {Load{}, std::nullopt, false}; }
 

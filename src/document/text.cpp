@@ -32,7 +32,6 @@ std::vector<std::int64_t> textShape(const Settings& settings, TensorId id) {
 }
 
 // ---- writing
-// ------------------------------------------------------------------------------------------------------
 
 /// Passes text on in pieces.
 class Writer {
@@ -107,7 +106,6 @@ void writeItems(Writer& out, const State& state) {
 }
 
 // ---- reading
-// ------------------------------------------------------------------------------------------------------
 
 std::vector<std::string_view> knownFields() {
   std::vector<std::string_view> names{"version", "preset", "mask", "pages"};

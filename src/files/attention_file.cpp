@@ -195,6 +195,7 @@ class Computation {
       attention::Inputs inputs;
       inputs.q = &q, inputs.k = &k, inputs.v = &v;
       if (state.scoreWeights) inputs.wA = &state.wA, inputs.uA = &state.uA, inputs.vA = &state.vA;
+      if (state.softmaxSink) inputs.sink = &state.sink;
       inputs.bias = bias.empty() ? nullptr : &bias;
       const attention::PaintedMask painted =
           isPaintedAfter ? paintedOf(mask_, problem_, b) : attention::PaintedMask();
@@ -248,8 +249,7 @@ Result<std::vector<NamedArray>> runTensors(TensorsFile file, const RunRequest& r
   return Computation(std::move(file), *problem, request).run();
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// board
+// ---- board
 
 /// The tensor of the trace for an output; without a soft cap, softcapped is the scores.
 const Tensor* outputOf(const attention::Inputs& inputs, const attention::Trace& trace, OutputId id) {

@@ -85,8 +85,19 @@ Result<void> checkStart(const TensorsFile& file, const GradientRequest& request)
   return {};
 }
 
-// ------------------------------------------------------------------------------------------------- q, k and
-// v of a file
+// ---- q, k and v of a file
+
+/// The shape in which `attn run` writes a tensor of the board: the output, and inputs without heads, have no
+/// axis of heads.
+Shape boardShape(TensorId id, const Tensor& tensor) {
+  Shape shape{tensor.heads(), tensor.rows(), tensor.cols()};
+  const bool isOne = id == TensorId::output || id == TensorId::x_kv || id == TensorId::x_v ||
+                     id <= TensorId::w_o || document::isProjectionBias(id);
+  if (isOne) shape.erase(shape.begin());
+  if (document::isProjectionBias(id)) shape.erase(shape.begin());
+  if (id == TensorId::sink) shape.resize(1);
+  return shape;
+}
 
 class Differentiation {
  public:
@@ -152,6 +163,7 @@ class Differentiation {
         isPaintedAfter ? paintedOf(mask_, problem_, b) : attention::PaintedMask();
     c->inputs.q = &q, c->inputs.k = &k, c->inputs.v = &v;
     if (state.scoreWeights) c->inputs.wA = &state.wA, c->inputs.uA = &state.uA, c->inputs.vA = &state.vA;
+    if (state.softmaxSink) c->inputs.sink = &state.sink;
     c->inputs.bias = bias.empty() ? nullptr : &bias;
     c->inputs.painted = painted.empty() ? nullptr : &painted;
     if (auto ok = attention::validate(c->spec, c->inputs, attention::Room::memory); !ok) return ok;
@@ -207,8 +219,9 @@ class Differentiation {
     if (id == TensorId::bias) return putBias(gradient, b, to);
     const std::optional<Array>& given = id == TensorId::w_a   ? file_.wA
                                         : id == TensorId::u_a ? file_.uA
-                                                              : file_.vA;
-    to.shape = given ? given->shape : Shape{gradient.heads(), gradient.rows(), gradient.cols()};
+                                        : id == TensorId::v_a ? file_.vA
+                                                              : file_.sink;
+    to.shape = given ? given->shape : boardShape(id, gradient);
     to.values.resize(gradient.size());
     for (std::size_t i = 0; i < gradient.size(); ++i)
       to.values[i] = attention::saturatingSum(to.values[i], gradient.data()[i]);
@@ -262,19 +275,7 @@ Result<GradientAnswer> ofTensors(TensorsFile file, const GradientRequest& reques
   return Differentiation(std::move(file), *problem, request).run();
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// board
-
-/// The shape in which `attn run` writes a tensor of the board: the output, and inputs without heads, have no
-/// axis of heads.
-Shape boardShape(TensorId id, const Tensor& tensor) {
-  Shape shape{tensor.heads(), tensor.rows(), tensor.cols()};
-  const bool isOne = id == TensorId::output || id == TensorId::x_kv || id == TensorId::x_v ||
-                     id <= TensorId::w_o || document::isProjectionBias(id);
-  if (isOne) shape.erase(shape.begin());
-  if (document::isProjectionBias(id)) shape.erase(shape.begin());
-  return shape;
-}
+// ---- board
 
 Result<GradientAnswer> ofBoard(Result<document::State> state, const TensorsFile& file,
                                const GradientRequest& request) {

@@ -22,8 +22,7 @@ std::int64_t times(std::int64_t a, std::int64_t b) { return b > 0 && a > kMost /
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-// -------------------------------------------------------------------------------------------------------------
-// shapes
+// ---- shapes
 
 Result<void> checkAxes(std::string_view name, const Array& array) {
   for (const std::int64_t size : array.shape)
@@ -165,8 +164,7 @@ Result<void> fitLengths(const Array& lengths, const Problem& problem) {
   return {};
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// mask
+// ---- mask
 
 Result<void> fitMask(const Array& mask, const Problem& problem) {
   const Shape full{problem.q.batch, problem.q.heads, problem.q.rows, problem.keys()};
@@ -191,8 +189,7 @@ std::int64_t maskBytes(const Array& mask, const Problem& problem) {
   return times(countOf(shape), isPainted(mask) ? 1 : 4);
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// traced
+// ---- traced
 
 constexpr std::int64_t kTraceMatrices = 8;  ///< the largest number of score matrices in a Trace
 
@@ -275,8 +272,7 @@ Result<void> checkTraced(const TensorsFile& file, const Problem& problem, const 
   return asksDerived(request) ? checkDerived(file, problem) : Result<void>();
 }
 
-// ------------------------------------------------------------------------------------------------------------
-// memory
+// ---- memory
 
 std::string bytesText(std::int64_t bytes) {
   constexpr std::int64_t mega = 1'000'000, giga = 1000 * mega, tera = 1000 * giga;
@@ -435,11 +431,26 @@ Mask maskOf(Array array, const Problem& problem) {
   return mask;
 }
 
+namespace {
+
+/// A file that gives a sink has one, unless an option says otherwise.
+Result<void> fitSink(Options& options) {
+  if (isGiven(options, "softmax_sink")) return {};
+  options.shared.softmaxSink = true;
+  if (options.shared.normalizer == attention::Normalizer::softmax) return {};
+  return base::refuse(ErrorKind::range, "sink",
+                      {"it takes part in softmax alone; set normalizer to \"softmax\", or leave it out."});
+}
+
+}  // namespace
+
 Result<void> readOptions(const TensorsFile& file, std::span<const Setting> settings, Options& options) {
   for (const Setting& setting : file.options)
     if (auto ok = setOption(setting, options); !ok) return ok;
   for (const Setting& setting : settings)
     if (auto ok = setOption(setting, options); !ok) return ok;
+  if (file.sink)
+    if (auto ok = fitSink(options); !ok) return ok;
   return fitOffsets(file, options);
 }
 
@@ -549,6 +560,14 @@ Result<void> readWeights(const TensorsFile& file, document::State& state) {
           ErrorKind::range, std::string(attention::name(id)) + ".shape",
           {base::shapeText((*array)->shape) + " does not fit; it must be " + base::shapeText(wanted) + "."});
     std::copy((*array)->values.begin(), (*array)->values.end(), tensor.data());
+  }
+  if (state.softmaxSink) document::fillFresh(state, TensorId::sink);
+  if (state.softmaxSink && file.sink) {
+    if (countOf(file.sink->shape) != state.heads)
+      return base::refuse(ErrorKind::range, "sink.shape",
+                          {base::shapeText(file.sink->shape) + " does not fit; it must be [" +
+                           std::to_string(state.heads) + "], a number for each head."});
+    std::copy(file.sink->values.begin(), file.sink->values.end(), state.sink.data());
   }
   for (std::size_t i = 0; i < file.parameters.size(); ++i) {
     const auto id = static_cast<document::ParameterId>(i);

@@ -303,8 +303,7 @@ class Program {
   std::string np_, out_;
 };
 
-// ------------------------------------------------------------------------------------------------------------
-// LaTeX
+// ---- LaTeX
 
 std::string matrix(const attention::ReferenceTensor& tensor, int head, int decimals) {
   std::string out = "\\begin{bmatrix}";

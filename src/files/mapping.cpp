@@ -139,8 +139,7 @@ Array third(const Array& array, int index, bool isStacked) {
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------------------------ what
-// there is
+// ---- what there is
 
 Mapping::Item Mapping::itemOf(std::string_view name) {
   Item item;
@@ -246,8 +245,7 @@ int Mapping::labelsCount() const {
   return found < 0 ? 0 : static_cast<int>(tensor(found).texts.size());
 }
 
-// ------------------------------------------------------------------------------------------------------------
-// choices
+// ---- choices
 
 int Mapping::choose(std::string_view name, std::string_view label, std::vector<std::string> choices,
                     int likeliest) {
@@ -329,8 +327,7 @@ Result<Array> Mapping::floats(int index, std::string_view name) const {
   return arrayOf(std::move(copy), false);
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// making
+// ---- making
 
 document::Form Mapping::form(const Choices& choices) {
   Result<State> made = state(choices);

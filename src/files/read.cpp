@@ -146,8 +146,7 @@ Result<void> StateMaker::direct() {
   return {};
 }
 
-// --------------------------------------------------------------------------------------------------------
-// projections
+// ---- projections
 
 /// Accepts [rows, columns], or the same as the only item of a batch.
 Result<void> StateMaker::matrix(std::string_view name, std::optional<Array>& array) {
@@ -240,8 +239,7 @@ Result<void> StateMaker::projected() {
   return {};
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// masks
+// ---- masks
 
 bool StateMaker::haveLengthsOfTheirOwn() const {
   if (!file_.keyLengths) return false;

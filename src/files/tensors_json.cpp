@@ -32,7 +32,7 @@ constexpr std::size_t kMaxLabels = 100'000;
 constexpr std::size_t kMaxFields = 1000;  ///< in one object, so that a linear search is fast
 constexpr std::string_view kFields =
     "a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, b_v and b_o), and "
-    "maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, "
+    "maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, sink, "
     "what stands around the layer (gamma_1, token_query …), labels and options";
 
 /// The float nearest to a decimal number with these digits; `value` is the nearest double.
@@ -196,7 +196,7 @@ class TensorsCollector final : public nlohmann::json_sax<nlohmann::json> {
   std::string option_;
 };
 
-// ---------------------------------------------------------------------------------------------------- values
+// ---- values
 
 bool TensorsCollector::takeNumber(double value, float single) {
   if (place_ == Place::data || place_ == Place::lists) return takeItem(single, false);
@@ -362,8 +362,7 @@ bool TensorsCollector::failLabel(std::string_view what) {
               std::string(what) + " is not a text; give a list of texts.");
 }
 
-// ----------------------------------------------------------------------------------------------------
-// structure
+// ---- structure
 
 bool TensorsCollector::key(std::string& name) {
   if (place_ == Place::skipped) return true;
@@ -600,8 +599,7 @@ bool TensorsCollector::checkItems() {
   return true;
 }
 
-// ------------------------------------------------------------------------------------------------------ the
-// ends
+// ---- the ends
 
 std::string TensorsCollector::position(std::size_t at) const {
   const std::string_view before = text_.substr(0, at);
@@ -706,6 +704,7 @@ std::vector<TensorField> tensorFields(TensorsFile& file) {
                                   {"w_a", &file.wA},
                                   {"u_a", &file.uA},
                                   {"v_a", &file.vA},
+                                  {"sink", &file.sink},
                                   {"d_output", &file.dOutput},
                                   {"d_weights", &file.dWeights},
                                   {"x", &file.x},

@@ -43,7 +43,7 @@ struct Setting {
 struct TensorsFile {
   /// It has "version", and must be read by document::fromText(). The other members are empty then.
   bool isState = false;
-  std::optional<Array> q, k, v, mask, pastK, pastV, keyLengths, wA, uA, vA;
+  std::optional<Array> q, k, v, mask, pastK, pastV, keyLengths, wA, uA, vA, sink;
   std::optional<Array> x, xKv, wQ, wK, wV, wO, bQ, bK, bV, bO, xV;  ///< instead of q, k and v
   std::optional<Array> dOutput, dWeights;  ///< gradients of the output and the weights, for `attn grad`
   std::optional<document::Value> labels, keyLabels;                        ///< a sentence, or a list of texts

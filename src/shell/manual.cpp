@@ -89,7 +89,7 @@ std::vector<const CLI::App*> commandsOf(const CLI::App& program) {
   return program.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// ---------------------------------------------------------------- the manual page
+// ---- the manual page
 
 /// Escapes text for roff: a line starting with a dot or an apostrophe must not be a command, and hyphens must
 /// be typed ones.
@@ -163,7 +163,7 @@ std::string manPage(const CLI::App& program, std::string_view version) {
   return out + ".SH SEE ALSO\n.BR " + (name == "attn" ? "attention\\-playground" : "attn") + " (1)\n";
 }
 
-// ---------------------------------------------------------------- completions
+// ---- completions
 
 std::string functionOf(const CLI::App& program) { return "_" + replaced(program.get_name(), "-", "_"); }
 

@@ -58,6 +58,8 @@ test('d_output and d_weights: the product with the Jacobian, for layouts, batche
   }
   const scored = cases.scored, {output} = run(scored), dOutput = filled(output.shape, 8);
   compare(scored, 'w_a', grad({...scored, d_output: dOutput}, '--wrt', 'w_a').d_w_a, (changed) => dot(run(changed).output.data, dOutput.data));
+  const sunk = {...cases.batch, sink: filled([4], 6)}, ofSunk = filled(run(sunk).output.shape, 8);
+  compare(sunk, 'sink', grad({...sunk, d_output: ofSunk}, '--wrt', 'sink').d_sink, (changed) => dot(run(changed).output.data, ofSunk.data));
 });
 
 test('--target: one cell of any step; of a batch its entry comes first', () => {

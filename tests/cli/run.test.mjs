@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {attn, file, filled, folder, layer, numbers, run, tensor} from './harness.mjs';
+import {attn, file, filled, folder, layer, numbers, refusal, run, tensor} from './harness.mjs';
 
 const sum = values => values.reduce((a, b) => a + b, 0);
 
@@ -251,7 +251,7 @@ test('a state takes the options of the board', () => {
 test('every mechanism: a state and its tensors say the same', () => {
   const sets = [['score=cosine'], ['normalizer=sparsemax'], ['normalizer=entmax15'], ['normalizer=sigmoid', 'temperature=2'], ['normalizer=hardmax'],
     ['position=alibi'], ['prefix=2'], ['pattern_local=1', 'pattern_stride=2'], ['pattern_random=1', 'pattern_seed=9'],
-    ['mask_after_softmax=true'], ['softcap=1.5', 'normalizer=relu'], ['pattern=strided', 'pattern_stride=2'], ['pattern_block=1', 'pattern=block'],
+    ['mask_after_softmax=true'], ['softmax_sink=true'], ['softmax_sink=true', 'temperature=2'], ['softcap=1.5', 'normalizer=relu'], ['pattern=strided', 'pattern_stride=2'], ['pattern_block=1', 'pattern=block'],
     ['causal_offset=1'], ['key_length=2', 'causal=false']];
   for (const set of sets) {
     const outputs = ['--outputs', 'weights,softcapped'];
@@ -262,6 +262,21 @@ test('every mechanism: a state and its tensors say the same', () => {
     const plain = run(state, '--set', 'causal=true', '--outputs', 'weights');
     assert.notDeepEqual(board.weights.data, plain.weights.data, `${set}`);
   }
+});
+
+test('a sink in a file takes a part of each row of softmax', () => {
+  const sink = [0.5, -1], content = layer({sink: tensor([2], sink), options: {causal: true}}), {weights, masked} = run(content, '--outputs', 'weights,masked');
+  for (let row = 0; row < 6; row++) {
+    const of = (all) => all.slice(4 * row, 4 * row + 4), exponentials = of(masked.data).map((s) => s === '-inf' ? 0 : Math.exp(s));
+    const sum = exponentials.reduce((a, b) => a + b, Math.exp(sink[Math.floor(row / 3)]));
+    of(weights.data).forEach((weight, i) => assert.ok(Math.abs(weight - exponentials[i] / sum) < 1e-6, `row ${row}`));
+  }
+  const plain = run(layer({options: {causal: true}}), '--outputs', 'weights');
+  assert.deepEqual(run(content, '--set', 'softmax_sink=false', '--outputs', 'weights'), plain);
+  assert.notDeepEqual(run(layer({options: {causal: true}}), '--set', 'softmax_sink=true', '--outputs', 'weights'), plain, 'a sink of 0');
+  for (const [more, message] of [[{sink: tensor([3], [0, 0, 0])}, /sink\.shape: \[3\] does not fit; it must be \[2\]/],
+    [{sink: tensor([2], sink), options: {normalizer: 'relu'}}, /sink: it takes part in softmax alone/]])
+    assert.match(refusal(1, attn('run', file(layer(more)))), message);
 });
 
 test('a pattern by its name has the sizes that go with the keys', () => {

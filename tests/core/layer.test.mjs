@@ -17,7 +17,7 @@ const TAKEN = new Set(['heads', 'kvHeads', 'score', 'scale', 'temperature', 'cau
 
 // The call for a stored layer; none if it is a projected layer, or needs a mask that the caller would have to build.
 function callOf({options, inputs, painted}) {
-  const {q, k, v, w_a, u_a, v_a, bias} = inputs;
+  const {q, k, v, w_a, u_a, v_a, bias, sink} = inputs;
   if (!q) return null;
   const call = {q: q.data, k: k.data, v: v.data, queryCount: q.shape[1], headDim: q.shape[2], keyCount: k.shape[1], valueDim: v.shape[2]};
   for (const [name, value] of Object.entries(options)) {
@@ -29,6 +29,7 @@ function callOf({options, inputs, painted}) {
   if (w_a && v_a) call.score = 'additive';
   if (w_a && ['general', 'additive'].includes(call.score)) call.wA = w_a.data;
   if (v_a && call.score === 'additive') call.uA = u_a.data, call.vA = v_a.data;
+  if (sink) call.sink = sink.data;
   if (bias) call.mask = bias.data;
   if (painted) call.mask = Uint8Array.from(painted, (blocked) => 1 - blocked);
   return call;
@@ -66,7 +67,7 @@ for (const kernel of kernels) {
       const packed = stored.d_output.data;  // [1, n, heads·e], the heads side by side
       const dOutput = numbers(heads * n * e, 1).map((_, at) => packed[(Math.floor(at / e) % n * heads + Math.floor(at / (n * e))) * e + at % e]);
       const got = attn.backward({...call, dOutput, dWeights: stored.d_weights.data});
-      for (const [name, of] of [['dQ', 'q'], ['dK', 'k'], ['dV', 'v'], ['dWA', 'w_a'], ['dUA', 'u_a'], ['dVA', 'v_a']]) {
+      for (const [name, of] of [['dQ', 'q'], ['dK', 'k'], ['dV', 'v'], ['dWA', 'w_a'], ['dUA', 'u_a'], ['dVA', 'v_a'], ['dSink', 'sink']]) {
         const wanted = stored.gradients[of];
         if (wanted && (got[name] || call[`${of[0]}A`])) near(got[name], wanted.data, bound(wanted.data, 2e-5), `${stored.name}: ${name}`), ++count;
       }

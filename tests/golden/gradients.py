@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Makes gradients.json: gradients by PyTorch's autograd, in float64, of layers written here with PyTorch's own operations.
 
-What PyTorch has, it computes: softmax, sigmoid, relu, tanh, gelu, cosine_similarity, bilinear, layer_norm, linear, RNN, LSTM,
+What PyTorch has, it computes: softmax, sigmoid, relu, tanh, gelu, cosine_similarity, bilinear, linear, RNN, LSTM,
 scaled_dot_product. Sparsemax and entmax it does not have: the support is found by sorting, and autograd goes through the formula on it.
 
 Inputs are multiples of 1/1024, so that floats hold them. Run on Debian 12: apt-get install python3-torch, then
@@ -121,7 +121,10 @@ def layer(i, o):
     if not after:
         s = s.masked_fill(~seen, -math.inf)
     s = s / o["temperature"]
-    w = torch.stack([torch.stack([normalised(s[h, r], o.get("normalizer", "softmax")) for r in range(queries)]) for h in range(heads)])
+    if "sink" in i:  # as in gpt-oss: one more column for softmax, which is then dropped
+        w = torch.softmax(torch.cat([s, (i["sink"] / o["temperature"]).expand(-1, queries, 1)], -1), -1)[..., :-1]
+    else:
+        w = torch.stack([torch.stack([normalised(s[h, r], o.get("normalizer", "softmax")) for r in range(queries)]) for h in range(heads)])
     if after:
         w = w * seen
     hidden = torch.tensor([0.0 if o.get("hiddenHeads", 0) >> h & 1 else 1.0 for h in range(heads)])
@@ -164,6 +167,10 @@ def scored(inputs, heads=2, d=4, both=True):
     return {**inputs, "w_a": numbers(heads, d, d, size=0.5), **({"u_a": numbers(heads, d, d, size=0.5), "v_a": numbers(heads, 1, d)} if both else {})}
 
 
+def sunk(inputs, heads=2):
+    return {**inputs, "sink": numbers(heads, 1, 1)}
+
+
 two = {"heads": 2, "kvHeads": 1}
 cases = [case(f"{kind}", direct(), **two, normalizer=kind) for kind in ("softmax", "sparsemax", "sigmoid", "relu", "none")]
 cases += [case("dot", direct(), **two, score="dot"), case("general", scored(direct(), both=False), **two, score="general"),
@@ -177,27 +184,6 @@ cases += [case("a row that sees nothing", direct(), **two, keyLength=0), case("s
 cases += [case("projected", projected(), **two, causal=True), case("projected, no w_o", projected(out=0), **two), case("sinusoids", projected(), **two, position="sinusoidal"),
           case("cross", projected(cross=3), **two, position="sinusoidal", causalOffset=2), case("projected rotary", projected(), **two, position="rotary"),
           case("hidden head", projected(), **two, hiddenHeads=1), case("projected additive sparsemax", scored(projected()), **two, score="additive", normalizer="sparsemax", softcap=2)]
-
-
-def block(norm, activation, residual):
-    """Post- or pre-norm; with pre-norm attention is given, as if LN(x) had made it."""
-    rows, width, hidden = 3, 5, 7
-    i = {"x": numbers(1, rows, width), "attention": numbers(1, rows, width), "w1": numbers(1, width, hidden, size=0.5), "b1": numbers(1, 1, hidden), "w2": numbers(1, hidden, width, size=0.5),
-         "b2": numbers(1, 1, width), "gamma1": numbers(1, 1, width), "delta1": numbers(1, 1, width), "gamma2": numbers(1, 1, width), "delta2": numbers(1, 1, width)}
-    i = {key: value.clone().requires_grad_() for key, value in i.items()}
-    norm1 = lambda z: F.layer_norm(z, (width,), i["gamma1"][0, 0], i["delta1"][0, 0], 1e-5)
-    norm2 = lambda z: F.layer_norm(z, (width,), i["gamma2"][0, 0], i["delta2"][0, 0], 1e-5)
-    act = {"relu": F.relu, "gelu": F.gelu, "tanh": torch.tanh}[activation]
-    feed = lambda z: F.linear(act(F.linear(z, i["w1"][0].T, i["b1"][0, 0])), i["w2"][0].T, i["b2"][0, 0])
-    first = i["attention"] + (i["x"] if residual else 0)
-    if norm == "post":
-        first = norm1(first)
-    second = feed(norm2(first) if norm == "pre" else first) + (first if residual else 0)
-    out = norm2(second) if norm == "post" else second
-    d = numbers(*out.shape)
-    (out * d).sum().backward()
-    return {"norm": norm, "activation": activation, "residual": residual, "inputs": {key: stored(value) for key, value in i.items()}, "d_output": stored(d),
-            "gradients": gradients_of(i)}
 
 
 def recurrent(cell):
@@ -222,9 +208,10 @@ def recurrent(cell):
     return {"cell": cell, "inputs": {key: stored(value) for key, value in i.items()}, "states": stored(states[None]), "d_states": stored(d), "gradients": {key: stored(value) for key, value in gradients.items()}}
 
 
-result = {"torch": torch.__version__, "layers": cases, "recurrent": [recurrent("tanh"), recurrent("lstm")],
-          "blocks": [block(norm, activation, residual) for norm in ("none", "post", "pre") for activation in ("relu", "gelu", "tanh") for residual in (True, False)]}
+result = {"torch": torch.__version__, "layers": cases, "recurrent": [recurrent("tanh"), recurrent("lstm")]}
 result["layers"] += [case("entmax15", direct(), **two, normalizer="entmax15"),
                      case("masked entmax15", direct(), **two, normalizer="entmax15", temperature=0.5, causal=True, causalOffset=1, windowLeft=1, keyLength=3)]
-text = json.dumps(result, separators=(",", ":")).replace('{"name"', '\n{"name"').replace('{"norm"', '\n{"norm"').replace('{"cell"', '\n{"cell"')
+result["layers"] += [case("sink", sunk(direct()), **two), case("masked sink", sunk(direct()), **two, temperature=0.5, causal=True, causalOffset=1, windowLeft=1, keyLength=3),
+                     case("a sink has what no key has", sunk(direct()), **two, keyLength=0), case("sink, masked too late", sunk(projected()), **two, causal=True, maskAfterSoftmax=True)]
+text = json.dumps(result, separators=(",", ":")).replace('{"name"', '\n{"name"').replace('{"cell"', '\n{"cell"')
 (pathlib.Path(__file__).parent / "gradients.json").write_text(text + "\n")

@@ -9,10 +9,7 @@
 #include <vector>
 
 #include "attention/layer/tensor.h"
-#include "attention/models/block.h"
-#include "attention/models/hierarchy.h"
 #include "attention/models/recurrent.h"
-#include "attention/models/stages.h"
 
 namespace attention::tape {
 
@@ -129,81 +126,6 @@ Rows<N> normalised(const Rows<N>& x, const Rows<N>& gamma, const Rows<N>& delta,
     }
   }
   return out;
-}
-
-template <class N>
-struct Block {
-  Rows<N> x, attention, gamma1, delta1, w1, b1, w2, b2, gamma2, delta2;
-};
-
-template <class N>
-Rows<N> dropped(const BlockSpec& spec, int site, Rows<N> x) {
-  const double kept = dropoutFactor(spec);
-  for (int r = 0; r < spec.rows; ++r) {
-    for (int c = 0; c < spec.width; ++c) {
-      N& v = x[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)];
-      v = v * N(isKept(spec, site, r, c) ? kept : 0.0);
-    }
-  }
-  return x;
-}
-
-/// The output of a block of the Transformer.
-template <class N>
-Rows<N> blockOutput(const BlockSpec& spec, const Block<N>& in) {
-  const bool pre = spec.norm == NormPlace::pre, post = spec.norm == NormPlace::post;
-  const double epsilon = double{spec.epsilon};
-  Rows<N> first = dropped(spec, 1, in.attention);
-  if (spec.residual) first = sum(first, in.x);
-  if (post) first = normalised(first, in.gamma1, in.delta1, epsilon);
-  Rows<N> hidden = connected(pre ? normalised(first, in.gamma2, in.delta2, epsilon) : first, in.w1, in.b1);
-  for (Row<N>& row : hidden) {
-    for (N& h : row) {
-      switch (spec.activation) {
-        case Activation::relu: h = relu(h); break;
-        case Activation::gelu: h = h * (N(1.0) + erf(h / N(std::sqrt(2.0)))) / N(2.0); break;
-        case Activation::tanh: h = tanh(h); break;
-      }
-    }
-  }
-  Rows<N> second = dropped(spec, 2, connected(hidden, in.w2, in.b2));
-  if (spec.residual) second = sum(second, first);
-  return post ? normalised(second, in.gamma2, in.delta2, epsilon) : second;
-}
-
-template <class N>
-struct Level {
-  Rows<N> w, b, query;
-};
-
-/// Σ a·h over the rows, with a = softmax(tanh(W h + b) · u_w) (Yang et al. 2016, equations 5 to 7).
-template <class N>
-Row<N> attended(const Rows<N>& h, const Level<N>& level) {
-  Row<N> weights;
-  N total = 0.0;
-  for (const Row<N>& u : connected(h, level.w, level.b)) {
-    N score = 0.0;
-    for (std::size_t c = 0; c < u.size(); ++c) score = score + tanh(u[c]) * level.query[0][c];
-    weights.push_back(exp(score));
-    total = total + weights.back();
-  }
-  Row<N> out(h[0].size(), N(0.0));
-  for (std::size_t i = 0; i < h.size(); ++i) {
-    for (std::size_t c = 0; c < out.size(); ++c) out[c] = out[c] + weights[i] / total * h[i][c];
-  }
-  return out;
-}
-
-/// The final sum of hierarchical attention.
-template <class N>
-Row<N> hierarchyOutput(const Rows<N>& h, std::span<const int> starts, const Level<N>& tokens,
-                       const Level<N>& segments) {
-  Rows<N> sums;
-  for (std::size_t s = 0; s < starts.size(); ++s) {
-    const auto end = s + 1 < starts.size() ? h.begin() + starts[s + 1] : h.end();
-    sums.push_back(attended(Rows<N>(h.begin() + starts[s], end), tokens));
-  }
-  return attended(sums, segments);
 }
 
 template <class N>

@@ -107,16 +107,6 @@ test('no function has more than 80 lines or 6 parameters', () => {
     // Called from JavaScript, which has numbers only; OpenGL's own.
     /^shell\/web\/shell_web\.cpp playground_pointer$/,
     /^shell\/cli\/no_graphics\.cpp glTex(Sub)?Image2D$/,
-    // To do: each of these should get smaller, and leave this list.
-    /^attention\/steps\/steps\.cpp (multiply|makeInput|copySeen)$/,
-    /^attention\/steps\/score\.cpp (comparedRows|makeRawRow|addScoreGradients)$/,
-    /^attention\/steps\/backward\.cpp (Pass|backward)$/,
-    /^attention\/mechanisms\/mechanism\.cpp addProducts$/,
-    /^attention\/layer\/explain\.cpp explain$/,
-    /^attention\/layer\/row_steps\.cpp (Lines|linesOf|sumBehind)$/,
-    /^attention\/layer\/loops\.cpp projected$/,
-    /^files\/mapping\.cpp (direct|projected|weightsAlone)$/,
-    /^files\/figure\.cpp (cells|rowSums)$/,
   ];
   const found = largeFunctions(join(root, 'src'));
   assert.deepEqual(found.filter(one => !excused.some(pattern => pattern.test(one))), []);

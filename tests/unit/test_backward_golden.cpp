@@ -1,5 +1,5 @@
 // Gradients against PyTorch's autograd in float64 (tests/golden/gradients.py): the reference, the float
-// version, the block and the recurrent cells.
+// version and the recurrent cells.
 #include <doctest/doctest.h>
 
 #include <initializer_list>
@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "attention/models/block_backward.h"
 #include "attention/models/recurrent.h"
 #include "attention/steps/backward.h"
 #include "golden.h"
@@ -48,6 +47,7 @@ test::Layer layerOf(const json& from) {
   s.windowRight = o.at("windowRight");
   s.keyLength = o.value("keyLength", -1), s.maskAfterSoftmax = o.value("maskAfterSoftmax", false),
   s.hiddenHeads = o.value("hiddenHeads", std::uint64_t{0});
+  s.sink = inputs.contains("sink");
   s.queryCount = layer.projected ? layer.x.rows() : layer.q.rows();
   s.keyCount = !layer.projected ? layer.k.rows() : layer.xKv.empty() ? layer.x.rows() : layer.xKv.rows();
   s.headDim = layer.projected ? layer.wQ.cols() / s.heads : layer.q.cols();
@@ -84,42 +84,6 @@ TEST_CASE("backward golden: layers against PyTorch") {
     }
   }
   MESSAGE("float: worst ", worst);
-}
-
-TEST_CASE("backward golden: blocks against PyTorch") {
-  Products products;
-  double worst = 0.0;
-  for (const json& from : stored().at("blocks")) {
-    std::map<std::string, Tensor> t;
-    for (const auto& [key, value] : from.at("inputs").items()) t[key] = tensorOf(value);
-    BlockSpec spec;
-    spec.rows = t["x"].rows(), spec.width = t["x"].cols(), spec.hidden = t["w1"].cols();
-    spec.norm = chosen<NormPlace>(from.at("norm"), {"none", "post", "pre"});
-    spec.activation = chosen<Activation>(from.at("activation"), {"relu", "gelu", "tanh"});
-    spec.residual = from.at("residual");
-    const BlockInputs in{&t["x"],  &t["attention"], &t["gamma1"], &t["delta1"], &t["w1"],
-                         &t["b1"], &t["w2"],        &t["b2"],     &t["gamma2"], &t["delta2"]};
-    REQUIRE(validate(spec, in));
-    BlockTrace trace;
-    forwardBlock(spec, in, trace);
-    const Tensor d = tensorOf(from.at("d_output"));
-    const BlockUpstream upstream{spec.norm == NormPlace::post ? BlockStage::norm_2 : BlockStage::residual_2,
-                                 &d};
-    BlockGradients g;
-    backwardBlock(spec, in, trace, {&upstream, 1}, g, products);
-    const std::map<std::string, const Tensor*> found{{"x", &g.x},           {"attention", &g.attention},
-                                                     {"gamma1", &g.gamma1}, {"delta1", &g.delta1},
-                                                     {"w1", &g.w1},         {"b1", &g.b1},
-                                                     {"w2", &g.w2},         {"b2", &g.b2},
-                                                     {"gamma2", &g.gamma2}, {"delta2", &g.delta2}};
-    for (const auto& [key, wanted] : from.at("gradients").items()) {
-      CAPTURE(key);
-      const double share = off(found.at(key)->values(), wanted);
-      CHECK(share <= kFloat);
-      worst = std::max(worst, share);
-    }
-  }
-  MESSAGE("worst ", worst);
 }
 
 TEST_CASE("backward golden: RNN and LSTM against PyTorch") {

@@ -1,10 +1,7 @@
-// The backward passes of what surrounds the layer: block, hierarchical attention and recurrent cells,
-// compared with a double version on a tape (reference/tape.h), which is itself checked with central
-// differences.
+// The backward pass of recurrent cells, compared with a double version on a tape (reference/tape.h), which is
+// itself checked with central differences.
 #include <doctest/doctest.h>
 
-#include "attention/models/block_backward.h"
-#include "attention/models/hierarchy_backward.h"
 #include "layer.h"
 #include "reference/tape.h"
 
@@ -101,129 +98,6 @@ Tensor filled(int rows, int cols, Random& random, float size = 1.0f) {
 }
 
 }  // namespace
-
-TEST_CASE("backward models: the block, with every norm, activation, residual and dropout") {
-  Random random(1);
-  double worst = 0.0;
-  Products products;
-  for (NormPlace norm : {NormPlace::none, NormPlace::post, NormPlace::pre}) {
-    for (Activation activation : {Activation::relu, Activation::gelu, Activation::tanh}) {
-      for (int options = 0; options < 16; ++options) {
-        CAPTURE(static_cast<int>(norm));
-        CAPTURE(static_cast<int>(activation));
-        CAPTURE(options);
-        BlockSpec spec;
-        spec.rows = 1 + random.below(5), spec.width = 2 + random.below(options == 3 ? 63 : 7),
-        spec.hidden = 1 + random.below(9);
-        spec.norm = norm, spec.activation = activation, spec.residual = options & 1;
-        spec.training = options & 2, spec.dropRate = 0.3f,
-        spec.dropout = options & 8 ? Dropout::plain : Dropout::inverted;
-        const Tensor x = filled(spec.rows, spec.width, random),
-                     attention = filled(spec.rows, spec.width, random);
-        const Tensor gamma1 = filled(1, spec.width, random), delta1 = filled(1, spec.width, random),
-                     gamma2 = filled(1, spec.width, random), delta2 = filled(1, spec.width, random);
-        const Tensor w1 = filled(spec.width, spec.hidden, random, 0.5f), b1 = filled(1, spec.hidden, random),
-                     w2 = filled(spec.hidden, spec.width, random, 0.5f), b2 = filled(1, spec.width, random);
-        BlockInputs in;
-        in.x = &x, in.attention = &attention, in.w1 = &w1, in.w2 = &w2;
-        const bool isPlain = options & 4;  // without learned shifts and scales
-        if (!isPlain)
-          in.gamma1 = &gamma1, in.delta1 = &delta1, in.b1 = &b1, in.b2 = &b2, in.gamma2 = &gamma2,
-          in.delta2 = &delta2;
-        REQUIRE(validate(spec, in));
-        BlockTrace trace;
-        forwardBlock(spec, in, trace);
-        const Tensor upstream = filled(spec.rows, spec.width, random);
-        const BlockUpstream given{norm == NormPlace::post ? BlockStage::norm_2 : BlockStage::residual_2,
-                                  &upstream};
-        BlockGradients g;
-        backwardBlock(spec, in, trace, {&given, 1}, g, products);
-        const auto loss = [&](const auto& p) {
-          using N = std::decay_t<decltype(p[0][0][0])>;
-          return total(tape::blockOutput(
-                           spec, tape::Block<N>{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9]}),
-                       upstream);
-        };
-        worst = std::max(worst, compare({{in.x, &g.x},
-                                         {in.attention, &g.attention},
-                                         {in.gamma1, &g.gamma1},
-                                         {in.delta1, &g.delta1},
-                                         {in.w1, &g.w1},
-                                         {in.b1, &g.b1},
-                                         {in.w2, &g.w2},
-                                         {in.b2, &g.b2},
-                                         {in.gamma2, &g.gamma2},
-                                         {in.delta2, &g.delta2}},
-                                        random, loss));
-      }
-    }
-  }
-  CHECK(worst <= kWithin);
-  MESSAGE("worst ", worst);
-}
-
-TEST_CASE("backward models: pre-norm hands the gradient of norm_1 back to x") {
-  Random random(2);
-  BlockSpec spec;
-  spec.rows = 3, spec.width = 6, spec.hidden = 4, spec.norm = NormPlace::pre;
-  const Tensor x = filled(3, 6, random), attention = filled(3, 6, random), w1 = filled(6, 4, random),
-               w2 = filled(4, 6, random), gamma = filled(1, 6, random);
-  BlockInputs in;
-  in.x = &x, in.attention = &attention, in.w1 = &w1, in.w2 = &w2, in.gamma1 = &gamma;
-  BlockTrace trace;
-  forwardBlock(spec, in, trace);
-  const Tensor upstream = filled(3, 6, random);
-  const BlockUpstream given{BlockStage::norm_1, &upstream};
-  BlockGradients g;
-  Products products;
-  backwardBlock(spec, in, trace, {&given, 1}, g, products);
-  const auto loss = [&](const auto& p) {
-    return total(tape::normalised(p[0], p[1], {}, double{spec.epsilon}), upstream);
-  };
-  CHECK(compare({{&x, &g.x}, {&gamma, &g.gamma1}}, random, loss) <= kWithin);
-  CHECK(g.w1 == Tensor(1, 6, 4));
-}
-
-TEST_CASE("backward models: hierarchical attention") {
-  Random random(3);
-  double worst = 0.0;
-  Products products;
-  for (int i = 0; i < 40; ++i) {
-    CAPTURE(i);
-    const int tokens = 1 + random.below(9), width = 1 + random.below(i == 7 ? 64 : 6),
-              units = 1 + random.below(5), segmentUnits = 1 + random.below(5);
-    std::vector<int> starts{0};
-    for (int t = 1; t < tokens; ++t) {
-      if (random.chance(0.4)) starts.push_back(t);
-    }
-    const Tensor h = filled(tokens, width, random), w = filled(width, units, random, 0.5f),
-                 b = filled(1, units, random), query = filled(1, units, random);
-    const Tensor w2 = filled(width, segmentUnits, random, 0.5f), b2 = filled(1, segmentUnits, random),
-                 query2 = filled(1, segmentUnits, random);
-    HierarchyInputs in{&h, starts, {&w, random.chance(0.5) ? &b : nullptr, &query}, {&w2, &b2, &query2}};
-    REQUIRE(validate(in));
-    HierarchyTrace trace;
-    forwardHierarchy(in, trace);
-    const Tensor upstream = filled(1, width, random);
-    HierarchyGradients g;
-    backwardHierarchy(in, trace, upstream, g, products);
-    const auto loss = [&](const auto& p) {
-      using N = std::decay_t<decltype(p[0][0][0])>;
-      return total(Numbers<N>{tape::hierarchyOutput<N>(p[0], starts, {p[1], p[2], p[3]}, {p[4], p[5], p[6]})},
-                   upstream);
-    };
-    worst = std::max(worst, compare({{&h, &g.h},
-                                     {&w, &g.tokens.w},
-                                     {in.tokens.b, &g.tokens.b},
-                                     {&query, &g.tokens.query},
-                                     {&w2, &g.segments.w},
-                                     {&b2, &g.segments.b},
-                                     {&query2, &g.segments.query}},
-                                    random, loss));
-  }
-  CHECK(worst <= kWithin);
-  MESSAGE("worst ", worst);
-}
 
 TEST_CASE("backward models: recurrent cells, forward and through time") {
   Random random(4);

@@ -29,7 +29,7 @@ void pressAndDrag(Fixture& f, const app::Rect& r, float dx, float dy) {
 
 }  // namespace
 
-// ---------------------------------------------------------------- what is explained
+// ---- what is explained
 
 TEST_CASE("editing: a press that ends on a smaller board than it began on selects a cell that exists") {
   for (const char* name : {"weights", "q"}) {
@@ -151,7 +151,7 @@ TEST_CASE("editing: the bubble stays on the board where the matrix does not") {
   }
 }
 
-// ---------------------------------------------------------------- numbers
+// ---- numbers
 
 TEST_CASE("editing: numbers are typed with a decimal comma, a real minus and spaces around") {
   Fixture f;
@@ -272,7 +272,7 @@ TEST_CASE(
   CHECK(f.host.texts.back().name == "k, row 1, column 3");
 }
 
-// ---------------------------------------------------------------- tables
+// ---- tables
 
 TEST_CASE("editing: K is copied and pasted as it is seen, turned") {
   Fixture f;
@@ -341,7 +341,7 @@ TEST_CASE("editing: pasted tables have decimal commas where tabs or semicolons s
   CHECK(f.q(2, 2) == -0.8f);
 }
 
-// ---------------------------------------------------------------- what is computed
+// ---- what is computed
 
 TEST_CASE("editing: what is computed says what to change instead, with links there") {
   Fixture f;
@@ -400,7 +400,7 @@ TEST_CASE("editing: a masked cell has a score behind it") {
   CHECK(f.app().notice() == "W is computed: change Q or K.");
 }
 
-// ---------------------------------------------------------------- single keys
+// ---- single keys
 
 TEST_CASE("editing: letters say what they did") {
   Fixture f;

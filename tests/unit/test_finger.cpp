@@ -234,7 +234,7 @@ TEST_CASE("finger: the mask is painted by taps, and by a finger that holds; a sw
   CHECK(weight(0, 1) == 0);
 }
 
-// ---------------------------------------------------------------- two fingers
+// ---- two fingers
 
 TEST_CASE(
     "fingers: two of them magnify the matrices about where they are, up to three times, and a double tap "
@@ -302,7 +302,7 @@ TEST_CASE("fingers: where no board is, two of them are the page's") {
   CHECK_FALSE(f.app().pinch(200, 400, 2, 0, 0));
 }
 
-// ---------------------------------------------------------------- the strip for a number
+// ---- the strip for a number
 
 TEST_CASE(
     "editing: a number that a finger taps gets a strip with − and +, a slider, and its value as it was; the "
@@ -407,7 +407,7 @@ TEST_CASE("editing: a tap on the value opens a text field over the number") {
   CHECK(f.q(0, 0) == 1.25f);
 }
 
-// ---------------------------------------------------------------- the bar at the bottom of a phone
+// ---- the bar at the bottom of a phone
 
 TEST_CASE(
     "toolbar: Undo, Redo, Controls and Guide at the bottom of a phone, and one sheet at a time, half as high "

@@ -397,8 +397,7 @@ TEST_CASE("a thousand tensors are gone through, and what does not fit is said") 
   CHECK_FALSE(files::Mapping(vectors.file, "").isPossible());
 }
 
-// -----------------------------------------------------------------------------------------------------------
-// pasted
+// ---- pasted
 
 std::string json(std::string_view text) {
   const auto made = files::jsonOfPrinted(text);
@@ -527,8 +526,7 @@ TEST_CASE("weights of several texts, stacked or a tensor for each layer: one of 
   }
 }
 
-// -----------------------------------------------------------------------------------------------------------
-// packed
+// ---- packed
 
 TEST_CASE("a state is the same in every bit after it was handed over") {
   for (const document::Preset& preset : document::presets()) {
@@ -548,8 +546,7 @@ TEST_CASE("what was cut off on the way is refused") {
   CHECK_FALSE(files::isPacked("{\"version\": 1}"));
 }
 
-// -----------------------------------------------------------------------------------------------------------
-// files
+// ---- files
 
 TEST_CASE("a clear file opens at once, an unclear one asks, a wrong one is refused") {
   files::Opener opener;

@@ -121,12 +121,12 @@ TEST_CASE("tensors: shapes that the board does not take") {
         "k.shape: 3 key heads do not divide the 2 heads of q; give a divisor of 2.");
   CHECK(mixed("[[[1]],[[2]]]", "[[[1]]]", "[[[1]],[[2]]]") ==
         "v.shape: a head count of 2 does not fit the 1 of k; give as many.");
-  CHECK(
-      tried(R"({"q": [[1]], "k": [[1]]})") ==
-      "v: it is missing; a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, "
-      "b_v and b_o), and maybe mask, past_k, "
-      "past_v, key_lengths, w_a, u_a, v_a, what stands around the layer (gamma_1, token_query …), labels and "
-      "options.");
+  CHECK(tried(R"({"q": [[1]], "k": [[1]]})") ==
+        "v: it is missing; a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, "
+        "b_v and b_o), and maybe mask, past_k, "
+        "past_v, key_lengths, w_a, u_a, v_a, sink, what stands around the layer (gamma_1, token_query …), "
+        "labels and "
+        "options.");
   std::string tall = "{\"q\": [[0]";
   for (int i = 0; i < 1024; ++i) tall += ",[0]";
   CHECK(tried(tall + "], \"k\": [[1]], \"v\": [[1]]}") == "tokens: 1025 is too large; use 1 to 1024.");

@@ -264,8 +264,7 @@ void Engine::applyX(Span rows) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// queries
+// ---- queries
 
 void Engine::changeQueries(int head, Span queries) {
   summaries_.touchRows(TensorId::q, head, queries);
@@ -299,8 +298,7 @@ void Engine::redoGroup(int kvHead) {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// keys
+// ---- keys
 
 void Engine::changeKeys(int kvHead, Span keys) {
   summaries_.touchRows(TensorId::k, kvHead, keys);
@@ -364,8 +362,7 @@ void Engine::redoMovedRows(int head) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// values
+// ---- values
 
 void Engine::changeValues(int kvHead, Span keys, Span cols) {
   summaries_.touchRows(TensorId::v, kvHead, keys);
@@ -500,8 +497,7 @@ int Engine::takeSums(int head, int query, Span cols, int gathered) {
   return col;
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// tokens
+// ---- tokens
 
 // Scores between the other tokens move to their new indices; the weights, whose totals change in nearly all
 // rows, are recomputed from the exponentials.
@@ -628,8 +624,7 @@ void Engine::finishTokens(int head, bool summing) {
   redoHeadOutput(head);
 }
 
-// ---------------------------------------------------------------------------------------------------- mask
-// and options
+// ---- mask and options
 
 void Engine::changeMask(Span queries, Span keys) {
   for (int h = 0; h < spec_.heads; ++h) {
@@ -666,8 +661,7 @@ void Engine::changeAll(const Change& change) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// outputs
+// ---- outputs
 
 void Engine::writeRows(int head, Span queries) {
   makeConcat(spec_, head, queries, trace_);
@@ -695,8 +689,7 @@ void Engine::finish() {
   }
 }
 
-// -----------------------------------------------------------------------------------------------------------
-// summaries
+// ---- summaries
 
 /// Marks rows of the steps before the exponentials as written.
 void Engine::touchPairs(int head, Span queries) {

@@ -98,8 +98,7 @@ void widen(Range& range, const Range& by) {
 
 }  // namespace
 
-// --------------------------------------------------------------------------------------------------------------
-// stamps
+// ---- stamps
 
 void Summaries::begin(bool isWhole) {
   ++now_;
@@ -153,8 +152,7 @@ const Stamps& Summaries::stamps(TensorId id, int head) const {
   return stamps_[at(id)][static_cast<std::size_t>(head)];
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// ranges
+// ---- ranges
 
 int Summaries::groupWidth(TensorId id, const Tensor& tensor) const {
   switch (id) {
@@ -284,8 +282,7 @@ const float* Summaries::rowPeaks(TensorId id, const Tensor& tensor, int head) {
   return lines(id, tensor).peaks.data() + static_cast<std::ptrdiff_t>(head) * tensor.rows();
 }
 
-// ---------------------------------------------------------------------------------------------------------
-// whole heads
+// ---- whole heads
 
 const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace) {
   const bool isOutput = of == TensorId::head_output;
@@ -356,8 +353,7 @@ const double* Summaries::sumOfOthers(const Tensor& all, const std::vector<int>& 
   return sums;
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// mask
+// ---- mask
 
 namespace {
 

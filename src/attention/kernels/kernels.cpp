@@ -102,8 +102,7 @@ std::span<const Kernel> available() {
 
 Kernel best() { return available().back(); }
 
-// ------------------------------------------------------------------------------------------------- memory
-// and threads
+// ---- memory and threads
 
 struct Workspace::Parts {
   explicit Parts(int threads);
@@ -220,8 +219,7 @@ std::size_t Workspace::bytes() const {
   return sizeof(float) * std::accumulate(parts_->sizes.begin(), parts_->sizes.end(), std::size_t{0});
 }
 
-// ------------------------------------------------------------------------------------------------------------
-// forward
+// ---- forward
 
 Keys visibleKeys(const Plan& plan, int row) {
   const Forward& f = plan.call;
@@ -444,8 +442,7 @@ void run(Workspace& workspace, int threads, void (*work)(void*, int), void* cont
 
 Plan planOf(const Forward& call, const Blocking& blocking) { return planOf(call, blocking, nullptr); }
 
-// ----------------------------------------------------------------------------------------------------- row
-// operations
+// ---- row operations
 
 float exp(Kernel kernel, const float* in, float shift, int count, float* out) {
   return tableOf(kernel).exp(in, shift, count, out);

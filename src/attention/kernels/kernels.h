@@ -190,8 +190,8 @@ struct Product {
 /// largest |C| before).
 void product(Kernel kernel, const Product& product);
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Row operations, for updates of a single row or column. Single-threaded, no allocation. Counts may be 0.
+// ---- Row operations, for updates of a single row or column. Single-threaded, no allocation. Counts may be
+// 0.
 
 /// The accuracy of exp(): within this many units in the last place over [kExpLowest, kExpHighest]. Below that
 /// range it gives 0, above it infinity. Results that would be subnormal are flushed to 0, since products with

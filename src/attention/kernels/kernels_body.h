@@ -44,8 +44,7 @@ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int larger(int a, int b) { return a > b ? a : b; }
 KERNEL_INLINE float magnitude(float x) { return x < 0 ? -x : x; }
 
-// -------------------------------------------------------------------------------------------------------------
-// exp
+// ---- exp
 
 // e^r = 1 + r·(1 + r·(…)) for |r| <= ln2/2: minimax polynomial of degree 6 for the relative error, 1.9e-9
 // before rounding.
@@ -135,8 +134,7 @@ KERNEL_INLINE V tanhOf(V x) {
   return x >= V{} ? y : -y;
 }
 
-// ------------------------------------------------------------------------------------------------- the
-// register tile
+// ---- the register tile
 
 template <int Rows>
 KERNEL_INLINE void step(V (&sums)[Rows][kVectors], const float* a, const float* b) {
@@ -208,8 +206,7 @@ KERNEL_INLINE void tileOf(int rows, bool add, const float* a, const float* b, st
   tile<1>(add, a, b, bStride, depth, c, cStride, factors);
 }
 
-// -----------------------------------------------------------------------------------------------------------
-// packing
+// ---- packing
 
 /// Packs keys [begin, end) into panels [panel][dim][kPanel]; the last panel is padded with zeros.
 void packKeys(const float* keys, std::ptrdiff_t rowStride, int begin, int end, int dim, float* to) {
@@ -351,8 +348,7 @@ void packQueries(const float* rows, std::ptrdiff_t rowStride, int count, int dim
   }
 }
 
-// ------------------------------------------------------------------------------------------------- a block
-// of scores
+// ---- a block of scores
 
 /// Stores those of kLanes numbers whose column is before `end`.
 KERNEL_INLINE void storeBefore(int end, float* row, int column, V v) {
@@ -806,8 +802,7 @@ void forwardUnit(const Plan& plan, const Unit& unit, Scratch& scratch) {
   } while (begin < plan.keyEnd);
 }
 
-// ---------------------------------------------------------------------------------------------------- row
-// operations
+// ---- row operations
 
 float expRow(const float* in, float shift, int count, float* out) {
   const float by = shift == -kInfinity ? 0.0f : shift;

@@ -26,8 +26,7 @@ ReferenceTensor copied(const Tensor& tensor) {
   return copy;
 }
 
-// ----------------------------------------------------------------------------------------------------------
-// positions
+// ---- positions
 
 /// The position ids of 0, 1, 2 …: those of the list, counted on from its last one.
 std::vector<double> idsOf(const Spec& spec, int count) {
@@ -137,8 +136,7 @@ void makeInputs(const Spec& spec, const Inputs& in, ReferenceTrace& trace) {
   trace.kRotated = rotated(trace.k, trace.positions, 0, byHalves);
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// scores
+// ---- scores
 
 using Row = std::vector<double>;
 
@@ -251,8 +249,7 @@ ReferenceTensor withBias(const Spec& spec, const Tensor* bias, const ReferenceTe
   return out;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// mask
+// ---- mask
 
 /// The keys that the query at `position` draws: of those that causal and padding leave, the ones of smallest
 /// hashes.
@@ -314,8 +311,7 @@ ReferenceTensor masked(const Spec& spec, const PaintedMask* painted, const Refer
   return out;
 }
 
-// ---------------------------------------------------------------------------------------------------------
-// normaliser
+// ---- normaliser
 
 /// softmax(s / T) of every row, with the largest s / T subtracted first: exp(s/T − max) / Σ exp(s/T − max).
 /// The sink of the head is one more s in the maximum and in the sum.
@@ -405,8 +401,7 @@ ReferenceTensor otherWeights(const Spec& spec, const ReferenceTensor& masked) {
   return weights;
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// output
+// ---- output
 
 /// head_output[h,i] = Σ_j weights[h,i,j] · v_j.
 ReferenceTensor weightedValues(const ReferenceTensor& weights, const ReferenceTensor& v) {
@@ -484,8 +479,7 @@ ReferenceTrace reference(const Spec& spec, const Inputs& in) {
   return trace;
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// bounds
+// ---- bounds
 
 namespace {
 

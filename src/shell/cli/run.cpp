@@ -166,6 +166,7 @@ constexpr const char* kRunHelp =
     "last key\n"
     "  w_a u_a v_a   of the scores general and additive: [heads, columns, columns] and, for v_a, [heads, "
     "columns]\n"
+    "  sink          one number per head: a score that takes part in the sum of each row of softmax alone\n"
     "and, each [rows, columns], drawn from block_seed and segment_seed if not given,\n"
     "  gamma_1 delta_1 w_1 b_1 w_2 b_2 gamma_2 delta_2           of the block of the Transformer\n"
     "  token_w token_b token_query segment_w segment_b segment_query  of hierarchical attention\n"

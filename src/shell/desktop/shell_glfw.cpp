@@ -266,9 +266,9 @@ class Desktop final : public app::Host {
   bool listening_ = false;
 };
 
-// ---------------------------------------------------------------- what it shows
+// ---- what it shows
 
-// ---------------------------------------------------------------- lessons, which are built in
+// ---- lessons, which are built in
 
 std::string_view lessonFile(std::string_view name) {
   for (const auto& file : lessons::files)
@@ -362,7 +362,7 @@ int Desktop::run() {
   return showWindow();
 }
 
-// ---------------------------------------------------------------- pictures and places, without a window
+// ---- pictures and places, without a window
 
 /// Builds frames until no more are needed.
 std::string Desktop::settle() {
@@ -416,7 +416,7 @@ int Desktop::drawPicture() {
   return 0;
 }
 
-// ---------------------------------------------------------------- the window
+// ---- the window
 
 /// Framebuffer pixels per logical pixel.
 float Desktop::scale() const {
@@ -761,7 +761,7 @@ void Desktop::toggleFullscreen() {
     glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
 }
 
-// ---------------------------------------------------------------- input
+// ---- input
 
 bool isModifier(int key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER; }
 

@@ -29,7 +29,7 @@
 #include "shell/shell.h"
 #include "views/mirror.h"
 
-// ---------------------------------------------------------------- imports from web/canvas.js
+// ---- imports from web/canvas.js
 
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
@@ -78,7 +78,7 @@ EM_JS(void, host_cursor, (int cursor), { Module["host"].setCursor(cursor); })
 
 namespace {
 
-// ---------------------------------------------------------------- the host
+// ---- the host
 
 const char* typeName(app::Event::Type type) {
   switch (type) {
@@ -159,7 +159,7 @@ class Browser final : public app::Host {
   bool touch = host_is_coarse() != 0;  ///< until a pointer is used, as the device has it
 };
 
-// ---------------------------------------------------------------- the playground
+// ---- the playground
 
 /// Members are created in this order and destroyed in reverse: the app refers to the other two.
 struct Playground {
@@ -211,7 +211,7 @@ void setModifiers(ImGuiIO& io, int modifiers) {
   io.AddKeyEvent(ImGuiMod_Alt, (modifiers & 4) != 0);
 }
 
-// ---------------------------------------------------------------- answers
+// ---- answers
 
 const char* kindName(base::Error::Kind kind) {
   switch (kind) {
@@ -260,7 +260,7 @@ std::string rectJson(const app::Rect& r) {
          std::to_string(r.height) + "]";
 }
 
-// ---------------------------------------------------------------- keys
+// ---- keys
 
 struct NamedKey {
   std::string_view name;
@@ -325,7 +325,7 @@ void press(ImGuiKey key, bool down) { self->stage.io().AddKeyEvent(key, down); }
 
 extern "C" {
 
-// ---------------------------------------------------------------- graphics
+// ---- graphics
 
 // Dear ImGui's renderer queries the OpenGL state before it draws, to restore it afterwards. In a browser each
 // query waits until the graphics process has drawn everything before it (with a software GPU, most of the
@@ -357,7 +357,7 @@ int __wrap_sscanf(const char* text, const char* format, ...) {
   return 1;
 }
 
-// ---------------------------------------------------------------- life
+// ---- life
 
 /// Creates the playground in the current WebGL2 context, with the usual board or (1) that of a first visit.
 /// Returns 0 if that fails, with the driver's message as the reply.
@@ -383,7 +383,7 @@ EMSCRIPTEN_KEEPALIVE int playground_context_restored() {
   return self->reply.empty();
 }
 
-// ---------------------------------------------------------------- frames
+// ---- frames
 
 EMSCRIPTEN_KEEPALIVE void playground_resize(int framebufferWidth, int framebufferHeight, float scale) {
   self->stage.resize(framebufferWidth, framebufferHeight, scale);
@@ -410,7 +410,7 @@ EMSCRIPTEN_KEEPALIVE int playground_wants_frame() { return self->app.wantsFrame(
 EMSCRIPTEN_KEEPALIVE void playground_wake() { inputCame(); }
 EMSCRIPTEN_KEEPALIVE int playground_is_dark() { return self->app.isDark(); }
 
-// ---------------------------------------------------------------- input
+// ---- input
 
 /// `what` is 0 for moved, 1 for pressed, 2 for released, 3 for left or cancelled. Modifiers: 1 Shift, 2 Ctrl
 /// or Cmd, 4 Alt. `clicks` is the browser's count of successive presses, since users can set the speed of a
@@ -524,7 +524,7 @@ EMSCRIPTEN_KEEPALIVE int playground_paste(const char* text) {
   return answer(self->app.pasteCells(text));
 }
 
-// ---------------------------------------------------------------- for assistive technology
+// ---- for assistive technology
 
 /// Presses the control of that name or, if `step` is −1 or 1, applies an arrow key to it; "" does nothing.
 /// The reply is then the content of the screen, as described in app/mirror.h.
@@ -589,7 +589,7 @@ EMSCRIPTEN_KEEPALIVE int playground_select(const char* tensor, int head, int row
   return answer(self->app.select(tensor, head, row, col));
 }
 
-// ---------------------------------------------------------------- files and sentences
+// ---- files and sentences
 
 EMSCRIPTEN_KEEPALIVE double playground_max_text() { return static_cast<double>(document::kMaxTextBytes); }
 
@@ -659,7 +659,7 @@ EMSCRIPTEN_KEEPALIVE void playground_embed(const char* hide, const char* lock, c
   requestFrameIfWanted();
 }
 
-// ---------------------------------------------------------------- lessons
+// ---- lessons
 
 /// Reserves space for the Guide (1), or removes it.
 EMSCRIPTEN_KEEPALIVE void playground_guide(int open) {
@@ -698,7 +698,7 @@ EMSCRIPTEN_KEEPALIVE int playground_misspelt(const char* attribute, const char* 
   return answer(std::move(sentences));
 }
 
-// ---------------------------------------------------------------- the public interface
+// ---- the public interface
 
 EMSCRIPTEN_KEEPALIVE int playground_state() {
   settle();
