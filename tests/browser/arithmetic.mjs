@@ -109,13 +109,14 @@ function entmax15(scores) {
   return weights(low);
 }
 
-function weigh(normalizer, scores) {
+/** `sink` is one more score of softmax; undefined: there is none. */
+function weigh(normalizer, scores, sink = -Infinity) {
   const most = Math.max(...scores);
   if (most === -Infinity) return scores.map(() => 0);
   switch (normalizer) {
     case 'softmax': {
       const powers = scores.map((z) => Math.exp(z - most));
-      return powers.map((p) => p / sum(powers));
+      return powers.map((p) => p / (sum(powers) + Math.exp(sink - most)));
     }
     case 'sparsemax': return sparsemax(scores);
     case 'entmax15': return entmax15(scores);
@@ -142,7 +143,7 @@ export function checkLayer(s, t) {
       });
       const seen = scores.map((_, j) => isVisible(s, t, i, j));
       const late = s.mask_after_softmax;
-      const weights = weigh(s.normalizer, scores.map((z, j) => seen[j] || late ? z : -Infinity)).map((w, j) => seen[j] ? w : 0);
+      const weights = weigh(s.normalizer, scores.map((z, j) => seen[j] || late ? z : -Infinity), t.sink && t.sink.at(h, 0, 0) / s.temperature).map((w, j) => seen[j] ? w : 0);
       weights.forEach((w, j) => near(t.weights.at(h, i, j), w, 2e-5, `weights[${h},${i},${j}]`));
       for (let c = 0; c < s.d_v; c++) {
         const value = sum(weights.map((w, j) => w * v[g][j][c]));

@@ -183,7 +183,7 @@ function program(lines) {
 const table = ({data, shape}, head = 0) => [0, ...Array.from({length: shape[1]}, (_, i) => [0, ...data.slice((head * shape[1] + i) * shape[2], (head * shape[1] + i + 1) * shape[2])])];
 const empty = (rows, cols) => Array.from({length: rows + 1}, () => Array(cols + 1).fill(0));
 
-const INPUTS = ['q', 'k', 'v', 'q_rotated', 'k_rotated', 'x', 'x_kv', 'x_v', 'x_positioned', 'x_kv_positioned', 'w_q', 'w_k', 'w_v', 'w_o', 'w_a', 'u_a', 'v_a', 'b_q', 'b_k', 'b_v', 'b_o',
+const INPUTS = ['q', 'k', 'v', 'q_rotated', 'k_rotated', 'x', 'x_kv', 'x_v', 'x_positioned', 'x_kv_positioned', 'w_q', 'w_k', 'w_v', 'w_o', 'w_a', 'u_a', 'v_a', 'b_q', 'b_k', 'b_v', 'b_o', 'sink',
   'masked', 'weights', 'head_output', 'output'];
 const read = (board) => board.read(INPUTS, ['heads', 'kv_heads', 'd_k', 'd_v']);
 
@@ -204,7 +204,8 @@ async function runs(board, {tensors, options}, what, head = 0) {
     const t = tensors[name];
     if (t) scope[letter] = letter[0] === 'b' ? columns(t, h, width)[1] : columns(t, h, width);
   }
-  const {v_a: vA, b_o: bO, head_output: o, masked} = tensors;
+  const {v_a: vA, b_o: bO, head_output: o, masked, sink} = tensors;
+  if (sink) scope.sink = sink.at(head, 0, 0);
   if (vA) scope.v_a = table(vA, head)[1];
   if (bO) scope.b_O = table(bO)[1];
   scope.masked = table(masked, head).map((row) => row === 0 ? 0 : row.map((v) => v === -Infinity));
@@ -227,6 +228,7 @@ const LAYERS = [
   [{}], [{scale: false}], [{scale: 0.3, softcap: 2}], [{score: 'general'}], [{score: 'additive'}], [{score: 'additive', additive_dim: 5}], [{score: 'cosine', temperature: 0.2}],
   [{normalizer: 'sparsemax', temperature: 0.5}], [{normalizer: 'entmax15', temperature: 0.5}], [{normalizer: 'sigmoid', temperature: 2}], [{normalizer: 'relu'}], [{normalizer: 'none'}], [{normalizer: 'hardmax'}],
   [{causal: false, window_left: 1, window_right: 1}], [{causal_offset: 1, key_length: 3}], [{prefix: 2}], [{causal: false, pattern: 'strided'}], [{key_length: 0}], [{mask_after_softmax: true}],
+  [{softmax_sink: true}], [{softmax_sink: true, temperature: 0.5, key_length: 0}],
   [{position: 'alibi', causal_offset: 2}], [{d_k: 4, position: 'rotary'}], [{kv_heads: 1}], [{hidden_heads: [0]}],
   [{mode: 'x'}, 'q', 'k', 'v', 'output'], [{mode: 'x', projection_bias: true, position: 'sinusoidal'}, 'q', 'k', 'v', 'output'], [{mode: 'x', cross: true, key_tokens: 3}, 'q', 'k', 'v'],
   [{mode: 'x', separate_values: true, hidden_heads: [1]}, 'v', 'output'], [{mode: 'x', output_projection: false}, 'output'],

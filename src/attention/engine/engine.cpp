@@ -89,7 +89,7 @@ float temperatureScaled(float masked, float inverseTemperature) {
 
 void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes) {
   if (changes.empty()) return;
-  assert(validate(spec, inputs));
+  assert(validate(spec, inputs, Room::memory));
   const bool canUpdate = (hasUpdates(spec, inputs) && hasUpdates(spec_, inputs_)) ||
                          std::all_of(changes.begin(), changes.end(), isOutputWeights);
   const bool sameWidths = columns(inputs.x) == modelDim_ && columns(inputs.wO) == outputDim_;

@@ -68,9 +68,10 @@ void makeOtherWeights(const Spec& spec, int head, int query, Trace& trace) {
   normalizerOf(spec).weigh(weights, spec.keyCount, weights);
 }
 
-/// Adds the sink to the maximum and the sum of a row of `count` keys, and to what follows from them.
-void addSink(const Spec& spec, float sink, int count, kernels::SoftmaxRow& row, float* exponentials,
-             float* weights) {
+/// Adds the sink to the maximum and the sum of a row of `count` keys, and to what follows from them. Not
+/// inlined, so that the page's first part does not have it.
+[[gnu::noinline]] void addSink(const Spec& spec, float sink, int count, kernels::SoftmaxRow& row,
+                               float* exponentials, float* weights) {
   sink = std::clamp(sink * (1.0f / spec.temperature), -kMost, kMost);
   const float max = std::max(row.max, sink), shrink = std::exp(row.max - max);
   const kernels::Kernel kernel = kernels::best();
