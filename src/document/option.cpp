@@ -398,10 +398,18 @@ static_assert(
       return true;
     }(),
     "the rows stand in the order of OptionId");
+/// All descriptions in one text, a line each: a table of pointers to them would keep them in the page's first
+/// part.
 constexpr auto kHelp = [] {
-  std::array<std::string_view, std::size(kRows)> help{};
-  std::transform(std::begin(kRows), std::end(kRows), help.begin(), [](const Row& row) { return row.help; });
-  return help;
+  constexpr auto length = [] {
+    std::size_t sum = 0;
+    for (const Row& row : kRows) sum += row.help.size() + 1;
+    return sum;
+  }();
+  std::array<char, length> lines{};
+  char* end = lines.data();
+  for (const Row& row : kRows) end = std::copy(row.help.begin(), row.help.end(), end), *end++ = '\n';
+  return lines;
 }();
 
 std::string rangeText(const Option& option) {
@@ -673,7 +681,11 @@ std::span<const Option> options() { return kOptions; }
 
 const Option& option(OptionId id) { return kOptions[static_cast<std::size_t>(id)]; }
 
-std::string_view helpOn(OptionId id) { return kHelp[static_cast<std::size_t>(id)]; }
+std::string_view helpOn(OptionId id) {
+  std::string_view rest(kHelp.data(), kHelp.size());
+  for (int line = 0; line < static_cast<int>(id); ++line) rest.remove_prefix(rest.find('\n') + 1);
+  return rest.substr(0, rest.find('\n'));
+}
 
 const Option* optionNamed(std::string_view name) {
   const auto found =

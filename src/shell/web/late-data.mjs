@@ -9,7 +9,7 @@ import {CODE, DATA, DATA_COUNT, Reader, leb, module, numbersIn, sections, wordsO
 const isText = (bytes) => bytes.every((byte, i) => byte >= 9 || (byte === 0 && i === bytes.length - 1));
 const before = (bytes, isTable) => isTable ? BEFORE_TABLE : isText(bytes) ? 8 : 1024;
 const BEFORE_TABLE = 64;  // pointers to function tables point inside, and arrays may be indexed from a small offset
-const BEHIND = 8;
+const BEHIND = 8;  // not for texts, of which nothing behind the last letter is read
 const GAP = 8;  // bytes that are cheaper than a new segment
 
 /** The segments of a data section: start address, bytes, and the range of numbers that refer to each. */
@@ -20,7 +20,7 @@ export function segments(contents, tables = new Set()) {
     const start = reader.number(true);
     reader.take(1);
     const bytes = reader.take(reader.number());
-    return {start, bytes, from: start - before(bytes, tables.has(start)), to: start + bytes.length + BEHIND};
+    return {start, bytes, from: start - before(bytes, tables.has(start)), to: start + bytes.length + (isText(bytes) ? 0 : BEHIND)};
   }).sort((a, b) => a.start - b.start);
 }
 
