@@ -100,7 +100,8 @@ function largeFunctions(folder) {
       .map(([, , , file, name]) => `${file.replace(/^\.\//, '')} ${name.split('::').at(-1)}`);
 }
 
-test('no function has more than 80 lines or 6 parameters', () => {
+const isMeasured = existsSync(join(root, '.toolchain/lizard/bin/python'));
+test('no function has more than 80 lines or 6 parameters', {skip: !isMeasured && 'pip could not bring lizard'}, () => {
   const excused = [
     // Inner loops over plain arrays: everything is in registers, and a structure could go through memory.
     /^attention\/kernels\//,
