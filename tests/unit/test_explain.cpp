@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "attention/layer/explain.h"
+#include "attention/layer/formula.h"
 #include "attention/layer/loops.h"
 #include "layer.h"
 
@@ -356,6 +357,12 @@ TEST_CASE("explain: a sink is one more number of the maximum and of the sum") {
   const Explanation sum = explained(layer, {TensorId::row_sum, 0, 0, 0});
   CHECK(sum.terms[0].label + ": " + sum.terms[0].text == "exp(sink − max): exp(3.00 − 3.00) = 1.00");
   CHECK(sum.terms[1].text == "0.05 + 0.05 + 1.00 = 1.10");
+  layer.spec.temperature = 2.0f;
+  Trace trace;
+  forward(layer.spec, layer.inputs(), trace);
+  const CellRef weight{TensorId::weights, 0, 0, 1};
+  CHECK(formulaOf(layer.spec, layer.inputs(), trace, weight, {}, 2).symbols ==
+        "w_12 = exp(s_12 ÷ T) ÷ (Σ_j exp(s_1j ÷ T) + exp(sink ÷ T))");
 }
 
 TEST_CASE("explain: the cells of a term are those whose numbers it shows") {

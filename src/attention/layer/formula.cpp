@@ -121,8 +121,8 @@ class FormulaWriter : ExplainedCell {
     if (!isSeen(col)) own = {"−∞", "−∞"};
     std::string denominator = joined({"Σ_j exp(", exponent("j", most).symbols, ")"});
     if (hasSink(spec))
-      denominator =
-          joined({"(", denominator, " + exp(sink", most != 0.0 ? joined({" − m_", row + 1}) : "", "))"});
+      denominator = joined({"(", denominator, " + exp(sink", spec.temperature != 1.0f ? " ÷ T" : "",
+                            most != 0.0 ? joined({" − m_", row + 1}) : "", "))"});
     Part out{joined({"exp(", own.symbols, ") ÷ ", denominator}), "exp(" + own.numbers + ") ÷ (",
              std::move(own.cells)};
     addSummands(out, keys, exponential);
