@@ -164,6 +164,7 @@ export class FigureTab extends Tab {
       this.image.alt = `${/<title>([^<]*)/.exec(svg)[1]}. ${what === 'weights' && this.with.has('caption') ? caption : ''}`;
       this.image.className = this.with.has('clear') ? 'clear' : '';
       await this.image.decode().catch(() => {});
+      if (!isLatest()) return;
       const pixels = [width, height].map((side) => Math.round(side * scale));
       const {language = 'en'} = this.dialog.board;
       this.size.textContent = this.dialog.t(`${pixels.map((side) => side.toLocaleString(language)).join(' × ')} px, 300 dpi at ${(pixels[0] / 300 * 2.54).toLocaleString(language, {minimumFractionDigits: 1, maximumFractionDigits: 1})} cm`);

@@ -65,12 +65,17 @@ test('a PNG has the size that the dialog says, and a clear background where it i
   await panel.getByRole('radio', {name: 'PNG'}).click();
   await panel.getByRole('radio', {name: '3×'}).click();
   await panel.getByRole('checkbox', {name: 'Clear background'}).check();
-  const said = await until('the size', async () => /^([\d,]+) × ([\d,]+) px, 300 dpi at [\d.]+ cm$/.exec(await panel.getByText('300 dpi').textContent()));
+  const svg = await textOf(board, {format: 'svg', style: 'print', with: ['labels', 'numbers', 'bar', 'caption', 'clear']});
+  const width = 3 * Number(/ width="([\d.]+)"/.exec(svg)[1]), number = (words) => Number(words.replace(',', ''));
+  const said = await until('the size at 3×', async () => {
+    const words = /^([\d,]+) × ([\d,]+) px, 300 dpi at [\d.]+ cm$/.exec(await panel.getByText('300 dpi').textContent());
+    return words && Math.abs(number(words[1]) - width) <= 1 && words;
+  });
   const download = board.page.waitForEvent('download');
   await panel.getByRole('button', {name: 'Save figure'}).click();
   const file = await download, png = readFileSync(await file.path());
   assert.equal(file.suggestedFilename(), 'pronoun-weights-head-1.png');
-  for (const [at, words] of [[16, said[1]], [20, said[2]]]) assert.ok(Math.abs(png.readUInt32BE(at) - Number(words.replace(',', ''))) <= 2);
+  for (const [at, words] of [[16, said[1]], [20, said[2]]]) assert.ok(Math.abs(png.readUInt32BE(at) - number(words)) <= 2);
   const corner = await board.page.evaluate(async () => {
     const blob = await document.querySelector('attention-playground').toBlob({format: 'png', with: ['clear'], scale: 1});
     const picture = await createImageBitmap(blob), canvas = Object.assign(document.createElement('canvas'), {width: picture.width, height: picture.height}), context = canvas.getContext('2d');
