@@ -336,11 +336,12 @@ Result<void> check(const State& state);
 bool sameBits(const Tensor& a, const Tensor& b);
 bool sameBits(const State& a, const State& b);
 /// The mapping of weights to colours that is used on this board.
-inline WeightScale shownScale(const Settings& s) {
-  return s.weightScale != WeightScale::automatic ? s.weightScale
-         : s.keyTokens >= kManyKeys              ? WeightScale::root
-                                                 : WeightScale::linear;
+inline WeightScale shownScale(WeightScale chosen, int keys) {
+  return chosen != WeightScale::automatic ? chosen
+         : keys >= kManyKeys              ? WeightScale::root
+                                          : WeightScale::linear;
 }
+inline WeightScale shownScale(const Settings& s) { return shownScale(s.weightScale, s.keyTokens); }
 /// Copies the view options (those that are not undoable) from `from`: how things are shown belongs to the
 /// reader.
 void copyView(Settings& settings, const Settings& from);

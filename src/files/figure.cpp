@@ -4,11 +4,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <vector>
 
 #include "base/cividis.h"
 #include "base/number.h"
 #include "base/sentence.h"
+#include "files/figure_weights.h"
 
 namespace files {
 namespace {
@@ -20,9 +21,9 @@ using Colors = FigureOptions::Colors;
 using Style = FigureOptions::Style;
 using What = FigureOptions::What;
 
-constexpr double kMargin = 24, kCaptionLine = 17,
-                 kLetter = 6.6;      ///< the average width of a character at 13 px
+constexpr double kLetter = 6.6;      ///< the average width of a character at 13 px
 constexpr int kMostShapes = 40'000;  ///< more cells than these are drawn as one image
+constexpr double kLeastCell = 4;     ///< smaller ones are put together, if the options say how
 
 std::string fixed(double value, int decimals = 2) {
   char text[32];
@@ -31,11 +32,29 @@ std::string fixed(double value, int decimals = 2) {
          std::string(text);  // no minus before a number that is rounded to 0
 }
 
+/// Sizes of text and margins, in pixels.
+struct Sizes {
+  double margin = 24, title = 15, label = 13, axis = 12, caption = 12, tick = 11, number = 10, gap = 30;
+};
+/// For a column of a page, which has margins of its own: 6 to 9 points.
+constexpr Sizes kInColumn{2, 12, 10.7, 10, 10.7, 9.4, 9.4, 18};
+
 struct Look {
-  Rgb ground, ink, muted, low, high;  ///< low and high: the colours of weights 0 and 1
+  Rgb ground, ink, muted, low, high;  ///< low and high: the colours at the ends of the range
   double power;                       ///< exponent applied to a weight before mixing
   Colors colors;
   std::function<std::string(std::string_view)> translated;
+  Sizes sizes{};
+  double from = 0, to = 1;  ///< the weights at the ends of the colours
+  document::WeightScale scale = document::WeightScale::linear;
+
+  /// Where a weight stands between the ends of the colours, 0 … 1; `largest` is that of its row. As on the
+  /// screen (shaders/heatmap.frag).
+  double fraction(double weight, double largest) const {
+    if (scale == document::WeightScale::row) return std::clamp(weight / std::max(largest, 1e-30), 0.0, 1.0);
+    const double t = std::clamp((weight - from) / (to - from), 0.0, 1.0);
+    return scale == document::WeightScale::root ? std::sqrt(t) : t;
+  }
 
   /// A text in the language of the figure.
   std::string said(std::string_view english) const {
@@ -44,7 +63,7 @@ struct Look {
   std::string number(double value) const { return said(fixed(value)); }
 };
 
-Look lookOf(const FigureOptions& options) {
+Look lookOf(const FigureOptions& options, document::WeightScale scale) {
   // The colours of light and dark are those of the screen (views/theme.cpp).
   Look look{{{255, 255, 255}}, {{0, 0, 0}}, {{64, 64, 64}}, {{255, 255, 255}},
             {{58, 28, 104}},   0.85,        options.colors, {}};
@@ -58,7 +77,9 @@ Look lookOf(const FigureOptions& options) {
             {{99, 103, 111}},  {{255, 255, 255}},
             {{136, 96, 177}},  0.8,
             options.colors,    {}};
-  look.translated = options.translated;
+  look.translated = options.translated, look.scale = scale;
+  if (options.range) look.from = (*options.range)[0], look.to = (*options.range)[1];
+  if (options.width > 0) look.sizes = kInColumn;
   if (options.colors == Colors::grey) look.high = look.ink;
   if (options.colors == Colors::cividis)
     look.low = {{0, 32, 81}},
@@ -66,17 +87,18 @@ Look lookOf(const FigureOptions& options) {
   return look;
 }
 
-Rgb colorOf(const Look& look, double weight) {
+/// The colour at a place between the ends, 0 … 1.
+Rgb colorOf(const Look& look, double fraction) {
   Rgb out{};
   if (look.colors == Colors::cividis) {
-    const double at = std::clamp(weight, 0.0, 1.0) * 8;
+    const double at = fraction * 8;
     const auto from = std::min<std::size_t>(7, static_cast<std::size_t>(at));
     for (std::size_t i = 0; i < 3; ++i)
       out[i] = base::kCividis[from][i] +
                (base::kCividis[from + 1][i] - base::kCividis[from][i]) * (at - static_cast<double>(from));
     return out;
   }
-  const double t = std::pow(std::clamp(weight, 0.0, 1.0), look.power);
+  const double t = std::pow(fraction, look.power);
   for (std::size_t i = 0; i < 3; ++i) out[i] = look.low[i] + (look.high[i] - look.low[i]) * t;
   return out;
 }
@@ -91,106 +113,76 @@ double widthOf(std::string_view words, double size) {
   return letters * kLetter * size / 13;
 }
 
-/// The data of a figure: the weights of all heads, with labels.
-struct Weights {
-  int heads = 0, rows = 0, cols = 0;
-  std::vector<float> values;
-  std::vector<std::string> queries, keys;
-  int columns = 0;           ///< d_k
-  std::vector<char> hidden;  ///< keys that a query does not see; empty: it sees all
-  std::size_t place(int head, int row, int col) const {
-    return (static_cast<std::size_t>(head) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(row)) *
-               static_cast<std::size_t>(cols) +
-           static_cast<std::size_t>(col);
-  }
-  bool isHidden(int head, int row, int col) const { return !hidden.empty() && hidden[place(head, row, col)]; }
-  float at(int head, int row, int col) const { return values[place(head, row, col)]; }
-};
-
-const StateTensor* find(const StateTensors& tensors, std::string_view name) {
-  for (const StateTensor& one : tensors.tensors)
-    if (one.name == name) return &one;
-  return nullptr;
-}
-
-Result<Weights> weightsOf(const StateTensors& tensors) {
-  const StateTensor* found = find(tensors, "weights");
-  if (!found || found->shape.size() < 3)
-    return base::refuse(ErrorKind::range, "weights", {"there are none to draw."});
-  Weights w;
-  const std::size_t rank = found->shape.size();
-  w.heads = static_cast<int>(found->shape[rank - 3]), w.rows = static_cast<int>(found->shape[rank - 2]),
-  w.cols = static_cast<int>(found->shape[rank - 1]);
-  w.values.resize(static_cast<std::size_t>(w.heads) * static_cast<std::size_t>(w.rows) *
-                  static_cast<std::size_t>(w.cols));
-  const std::size_t size = w.values.size() * sizeof(float),
-                    from = rank > 3 && tensors.shown > 0 ? static_cast<std::size_t>(tensors.shown) * size : 0;
-  if (found->bytes.size() < from + size)
-    return base::refuse(ErrorKind::range, "weights", {"they are not whole."});
-  std::memcpy(w.values.data(), found->bytes.data() + from, size);
-  if (const StateTensor* masked = find(tensors, "masked"); masked && masked->bytes.size() >= from + size) {
-    w.hidden.resize(w.values.size());
-    for (std::size_t i = 0; i < w.values.size(); ++i) {
-      float score = 0;
-      std::memcpy(&score, masked->bytes.data() + from + i * sizeof score, sizeof score);
-      w.hidden[i] = std::isinf(score) && score < 0 && w.values[i] == 0;
-    }
-  }
-  w.queries = tensors.labels, w.keys = tensors.keyLabels.empty() ? tensors.labels : tensors.keyLabels;
-  w.queries.resize(static_cast<std::size_t>(w.rows)), w.keys.resize(static_cast<std::size_t>(w.cols));
-  if (const StateTensor* q = find(tensors, "q"); q && !q->shape.empty())
-    w.columns = static_cast<int>(q->shape.back());
-  return w;
-}
-
 double widest(const std::vector<std::string>& labels, double size) {
   double width = 0;
   for (const std::string& label : labels) width = std::max(width, widthOf(label, size));
   return width;
 }
 
-/// "Rows are queries and sum to 1; the row “it” puts 0.96 on “animal”."
-std::vector<std::string> captionOf(const Look& look, const Weights& w, int head, const StateTensors& tensors,
-                                   double width) {
-  std::string words = "Weights ";
-  bool isPlain = find(tensors, "biased") == nullptr;  // no other step than those of the formula
+/// The words in lines of at most that width.
+std::vector<std::string> linesOf(std::string_view words, double size, double width) {
+  std::vector<std::string> lines;
+  for (std::string_view rest = words; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    if (lines.empty() || 1.12 * (widthOf(lines.back(), size) + widthOf(word, size)) + kLetter > width)
+      lines.emplace_back(word);
+    else lines.back() += joined({" ", word});
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return lines;
+}
+
+/// "softmax(Q·Kᵀ ÷ √3) ", or nothing if other steps than those of the formula were taken.
+std::string formulaOf(const FigureWeights& w, const StateTensors& tensors) {
+  bool isPlain = w.columns > 0;
+  for (const StateTensor& one : tensors.tensors) isPlain = isPlain && one.name != "biased";
   for (const std::string_view other : {"\"score\"", "\"normalizer\"", "\"scale\"", "\"softcap\"",
                                        "\"temperature\"", "\"mask_after_softmax\""})
     isPlain = isPlain && tensors.options.find(other) == std::string::npos;
-  if (isPlain && w.columns > 0) words += joined({"softmax(Q·Kᵀ ÷ √", w.columns, ") "});
-  words += "of “";
-  for (std::size_t i = 0; i < w.queries.size() && i < 24; ++i) words += (i > 0 ? " " : "") + w.queries[i];
-  words = look.said(words + (w.queries.size() > 24 ? " …”." : "”."));
+  return isPlain ? joined({"softmax(Q·Kᵀ ÷ √", w.columns, ") "}) : std::string();
+}
+
+/// "Rows are queries and sum to 1; the row “it” puts 0.96 on “animal”."
+std::string largestOf(const Look& look, const FigureWeights& w, int head) {
   int row = 0, col = 0;
   float largest = -1;
   bool isOne = true;
   for (int i = 0; i < w.rows; ++i) {
-    double sum = 0;
-    for (int j = 0; j < w.cols; ++j) {
-      sum += static_cast<double>(w.at(head, i, j));
+    for (int j = 0; j < w.cols; ++j)
       if (w.at(head, i, j) > largest &&
           (w.cols == 1 || w.keys[static_cast<std::size_t>(j)] != w.queries[static_cast<std::size_t>(i)]))
         row = i, col = j, largest = w.at(head, i, j);
-    }
+    const double sum = w.rowSum(head, i);
     isOne = isOne && (std::abs(sum - 1) < 1e-3 || sum == 0);
   }
-  words +=
-      " " +
-      look.said(joined({isOne ? "Rows are queries and sum to 1; the row “" : "Rows are queries; the row “",
-                        w.queries[static_cast<std::size_t>(row)], "” puts ",
-                        fixed(static_cast<double>(w.at(head, row, col))), " on “",
-                        w.keys[static_cast<std::size_t>(col)], "”."}));
-  std::vector<std::string> lines(1);
-  for (std::string_view rest = words; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    const std::string_view word = rest.substr(0, end);
-    if (!lines.back().empty() && widthOf(lines.back(), 12) + widthOf(word, 12) + kLetter > width)
-      lines.emplace_back();
-    if (!lines.back().empty()) lines.back() += ' ';
-    lines.back() += word;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return lines;
+  return look.said(joined({isOne ? "Rows are queries and sum to 1; the row “" : "Rows are queries; the row “",
+                           w.queries[static_cast<std::size_t>(row)], "” puts ",
+                           fixed(static_cast<double>(w.at(head, row, col))), " on “",
+                           w.keys[static_cast<std::size_t>(col)], "”."}));
+}
+
+/// What else a reader has to know of the colours and cells.
+std::string scaleNote(const Look& look, const FigureWeights& drawn, FigureOptions::Pool pool) {
+  std::string words;
+  if (look.scale == document::WeightScale::root)
+    words += " " + look.said("Colours follow the square root of the weight.");
+  if (look.scale == document::WeightScale::row)
+    words += " " + look.said("Colours are relative to the largest weight of each row.");
+  if (drawn.block > 1)
+    words += " " + look.said(joined({pool == FigureOptions::Pool::max ? "A cell is the largest of "
+                                                                      : "A cell is the mean of ",
+                                     drawn.block, " × ", drawn.block, " weights."}));
+  return words;
+}
+
+/// `w` has one cell for each weight, `drawn` those of the figure.
+std::string captionOf(const Look& look, const FigureWeights& w, const FigureWeights& drawn,
+                      const StateTensors& tensors, const FigureOptions& options) {
+  std::string words = joined({"Weights ", formulaOf(w, tensors), "of “"});
+  for (std::size_t i = 0; i < w.queries.size() && i < 24; ++i) words += (i > 0 ? " " : "") + w.queries[i];
+  return joined({look.said(words + (w.queries.size() > 24 ? " …”." : "”.")), " ",
+                 largestOf(look, w, options.head), scaleNote(look, drawn, options.pool)});
 }
 
 /// Hatches, at 45°, the cells of keys that a query does not see.
@@ -213,21 +205,24 @@ std::uint32_t pixelOf(const Rgb& color) {
 
 /// The weights of one head as a matrix whose top left corner is at x and y; `cell` is the size of a weight.
 struct Matrix {
-  const Weights& w;
+  const FigureWeights& w;
   int head;
   double x, y, cell;
 };
+
+bool hasRoomForNumbers(const Look& look, double cell) { return cell >= look.sizes.number * 2.4; }
 
 /// Draws the cells of a matrix, with their numbers if these fit.
 void cells(Drawing& out, const Look& look, const Matrix& matrix, bool hasNumbers) {
   const auto& [w, head, x, y, cell] = matrix;
   const bool isImage = static_cast<std::int64_t>(w.rows) * w.cols > kMostShapes;
   std::vector<std::uint32_t> pixels;
-  for (int i = 0; i < w.rows; ++i)
+  for (int i = 0; i < w.rows; ++i) {
+    const double largest = look.scale == document::WeightScale::row ? w.rowMaximum(head, i) : 0;
     for (int j = 0; j < w.cols; ++j) {
       const auto weight = static_cast<double>(w.at(head, i, j));
       const bool isHidden = w.isHidden(head, i, j);
-      const Rgb color = isHidden ? look.ground : colorOf(look, weight);
+      const Rgb color = isHidden ? look.ground : colorOf(look, look.fraction(weight, largest));
       if (isImage) {
         pixels.push_back(pixelOf(color));
         continue;
@@ -239,10 +234,12 @@ void cells(Drawing& out, const Look& look, const Matrix& matrix, bool hasNumbers
       }
       if (!hasNumbers || isHidden) continue;
       const bool isFaint = weight < 0.005 && look.colors != Colors::cividis;
-      out.text(x + (j + 0.5) * cell, y + (i + 0.5) * cell + 3.6, look.number(weight), 10,
+      const double size = look.sizes.number;
+      out.text(x + (j + 0.5) * cell, y + (i + 0.5) * cell + size * 0.36, look.number(weight), size,
                isFaint ? look.muted : onColor(color), Anchor::middle)
           .isMono = true;
     }
+  }
   if (isImage) {
     Drawing::Item& item = out.add(Drawing::Item::Kind::image);
     item.x = x, item.y = y, item.width = w.cols * cell, item.height = w.rows * cell, item.columns = w.cols,
@@ -251,232 +248,342 @@ void cells(Drawing& out, const Look& look, const Matrix& matrix, bool hasNumbers
   out.frame(x, y, w.cols * cell, w.rows * cell, look.ink);
 }
 
+/// Draws the label of every so many keys above a matrix, at 45°, and of queries to its left.
+void keyLabels(Drawing& out, const Look& look, const Matrix& matrix, double size, int step) {
+  for (int j = 0; j < matrix.w.cols; j += step)
+    out.text(matrix.x + (j + 0.5) * matrix.cell + size * 0.31, matrix.y - size * 0.46,
+             matrix.w.keys[static_cast<std::size_t>(j)], size, look.ink)
+        .angle = -45;
+}
+void queryLabels(Drawing& out, const Look& look, const Matrix& matrix, double size, int step) {
+  for (int i = 0; i < matrix.w.rows; i += step)
+    out.text(matrix.x - size * 0.62, matrix.y + (i + 0.5) * matrix.cell + size * 0.35,
+             matrix.w.queries[static_cast<std::size_t>(i)], size, look.ink, Anchor::end);
+}
+
 Drawing drawingOf(std::string_view title, const Look& look, const FigureOptions& options) {
   Drawing out;
-  out.title = look.said(title);
+  out.title = options.title ? *options.title : look.said(title);
   out.ground = {look.ground, options.clear ? 0.0 : 1.0};
   return out;
 }
 
 /// "layer 3, head 2", or "head 2" where there is one layer.
-std::string layerAndHead(const StateTensors& tensors, int head) {
-  const std::string words = joined({"head ", head + 1});
-  return tensors.isOfLayers ? joined({"layer ", tensors.shown + 1, ", ", words}) : words;
+std::string layerAndHead(const StateTensors& tensors, const FigureOptions& options) {
+  const std::string words = joined({"head ", options.head + options.base});
+  return tensors.isOfLayers ? joined({"layer ", tensors.shown + options.base, ", ", words}) : words;
 }
 
-/// Draws the colour bar for weights from 0 to 1, as high as the matrix.
+/// What stands at the five ticks of the colour bar, from its low end.
+std::vector<std::string> ticksOf(const Look& look) {
+  std::vector<std::string> ticks;
+  for (int i = 0; i <= 4; ++i) {
+    const double at = i / 4.0, share = look.scale == document::WeightScale::root ? at * at : at;
+    ticks.push_back(look.scale == document::WeightScale::row
+                        ? joined({25 * i, " %"})
+                        : look.number(look.from + share * (look.to - look.from)));
+  }
+  return ticks;
+}
+
+double barWidth(const Look& look) { return look.sizes.tick * 14 / 11; }
+/// The width of the colour bar with its numbers.
+double barAndTicks(const Look& look) {
+  std::size_t letters = 5;
+  for (const std::string& tick : ticksOf(look)) letters = std::max(letters, tick.size());
+  return barWidth(look) + look.sizes.tick * (0.75 + 0.62 * static_cast<double>(letters));
+}
+
+/// Draws the colour bar, as high as the matrix.
 void colorBar(Drawing& out, const Look& look, double x, double y, double height) {
   constexpr int kSteps = 64;
+  const double width = barWidth(look), size = look.sizes.tick;
   for (int i = 0; i < kSteps; ++i) {
-    out.rect(x, y + height * i / kSteps, 14, height / kSteps + 0.5, colorOf(look, 1 - (i + 0.5) / kSteps));
+    out.rect(x, y + height * i / kSteps, width, height / kSteps + 0.5, colorOf(look, 1 - (i + 0.5) / kSteps));
     out.items.back().isCrisp = true;
   }
-  out.frame(x, y, 14, height, look.ink);
-  for (int i = 0; i <= 4; ++i) {
-    const double at = y + height * (4 - i) / 4;
-    out.line(x + 14, at, x + 18, at, look.ink);
-    out.text(x + 22, at + 3.8, look.number(i / 4.0), 11, look.ink).isMono = true;
+  out.frame(x, y, width, height, look.ink);
+  const std::vector<std::string> ticks = ticksOf(look);
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    const double at = y + height * static_cast<double>(4 - i) / 4;
+    out.line(x + width, at, x + width + 4, at, look.ink);
+    out.text(x + width + 8, at + size * 0.35, ticks[i], size, look.ink).isMono = true;
   }
 }
 
 /// Draws the sum of each row of weights beside it.
 void rowSums(Drawing& out, const Look& look, const Matrix& matrix) {
   const auto& [w, head, x, y, cell] = matrix;
-  const double middle = x + w.cols * cell + 24;
-  out.text(middle, y - 8, "Σ", 12, look.muted, Anchor::middle);
-  for (int i = 0; i < w.rows; ++i) {
-    double sum = 0;
-    for (int j = 0; j < w.cols; ++j) sum += static_cast<double>(w.at(head, i, j));
-    out.text(middle, y + (i + 0.5) * cell + 3.6, look.number(sum), 10, look.muted, Anchor::middle).isMono =
-        true;
-  }
-}
-
-void title(Drawing& out, double x, const Look& look) {
-  out.text(x, kMargin + 14, out.title, 15, look.ink).isBold = true;
+  const double middle = x + w.cols * cell + 24, size = look.sizes.number;
+  out.text(middle, y - 8, "Σ", look.sizes.axis, look.muted, Anchor::middle);
+  for (int i = 0; i < w.rows; ++i)
+    out.text(middle, y + (i + 0.5) * cell + size * 0.36, look.number(w.rowSum(head, i)), size, look.muted,
+             Anchor::middle)
+        .isMono = true;
 }
 
 /// A picture of it has no row or column that it fills in part.
-Drawing wholeSized(Drawing drawing) {
-  drawing.width = std::ceil(drawing.width), drawing.height = std::ceil(drawing.height);
+Drawing wholeSized(Drawing drawing, const FigureOptions& options) {
+  drawing.width = options.width > 0 ? options.width : std::ceil(drawing.width);
+  drawing.height = std::ceil(drawing.height);
   return drawing;
 }
 
-Drawing weightsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
-  const Look look = lookOf(options);
-  Drawing out =
-      drawingOf(joined({"Attention weights, ", layerAndHead(tensors, options.head)}), look, options);
-  const int most = std::max(w.rows, w.cols);
-  const double cell = most <= 24 ? 40 : std::max(2.0, 900.0 / most);
-  const bool hasLabels = options.labels && cell >= 10, hasNumbers = options.numbers && cell >= 30,
-             hasSums = options.sums && cell >= 12;
-  const double size = std::min(13.0, cell * 0.8),
-               left = kMargin + 30 + (hasLabels ? 1.15 * widest(w.queries, size) : 0),
-               slant = hasLabels ? widest(w.keys, size) * 0.71 + 14 : 0;
-  const double top = kMargin + 26 + slant, width = w.cols * cell, height = w.rows * cell;
-  title(out, left, look);
-  if (hasLabels) {
-    for (int j = 0; j < w.cols; ++j)
-      out.text(left + (j + 0.5) * cell + 4, top - 6, w.keys[static_cast<std::size_t>(j)], size, look.ink)
-          .angle = -45;
-    for (int i = 0; i < w.rows; ++i)
-      out.text(left - 8, top + (i + 0.5) * cell + size * 0.35, w.queries[static_cast<std::size_t>(i)], size,
-               look.ink, Anchor::end);
+/// The largest size of a cell, up to `most`, with which a figure is at most that wide.
+template <class WidthOf>
+double fitted(double width, double most, const WidthOf& widthWith) {
+  double low = 0, high = most;
+  if (widthWith(most) <= width) return most;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (widthWith(middle) <= width ? low : high) = middle;
   }
-  const Matrix matrix{w, options.head, left, top, cell};
-  cells(out, look, matrix, hasNumbers);
-  out.text(left + width / 2, top + height + 22, look.said("key"), 12, look.muted, Anchor::middle);
-  out.text(kMargin + 8, top + height / 2, look.said("query"), 12, look.muted, Anchor::middle).angle = -90;
-  double right = left + width;
-  const double overhang = hasLabels ? widest({w.keys.back()}, size) * 0.71 - cell / 2 + 10 : 0.0;
-  if (hasSums) rowSums(out, look, matrix), right += 42;
-  if (options.bar) {
-    const double bar = std::max(right + (hasSums ? 12 : 24), left + width + overhang);
-    colorBar(out, look, bar, top, height);
-    right = bar + 22 + 34;
-  }
-  out.width = std::max(
-      {right + kMargin, left + width + overhang + kMargin, left + widthOf(out.title, 16) + kMargin, 360.0});
-  double y = top + height + 46;
-  if (options.caption)
-    for (const std::string& line : captionOf(look, w, options.head, tensors, out.width - left - kMargin))
-      out.text(left, y, line, 12, look.ink), y += kCaptionLine;
-  out.height = options.caption ? y + 4 : top + height + 22 + kMargin;
-  return out;
+  return low;
 }
 
-Drawing headsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
-  const Look look = lookOf(options);
-  Drawing out =
-      drawingOf(tensors.isOfLayers ? joined({"Attention weights of all heads of layer ", tensors.shown + 1})
-                                   : "Attention weights of all heads",
-                look, options);
-  const int across = std::min(w.heads, 4), down = (w.heads + across - 1) / across;
-  const double cell = std::clamp(160.0 / std::max(w.rows, w.cols), 0.25, 24.0), width = w.cols * cell,
-               height = w.rows * cell;
-  title(out, kMargin, look);
-  for (int h = 0; h < w.heads; ++h) {
-    const double x = kMargin + h % across * (width + 24), y = kMargin + 50 + h / across * (height + 40);
-    out.text(x, y - 8, look.said(joined({"head ", h + 1})), 12, look.muted);
-    cells(out, look, {w, h, x, y, cell}, false);
-  }
-  double right = kMargin + across * (width + 24) - 24;
-  if (options.bar) colorBar(out, look, right + 24, kMargin + 50, height), right += 24 + 56;
-  out.width = std::max(right + kMargin, 2 * kMargin + widthOf(out.title, 16));
-  out.height = kMargin + 50 + down * (height + 40) - 40 + kMargin;
-  return out;
-}
+class Maker {
+ public:
+  Maker(const FigureWeights& w, const StateTensors& tensors, const FigureOptions& options)
+      : w_(w),
+        drawn_(w),
+        tensors_(tensors),
+        options_(options),
+        look_(lookOf(options, w.scale)) {}
 
-/// Draws a curve from each query to each key whose width is proportional to the weight, as in Vig 2019
-/// (bertviz).
-Drawing arcsFigure(const Weights& w, const StateTensors& tensors, const FigureOptions& options) {
-  const Look look = lookOf(options);
-  Drawing out =
-      drawingOf(joined({"Who attends to whom, ", layerAndHead(tensors, options.head)}), look, options);
-  constexpr double size = 13, span = 280, row = 30;
-  const double left =
-                   kMargin +
-                   std::max(options.labels ? widest(w.queries, size) : 0.0, widthOf(look.said("query"), 12)) +
-                   12,
-               top = kMargin + 44;
-  title(out, kMargin, look);
-  out.text(left - 12, top, look.said("query"), 12, look.muted, Anchor::end);
-  out.text(left + span + 12, top, look.said("key"), 12, look.muted);
-  for (int i = 0; i < w.rows; ++i)
-    for (int j = 0; j < w.cols; ++j) {
-      const auto weight = static_cast<double>(w.at(options.head, i, j));
-      if (weight < 0.01) continue;
-      const double y = top + (i + 1) * row, toY = top + (j + 1) * row;
-      Drawing::Item& item = out.add(Drawing::Item::Kind::curve);
-      item.points = {left, y, left + span / 2, y, left + span / 2, toY, left + span, toY};
-      item.line = {look.high, 0.15 + 0.75 * weight}, item.stroke = 0.5 + 9 * weight;
+  Drawing weights() {
+    constexpr double kLargest = 48;
+    chooseCells([&] {
+      const int most = std::max(drawn_.rows, drawn_.cols);
+      if (options_.width > 0)
+        return fitted(options_.width, kLargest, [&](double cell) { return placesOf(cell).width; });
+      return most <= 24 ? 40 : std::max(options_.pool == FigureOptions::Pool::none ? 2.0 : 0.0, 900.0 / most);
+    });
+    begin(joined({"Attention weights, ", layerAndHead(tensors_, options_)}));
+    Places places = placesOf(cell_);
+    if (options_.width > places.width) places.left += (options_.width - places.width) / 2;
+    const double indent = options_.width > 0 ? sizes().margin : places.left;
+    const Matrix matrix{drawn_, options_.head, places.left, title(indent) + slant(), cell_};
+    drawMatrix(matrix);
+    const double end = sidesOf(matrix, places), width = drawn_.cols * cell_, height = drawn_.rows * cell_;
+    out_.width = options_.width > 0
+                     ? options_.width
+                     : std::max({end + sizes().margin, places.left + width + overhang() + sizes().margin,
+                                 places.left + widthOf(out_.title, 16) + sizes().margin, 360.0});
+    out_.height = caption(indent, matrix.y + height + sizes().axis + 10);
+    return std::move(out_);
+  }
+
+  Drawing heads() {
+    const int across = std::min(w_.heads,
+                                options_.width > 0 ? std::max(1, static_cast<int>(options_.width / 130)) : 4),
+              down = (w_.heads + across - 1) / across;
+    const auto widthWith = [&](double cell) {
+      return headsLeft(cell) + across * (drawn_.cols * cell + gap()) - gap() + headsBar();
+    };
+    chooseCells([&] {
+      if (options_.width > 0)
+        return fitted(options_.width, 24, [&](double cell) { return widthWith(cell) + sizes().margin; });
+      return std::clamp(160.0 / std::max(drawn_.rows, drawn_.cols), 0.25, 24.0);
+    });
+    begin(tensors_.isOfLayers
+              ? joined({"Attention weights of all heads of layer ", tensors_.shown + options_.base})
+              : "Attention weights of all heads");
+    const double top = title(sizes().margin) + sizes().axis + 12 + slant(), width = drawn_.cols * cell_,
+                 height = drawn_.rows * cell_, pitch = height + 28 + slant() + sizes().axis,
+                 left = headsLeft(cell_);
+    for (int h = 0; h < drawn_.heads; ++h) {
+      const Matrix matrix{drawn_, h, left + h % across * (width + gap()), top + h / across * pitch, cell_};
+      out_.text(matrix.x, matrix.y - 8 - slant(), look_.said(joined({"head ", h + options_.base})),
+                sizes().axis, look_.muted);
+      cells(out_, look_, matrix, false);
+      if (!hasLabels()) continue;
+      keyLabels(out_, look_, matrix, labelSize(), slantedStep());
+      if (h % across == 0) queryLabels(out_, look_, matrix, labelSize(), labelStep());
     }
-  double right = left + span + 12;
-  if (options.labels) {
-    for (int i = 0; i < w.rows; ++i)
-      out.text(left - 12, top + (i + 1) * row + 4.5, w.queries[static_cast<std::size_t>(i)], size, look.ink,
-               Anchor::end);
-    for (int j = 0; j < w.cols; ++j)
-      out.text(right, top + (j + 1) * row + 4.5, w.keys[static_cast<std::size_t>(j)], size, look.ink);
+    const double right = left + across * (width + gap()) - gap();
+    if (options_.bar) colorBar(out_, look_, right + gap(), top, height);
+    out_.width = std::max(right + headsBar() + sizes().margin, 2 * sizes().margin + widthOf(out_.title, 16));
+    out_.height = top + down * pitch - pitch + height + std::max(sizes().margin, sizes().tick * 0.5);
+    return std::move(out_);
   }
-  out.width = std::max(
-      right + std::max(options.labels ? widest(w.keys, size) : 0.0, widthOf(look.said("key"), 12)) + kMargin,
-      2 * kMargin + widthOf(out.title, 16));
-  out.height = top + (std::max(w.rows, w.cols) + 1) * row + kMargin / 2;
-  return out;
-}
 
-int indexIn(std::string_view word, std::initializer_list<std::string_view> words) {
-  const auto at = std::find(words.begin(), words.end(), word);
-  return at == words.end() ? -1 : static_cast<int>(at - words.begin());
-}
-
-Result<void> takeParts(std::string_view list, FigureOptions& out) {
-  bool* const parts[] = {&out.labels, &out.numbers, &out.bar, &out.caption, &out.sums, &out.clear};
-  for (bool* part : parts) *part = false;
-  if (list == "none") return {};
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    const int at = indexIn(list.substr(0, end), {"labels", "numbers", "bar", "caption", "sums", "clear"});
-    if (at < 0)
-      return base::refuse(ErrorKind::range, "with",
-                          {base::inQuotes(list.substr(0, end)),
-                           " is no part of a figure; use labels, numbers, bar, caption, sums and clear."});
-    *parts[at] = true;
-    list.remove_prefix(std::min(end + 1, list.size()));
+  /// Draws a curve from each query to each key whose width is proportional to the weight, as in Vig 2019
+  /// (bertviz).
+  Drawing arcs() {
+    constexpr double kMostHeight = 1400;
+    begin(joined({"Who attends to whom, ", layerAndHead(tensors_, options_)}));
+    const int most = std::max(w_.rows, w_.cols);
+    cell_ = std::min(options_.width > 0 ? 20.0 : 30.0, kMostHeight / most);
+    const double gap = 12, left = sizes().margin + sideOf(w_.queries, "query") + gap,
+                 other = sideOf(w_.keys, "key") + sizes().margin,
+                 span = options_.width > 0 ? std::max(40.0, options_.width - left - gap - other) : 280,
+                 top = title(sizes().margin) + 18, first = top + std::max(cell_, 16.0),
+                 right = left + span + gap;
+    out_.text(left - gap, top, look_.said("query"), sizes().axis, look_.muted, Anchor::end);
+    out_.text(right, top, look_.said("key"), sizes().axis, look_.muted);
+    for (int i = 0; i < w_.rows; ++i)
+      for (int j = 0; j < w_.cols; ++j)
+        arc(left, left + span, first + i * cell_, first + j * cell_, w_.at(options_.head, i, j));
+    if (options_.labels) {
+      arcLabels(w_.queries, left - gap, first, Anchor::end);
+      arcLabels(w_.keys, right, first, Anchor::start);
+    }
+    out_.width = std::max(right + other, 2 * sizes().margin + widthOf(out_.title, 16));
+    out_.height = first + most * cell_ + sizes().margin / 2;
+    return std::move(out_);
   }
-  return {};
-}
+
+ private:
+  /// Where the parts of the weights of one head stand, from left to right.
+  struct Places {
+    double left = 0, bar = 0, width = 0;  ///< of the matrix, of the colour bar; of the whole figure
+  };
+
+  const Sizes& sizes() const { return look_.sizes; }
+  double gap() const { return sizes().gap * 0.8; }
+  void begin(std::string_view made) { out_ = drawingOf(made, look_, options_); }
+
+  /// Sets the size of a cell; where it is too small, puts cells together as the options say.
+  template <class Choose>
+  void chooseCells(const Choose& choose) {
+    cell_ = choose();
+    if (options_.pool == FigureOptions::Pool::none || cell_ >= kLeastCell) return;
+    drawn_ = pooled(w_, static_cast<int>(std::ceil(kLeastCell / std::max(cell_, 0.01))), options_.pool);
+    cell_ = choose();  // which looks at drawn_
+  }
+
+  bool hasLabels() const { return options_.labels && !w_.queries.empty(); }
+  double labelSize() const { return labelSizeOf(cell_); }
+  double labelSizeOf(double cell) const { return std::clamp(cell * 0.8, 8.0, sizes().label); }
+  /// Labels are drawn of every so many tokens, so that they do not touch; slanted ones need more room.
+  int labelStep(double room = 1.2) const {
+    return std::max(1, static_cast<int>(std::ceil(labelSize() * room / cell_ - 1e-9)));
+  }
+  int slantedStep() const { return labelStep(1.45); }
+  double slant() const { return hasLabels() ? widest(drawn_.keys, labelSize()) * 0.71 + labelSize() : 0; }
+  /// How far the last key's label stands out to the right.
+  double overhang() const { return overhangOf(cell_); }
+  double overhangOf(double cell) const {
+    return hasLabels() ? widest({drawn_.keys.back()}, labelSizeOf(cell)) * 0.71 - cell / 2 + 10 : 0.0;
+  }
+  /// The width of labels beside a matrix, with the space between: letters may be wider than the average.
+  static double besideOf(const std::vector<std::string>& labels, double size) {
+    return 1.15 * widest(labels, size) + (size < 13 ? 6 : 0);
+  }
+  bool hasSums() const { return options_.sums && drawn_.block == 1; }
+
+  Places placesOf(double cell) const {
+    Places p;
+    p.left = sizes().margin + sizes().gap + (hasLabels() ? besideOf(drawn_.queries, labelSizeOf(cell)) : 0);
+    const double end = p.left + drawn_.cols * cell;
+    double right = end + (hasSums() ? 42 : 0);
+    if (options_.bar) {
+      p.bar = std::max(right + (hasSums() ? 12 : gap()), end + overhangOf(cell));
+      right = p.bar + barAndTicks(look_);
+    }
+    p.width = std::max(right, end + overhangOf(cell)) + sizes().margin;
+    return p;
+  }
+
+  /// Draws the title; the result is where what follows begins.
+  double title(double x) {
+    double y = sizes().margin;
+    const double most = options_.width > 0 ? options_.width - x - sizes().margin : 1e9;
+    for (const std::string& line : linesOf(out_.title, sizes().title, most)) {
+      out_.text(x, y + sizes().title * 0.93, line, sizes().title, look_.ink).isBold = true;
+      y += sizes().title * 1.2;
+    }
+    return y + (hasLabels() || !out_.title.empty() ? 8 : 0);
+  }
+
+  void drawMatrix(const Matrix& matrix) {
+    if (hasLabels()) {
+      keyLabels(out_, look_, matrix, labelSize(), slantedStep());
+      queryLabels(out_, look_, matrix, labelSize(), labelStep());
+    }
+    cells(out_, look_, matrix, options_.numbers && hasRoomForNumbers(look_, cell_));
+    const double size = sizes().axis;
+    out_.text(matrix.x + drawn_.cols * cell_ / 2, matrix.y + drawn_.rows * cell_ + size + 8,
+              look_.said("key"), size, look_.muted, Anchor::middle);
+    out_.text(matrix.x - placesOf(cell_).left + sizes().margin + size * 0.8,
+              matrix.y + drawn_.rows * cell_ / 2, look_.said("query"), size, look_.muted, Anchor::middle)
+        .angle = -90;
+  }
+
+  /// Draws what stands beside the matrix; the result is where that ends.
+  double sidesOf(const Matrix& matrix, const Places& places) {
+    const double end = matrix.x + drawn_.cols * cell_, shift = places.left - placesOf(cell_).left;
+    if (hasSums() && cell_ >= 12) rowSums(out_, look_, matrix);
+    if (!options_.bar) return end + (hasSums() ? 42 : 0);
+    colorBar(out_, look_, places.bar + shift, matrix.y, drawn_.rows * cell_);
+    return places.bar + shift + barAndTicks(look_);
+  }
+
+  /// Draws the caption below y; the result is the height of the figure.
+  double caption(double x, double y) {
+    if (!options_.caption) return y + sizes().margin;
+    y += sizes().caption + 10;
+    for (const std::string& line : linesOf(captionOf(look_, w_, drawn_, tensors_, options_), sizes().caption,
+                                           out_.width - x - sizes().margin)) {
+      out_.text(x, y, line, sizes().caption, look_.ink);
+      y += sizes().caption * 1.42;
+    }
+    return y + std::min(4.0, sizes().margin);
+  }
+
+  double headsLeft(double cell) const {
+    return sizes().margin + (hasLabels() ? besideOf(drawn_.queries, labelSizeOf(cell)) : 0);
+  }
+  double headsBar() const { return options_.bar ? gap() + barAndTicks(look_) : 0; }
+
+  /// The width of the labels on one side of the arcs, with the word above them.
+  double sideOf(const std::vector<std::string>& labels, std::string_view word) const {
+    return std::max(options_.labels ? besideOf(labels, sizes().label) : 0.0,
+                    widthOf(look_.said(word), sizes().axis));
+  }
+  void arc(double x, double toX, double y, double toY, float weight) {
+    if (weight < 0.01f) return;
+    const double t = look_.fraction(static_cast<double>(weight), 1), middle = (x + toX) / 2;
+    Drawing::Item& item = out_.add(Drawing::Item::Kind::curve);
+    item.points = {x, y, middle, y, middle, toY, toX, toY};
+    item.line = {look_.high, 0.15 + 0.75 * t}, item.stroke = (0.5 + 9 * t) * std::min(1.0, cell_ / 15);
+  }
+  void arcLabels(const std::vector<std::string>& labels, double x, double first, Anchor anchor) {
+    for (std::size_t i = 0; i < labels.size(); i += static_cast<std::size_t>(labelStep()))
+      out_.text(x, first + static_cast<double>(i) * cell_ + labelSize() * 0.35, labels[i], labelSize(),
+                look_.ink, anchor);
+  }
+
+  const FigureWeights& w_;
+  FigureWeights drawn_;  ///< the same, or with several weights in a cell
+  const StateTensors& tensors_;
+  const FigureOptions& options_;
+  Look look_;
+  Drawing out_;
+  double cell_ = 0;
+};
 
 }  // namespace
 
-Result<FigureOptions> figureOptions(const FigureWords& words) {
-  FigureOptions out;
-  const int what = words.what.empty() ? 1 : indexIn(words.what, {"board", "weights", "heads", "arcs"}),
-            style = words.style.empty() ? 2 : indexIn(words.style, {"light", "dark", "print"});
-  const int colors = words.colors.empty() ? 0 : indexIn(words.colors, {"own", "cividis", "grey"});
-  if (what < 0)
-    return base::refuse(ErrorKind::range, "what",
-                        {base::inQuotes(words.what), " is no figure; use board, weights, heads or arcs."});
-  if (style < 0)
-    return base::refuse(ErrorKind::range, "style",
-                        {base::inQuotes(words.style), " is no style; use light, dark or print."});
-  if (colors < 0)
-    return base::refuse(ErrorKind::range, "colors",
-                        {base::inQuotes(words.colors), " is no colour map; use own, cividis or grey."});
-  out.what = static_cast<What>(what), out.style = static_cast<Style>(style),
-  out.colors = static_cast<Colors>(colors);
-  if (!words.scale.empty()) {
-    const auto number = base::parseFloat(words.scale);
-    if (!number || !(*number >= 0.1f && *number <= 20.0f))
-      return base::refuse(ErrorKind::range, "scale",
-                          {base::inQuotes(words.scale), " is no scale; use 0.1 to 20."});
-    out.scale = *number;
-  }
-  if (!words.head.empty()) {
-    const auto number = base::parseFloat(words.head);
-    if (!number || *number != std::floor(*number) || *number < 0 || *number > 1e6f)
-      return base::refuse(ErrorKind::range, "head",
-                          {base::inQuotes(words.head), " is no head; count from 0."});
-    out.head = static_cast<int>(*number);
-  }
-  if (!words.with.empty())
-    if (auto ok = takeParts(words.with, out); !ok) return ok;
-  return out;
-}
-
 Result<Drawing> figure(const StateTensors& tensors, const FigureOptions& options) {
-  Result<Weights> w = weightsOf(tensors);
+  const Result<FigureWeights> w = figureWeights(tensors, options);
   if (!w) return w.error();
   if (options.head >= w->heads)
-    return base::refuse(ErrorKind::range, "head",
-                        {options.head, " is not one of ", w->heads,
-                         w->heads == 1 ? " head; use 0." : " heads, which are counted from 0."});
+    return base::refuse(
+        ErrorKind::range, "head",
+        {options.head + options.typed, " is not one of ", w->heads,
+         w->heads == 1 ? " head; use " : " heads, which are counted from ", options.typed, "."});
+  if (options.range && w->scale == document::WeightScale::row)
+    return base::refuse(
+        ErrorKind::range, "range",
+        {"each row has colours of its own by the option weight_scale; set it to linear or sqrt, "
+         "or leave out the range."});
+  Maker maker(*w, tensors, options);
   switch (options.what) {
     case What::board: break;
-    case What::weights: return wholeSized(weightsFigure(*w, tensors, options));
-    case What::heads: return wholeSized(headsFigure(*w, tensors, options));
-    case What::arcs: return wholeSized(arcsFigure(*w, tensors, options));
+    case What::weights: return wholeSized(maker.weights(), options);
+    case What::heads: return wholeSized(maker.heads(), options);
+    case What::arcs: return wholeSized(maker.arcs(), options);
   }
   return base::refuse(ErrorKind::range, "what", {"the board is not drawn here; use weights, heads or arcs."});
 }

@@ -191,12 +191,10 @@ Result<State> unpacked(std::string_view bytes, const State& current) {
   return Unpacker().read(bytes, current);
 }
 
-constexpr std::string_view kOfLayers = " L";  // after the number of the entry that is shown
-
 std::string packed(const StateTensors& tensors) {
   std::string head = base::joined({labelsText(tensors.labels), "\n", labelsText(tensors.keyLabels), "\n",
-                                   tensors.options, "\n", tensors.shown, tensors.isOfLayers ? kOfLayers : "",
-                                   "\n"}),
+                                   tensors.options, "\n", tensors.shown, " ", int{tensors.isOfLayers}, " ",
+                                   static_cast<int>(tensors.weightScale), "\n"}),
               body;
   for (const StateTensor& one : tensors.tensors) {
     head += base::joined({one.name, one.isBoolean ? " b" : " f"});
@@ -219,7 +217,10 @@ Result<StateTensors> unpackedTensors(std::string_view bytes) {
   out.labels = document::labelsOf(*labels), out.keyLabels = document::labelsOf(*keyLabels);
   out.options = rest.line();
   const std::string shown(rest.line());
-  out.shown = std::atoi(shown.c_str()), out.isOfLayers = shown.ends_with(kOfLayers);
+  char* next = nullptr;
+  out.shown = static_cast<int>(std::strtol(shown.c_str(), &next, 10));
+  out.isOfLayers = std::strtol(next, &next, 10) != 0;
+  out.weightScale = static_cast<document::WeightScale>(std::strtol(next, nullptr, 10) & 3);
   for (std::string_view line = rest.line(); !line.empty(); line = rest.line()) {
     StateTensor& one = out.tensors.emplace_back();
     const std::size_t end = line.find(' ');

@@ -32,6 +32,7 @@ class StateCollector {
   Result<StateTensors> collect() {
     const int batch = state_.batch;
     found_.labels = state_.labels, found_.shown = state_.batchItem, found_.isOfLayers = hasLayers(state_);
+    found_.weightScale = document::shownScale(state_);
     if (state_.cross) found_.keyLabels = state_.keyLabels;
     for (int item = 0; item < batch; ++item) {
       if (batch > 1)

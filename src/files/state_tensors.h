@@ -21,7 +21,9 @@ struct StateTensors {
   std::vector<std::string> labels, keyLabels;
   int shown = 0;            ///< the entry of a batch, or the layer, that is on the board
   bool isOfLayers = false;  ///< the entries are layers of a model
-  std::string options;      ///< JSON
+  /// How weights map to colours, as on the board; never automatic.
+  document::WeightScale weightScale = document::WeightScale::linear;
+  std::string options;  ///< JSON
 };
 
 /// The inputs and everything computed from them, in the order of the layer, with "labels" and "key_labels",

@@ -20,7 +20,7 @@ const words = (svg) => [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([,
 test('the weights are text, with labels, a bar and a caption', () => {
   const svg = render('--head', '1'), found = words(svg);
   const {weights: {data}} = run(content, '--outputs', 'weights');
-  for (const label of [...labels, ...keyLabels, '0.00', '0.25', '1.00', 'query', 'key', 'Attention weights, head 2']) assert.ok(found.includes(label), label);
+  for (const label of [...labels, ...keyLabels, '0.00', '0.25', '1.00', 'query', 'key', 'Attention weights, head 1']) assert.ok(found.includes(label), label);
   for (const weight of data.slice(12)) assert.ok(found.includes(weight.toFixed(2)), String(weight));
   assert.match(found.join(' '), /Rows are queries and sum to 1; the row “[^”]*” puts 0\.\d\d on “[^”]*”\./);
 });
@@ -52,7 +52,7 @@ test('a file is written whole, and what there is not is refused by name', () => 
   assert.equal(render('-o', out), '');
   assert.match(readFileSync(out, 'utf8'), /^<svg [\s\S]*<\/svg>\n$/);
   for (const [args, sentence] of [[['--what', 'legs'], /--what: "legs" is no figure; use board, weights, heads or arcs/], [['--style', 'neon'], /--style: "neon" is no style/],
-    [['--scale', '0'], /--scale: "0" is no scale; use 0\.1 to 20/], [['-o', 'a.pdf'], /let the name end in \.svg or \.png/],
+    [['--scale', '0'], /--scale: "0" is no scale; use 0\.1 to 20/], [['-o', 'a.eps'], /let the name end in \.svg, \.pdf or \.png/],
     [['--with', 'labels,legs'], /--with: "legs" is no part of a figure; use labels, numbers/], [['--colors', 'jet'], /--colors: "jet" is no colour map; use own, cividis or grey/]])
     assert.match(refusal(2, attn('render', file(content), ...args)), sentence);
   assert.match(refusal(1, attn('render', file(content), '--head', '7')), /head: 7 is not one of 2 heads/);
@@ -128,3 +128,118 @@ for (const what of ['weights', 'heads', 'arcs', 'board']) {
     assert.ok(png.length > 4000, `${png.length} bytes`);
   });
 }
+
+const sizeOf = (svg) => / width="([\d.]+)" height="([\d.]+)"/.exec(svg).slice(1).map(Number);
+const many = (length, heads = 1) => {
+  const rows = (phase) => ({shape: [heads, length, 2], data: Array.from({length: 2 * length * heads}, (_, i) => 2 * Math.sin(i + phase))});
+  return {q: rows(0), k: rows(1), v: rows(2), labels: Array.from({length}, (_, i) => `w${i}`)};
+};
+
+test('a figure is as wide as asked, in every unit, and its text stays legible', () => {
+  const state = file(many(25, 3));
+  for (const [width, pixels] of [['3.25in', 312], ['6.75in', 648], ['8.255cm', 312], ['82.55mm', 312], ['234pt', 312], ['312px', 312]]) {
+    for (const what of ['weights', 'heads', 'arcs']) {
+      const svg = attn('render', state, '--what', what, '--width', width).stdout;
+      assert.ok(Math.abs(sizeOf(svg)[0] - pixels) < 0.01, `${what} at ${width}: ${sizeOf(svg)}`);
+      const sizes = [...svg.matchAll(/font-size="([\d.]+)"/g)].map(([, size]) => Number(size));
+      assert.ok(Math.min(...sizes) >= 8, `${what} at ${width}: ${Math.min(...sizes)} px, less than 6 points`);
+      for (const [, x, length] of svg.matchAll(/<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"/g)) assert.ok(Number(x) + Number(length) <= pixels + 0.5);
+    }
+  }
+  assert.ok(Math.abs(sizeOf(attn('render', state, '--what', 'board', '--width', '6.75in').stdout)[0] - 648) < 0.01);
+});
+
+test('what is typed is what is printed: heads, layers and tokens from 0 or from 1', () => {
+  const layers = 3, heads = 2, length = 4, state = file({weights: {shape: [layers, heads, length, length], data: Array.from({length: layers * heads * length * length}, (_, i) => [0.5, 0.25, 0.125, 0.125][(i + Math.floor(i / 16)) % 4])}, tokens: ['a', 'b', 'c', 'd']});
+  const titled = (...args) => words(attn('render', state, ...args).stdout)[0];
+  assert.equal(titled('--layer', '2', '--head', '1'), 'Attention weights, layer 2, head 1');
+  assert.equal(titled('--layer', '2', '--head', '1', '--base', '1'), 'Attention weights, layer 2, head 1');
+  assert.equal(attn('render', state, '--layer', '1', '--head', '0', '--base', '0').stdout.replaceAll('layer 1, head 0', ''),
+    attn('render', state, '--layer', '2', '--head', '1', '--base', '1').stdout.replaceAll('layer 2, head 1', ''), 'the same layer and head');
+  assert.deepEqual(words(attn('render', state, '--what', 'heads', '--base', '1').stdout).filter((one) => one.startsWith('head ')), ['head 1', 'head 2']);
+  assert.match(refusal(1, attn('render', state, '--layer', '4', '--base', '1')), /layer: 4 is not one of 3 layers, which are counted from 1/);
+  assert.match(refusal(1, attn('render', state, '--head', '3', '--base', '1')), /head: 3 is not one of 2 heads, which are counted from 1/);
+  assert.match(refusal(2, attn('render', state, '--head', '0', '--base', '1')), /--head: "0" is no head; count from 1/);
+  assert.match(refusal(2, attn('render', state, '--base', '2')), /--base: "2" is no number to count from; use 0 or 1/);
+});
+
+test('only some tokens, and the weights are those of the whole', () => {
+  const state = file({...many(12), options: {causal: true}}), {weights: {data}} = run(many(12), '--set', 'causal=true', '--outputs', 'weights');
+  const numbers = (svg) => [...svg.matchAll(/<text [^>]*JetBrains[^>]*>([\d.]+)</g)].map(([, text]) => text);
+  const shownAt = (...args) => numbers(attn('render', state, '--with', 'labels,numbers', ...args).stdout);
+  const expected = (from, end, base) => [...Array(144).keys()].filter((i) => Math.floor(i / 12) >= from && Math.floor(i / 12) < end && i % 12 >= from && i % 12 < end && i % 12 <= Math.floor(i / 12) && base < 2).map((i) => data[i].toFixed(2));
+  assert.deepEqual(shownAt('--tokens', '3:7'), expected(3, 7, 0));
+  assert.deepEqual(shownAt('--tokens', '4:8', '--base', '1'), expected(3, 7, 1));
+  assert.deepEqual(shownAt('--tokens', '9:'), expected(9, 12, 0));
+  assert.deepEqual(words(attn('render', state, '--tokens', '5:6,2:4').stdout).filter((one) => /^w\d+$/.test(one)), ['w2', 'w3', 'w5']);
+  for (const [range, sentence] of [['3:40', /tokens: 3:40 is not within the 12 queries; give 0:12 or a part of it/], ['7:3', /--tokens: "7:3" is no range of tokens/], ['x', /--tokens: "x" is no range of tokens/], ['5', /as in 40:80/]])
+    assert.match(refusal(range === '3:40' ? 1 : 2, attn('render', state, '--tokens', range)), sentence);
+  assert.match(refusal(1, attn('render', file(content), '--tokens', '0:2')), /tokens: keys are another sequence than queries; give the range of each, as in 0:3,0:4/);
+});
+
+test('colours follow the range and the scale of the weights, and the bar says so', () => {
+  const colours = (svg) => [...svg.matchAll(/<rect [^>]*fill="(#\w+)" stroke/g)].map(([, one]) => one);
+  const ticks = (svg) => words(svg).filter((one) => /^(−?[\d.]+|\d+ %)$/.test(one)).slice(-5);
+  const state = file(many(4)), drawnBy = (...args) => attn('render', state, ...args).stdout;
+  const drawn = Object.fromEntries(['linear', 'sqrt', 'row'].map((scale) => [scale, drawnBy('--weight-scale', scale, '--with', 'bar,caption')]));
+  assert.equal(new Set(Object.values(drawn).map((svg) => colours(svg).join())).size, 3, 'three scales, three pictures');
+  assert.deepEqual(ticks(drawn.linear), ['0.00', '0.25', '0.50', '0.75', '1.00']);
+  assert.deepEqual(ticks(drawn.sqrt), ['0.00', '0.06', '0.25', '0.56', '1.00']);
+  assert.deepEqual(ticks(drawn.row), ['0 %', '25 %', '50 %', '75 %', '100 %']);
+  assert.match(words(drawn.sqrt).join(' '), /Colours follow the square root of the weight\./);
+  assert.match(words(drawn.row).join(' '), /Colours are relative to the largest weight of each row\./);
+  for (const row of [0, 1, 2, 3]) assert.ok(colours(drawn.row).slice(4 * row, 4 * row + 4).includes('#3a1c68'), 'the largest of each row is darkest');
+  const narrow = drawnBy('--with', 'bar', '--range', '0,0.25');
+  assert.deepEqual(ticks(narrow), ['0.00', '0.06', '0.12', '0.19', '0.25']);
+  assert.notEqual(colours(narrow).join(), colours(drawn.linear).join());
+  assert.match(refusal(1, attn('render', state, '--weight-scale', 'row', '--range', '0,0.5')), /range: each row has colours of its own by the option weight_scale; set it to linear or sqrt/);
+  assert.match(refusal(2, attn('render', state, '--weight-scale', 'log')), /--weight-scale: "log" is no scale of weights; use linear, sqrt, row or auto/);
+  for (const range of ['1,0', '0.5', 'a,b', '0,inf']) assert.match(refusal(2, attn('render', state, '--range', range)), /--range: .* is no range of weights; give the smaller and the larger end, as in 0,0\.5/);
+});
+
+test('many tokens are put together until a cell can be seen, by their largest weight or their mean', () => {
+  const length = 300, state = file(many(length)), {weights: {data}} = run(many(length), '--outputs', 'weights');
+  for (const pool of ['max', 'mean']) {
+    const svg = attn('render', state, '--width', '3.25in', '--pool', pool, '--colors', 'grey').stdout;
+    const block = Number(/of (\d+) × \d+ weights/.exec(words(svg).join(' '))[1]), side = Math.ceil(length / block);
+    assert.ok(block > 2 && side * 4 <= 312, `${block}`);
+    const cells = [...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="\3" fill="#(\w\w)/g)];
+    const first = [...Array(block * block).keys()].map((i) => data[Math.floor(i / block) * length + i % block]);
+    const wanted = pool === 'max' ? Math.max(...first) : first.reduce((sum, one) => sum + one) / first.length;
+    assert.equal(parseInt(cells[0][4], 16), Math.round(255 * (1 - Math.sqrt(wanted) ** 0.85)), 'the first cell, of 64 tokens on by √');
+  }
+  assert.match(refusal(2, attn('render', state, '--pool', 'median')), /--pool: "median" is no way to put tokens together; use max or mean/);
+});
+
+test('a title of one\'s own, or none', () => {
+  assert.equal(words(render('--title', 'Where “it” looks'))[0], 'Where “it” looks');
+  const without = render('--title', '');
+  assert.ok(!without.includes('Attention weights') && sizeOf(without)[1] < sizeOf(render())[1]);
+  for (const option of ['title', 'range', 'tokens', 'pool'])
+    assert.match(refusal(2, attn('render', file(content), '--what', 'board', `--${option}`, {title: 'A', range: '0,1', tokens: '0:2', pool: 'max'}[option])), new RegExp(`--${option}: the board is drawn as it is on the screen`));
+});
+
+test('arcs of a thousand tokens fit a page', () => {
+  const [, height] = sizeOf(attn('render', file(many(1000)), '--what', 'arcs').stdout);
+  assert.ok(height < 1600, `${height} px`);
+});
+
+test('a PDF has its fonts in it, the size that was asked for, and the same bytes each time; outlines need no font', () => {
+  const pdfOf = (...args) => {
+    const out = join(folder, 'figure.pdf');
+    assert.equal(render(...args, '-o', out), '');
+    return readFileSync(out, 'latin1');
+  };
+  for (const what of ['weights', 'heads', 'arcs', 'board']) {
+    const pdf = pdfOf('--what', what, '--width', '3.25in');
+    assert.match(pdf, /^%PDF-1\.[\s\S]*%%EOF\s*$/);
+    assert.match(pdf, /\/MediaBox \[ 0 0 234 /, '3.25 inches are 234 points');
+    const fonts = [...pdf.matchAll(/\/Type \/FontDescriptor[^>]*/g)];
+    assert.ok(fonts.length > 0 && fonts.every(([font]) => /\/FontFile/.test(font)), 'every font is embedded');
+    assert.equal(pdfOf('--what', what, '--width', '3.25in'), pdf);
+    assert.doesNotMatch(pdfOf('--what', what, '--outlines'), /\/FontDescriptor/);
+  }
+  const outlined = render('--outlines');
+  parses(outlined);
+  assert.doesNotMatch(outlined, /<text|font-family/);
+});

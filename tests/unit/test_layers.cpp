@@ -1,6 +1,7 @@
 // The layers of a model on one board: their pictures, moving between them, and the colours of cells.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "app_fixture.h"
 #include "attention/steps/forward.h"
@@ -119,6 +120,28 @@ TEST_CASE("layers: the board goes through them by keys, by a selector and on the
   f.app().setEmbed({"", "layer"});
   f.type('j');
   CHECK(f.option("layer") == "2");
+}
+
+TEST_CASE("layers: a figure has the colours of the board, also when it is made elsewhere") {
+  document::State s = layers(3);
+  const auto redOf = [&](document::WeightScale scale) {  // of each cell, the less the darker
+    s.weightScale = scale;
+    const auto drawing = files::figure(*files::unpackedTensors(files::packed(*files::collectTensors(s))), {});
+    std::vector<double> red;
+    for (const auto& item : drawing->items)
+      if (item.kind == files::Drawing::Item::Kind::rect && item.fill.opacity > 0 && !item.isCrisp)
+        red.push_back(item.fill.color[0]);
+    return red;
+  };
+  const auto linear = redOf(document::WeightScale::linear), root = redOf(document::WeightScale::root),
+             row = redOf(document::WeightScale::row);
+  REQUIRE(linear.size() == root.size());
+  const auto sum = [](const std::vector<double>& all) {
+    return std::accumulate(all.begin(), all.end(), 0.0);
+  };
+  CHECK(sum(root) < sum(linear));
+  CHECK(std::count(linear.begin(), linear.end(), 58.0) < s.tokens);
+  CHECK(std::count(row.begin(), row.end(), 58.0) == s.tokens);  // the largest of each row
 }
 
 TEST_CASE("layers: a figure names the layer that it is of") {

@@ -105,10 +105,11 @@ document::State layerOf(const Input& input, const Which& which) {
   document::State state = stateIn(input, which.prefix);
   if (!which.layer) return state;
   const char* const what = document::hasLayers(state) ? " layers" : state.batch == 1 ? " layer" : " entries";
-  if (*which.layer < 0 || *which.layer >= state.batch)
+  const int layer = *which.layer - which.base;
+  if (layer < 0 || layer >= state.batch)
     throw Failure{kBadData, base::joined({input.path(), ": layer: ", *which.layer, " is not one of ",
-                                          state.batch, what, ", which are counted from 0."})};
-  document::showItem(state, *which.layer);
+                                          state.batch, what, ", which are counted from ", which.base, "."})};
+  document::showItem(state, layer);
   return state;
 }
 

@@ -58,6 +58,7 @@ files::StoredFile tensorsIn(const Input& input);
 struct Which {
   std::string prefix;        ///< of its tensors
   std::optional<int> layer;  ///< of several, or an entry of a batch; else the one that the state shows
+  int base = 0;              ///< the number of the first layer
 };
 void addWhich(CLI::App& command, Which& which);
 

@@ -1,6 +1,8 @@
 #include "cli/paper.h"
 
 #include <cairo-ft.h>
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
 #include <imgui.h>
 #include <pango/pangocairo.h>
 
@@ -46,13 +48,10 @@ class Faces {
       cairo_[at] = cairo_ft_font_face_create_for_ft_face(free_[at], 0);
     return cairo_[at];
   }
-  /// Does the font for this item have all its characters?
-  bool has(const Item& item) {
+  /// Has the font for this item the character?
+  bool has(const Item& item, gunichar character) {
     const FT_Face face = of(item) ? free_[item.isMono ? 2 : item.isBold ? 1 : 0] : nullptr;
-    if (!face) return false;
-    for (const char* at = item.words.c_str(); *at; at = g_utf8_next_char(at))
-      if (FT_Get_Char_Index(face, g_utf8_get_char(at)) == 0) return false;
-    return true;
+    return face && FT_Get_Char_Index(face, character) != 0;
   }
 
  private:
@@ -63,7 +62,7 @@ class Faces {
 
 class Painter {
  public:
-  Painter(cairo_t* cairo) : cairo_(cairo) {}
+  explicit Painter(cairo_t* cairo, bool asOutlines = false) : cairo_(cairo), asOutlines_(asOutlines) {}
 
   void paint(const Drawing& drawing) {
     if (drawing.ground.opacity > 0) color(drawing.ground), cairo_paint(cairo_);
@@ -123,39 +122,87 @@ class Painter {
     cairo_close_path(cairo_);
   }
 
-  void words(const Item& item) {
-    color(item.fill);
-    cairo_translate(cairo_, item.x, item.y);
-    cairo_rotate(cairo_, item.angle * G_PI / 180);
-    if (faces_.has(item)) {
-      cairo_set_font_face(cairo_, faces_.of(item));
-      cairo_set_font_size(cairo_, item.size);
-      cairo_text_extents_t extents;
-      cairo_text_extents(cairo_, item.words.c_str(), &extents);
-      place(item, extents.x_advance);
-      cairo_show_text(cairo_, item.words.c_str());
-      return;
+  /// A part of a line that is drawn with the program's font, or with one of the system's.
+  struct Run {
+    std::string words;
+    bool isOwn = false;
+    double width = 0;
+  };
+
+  /// One run for each change of font. Scripts that are not written letter by letter from left to right stay
+  /// whole: a line with one of them is one run.
+  std::vector<Run> runsOf(const Item& item) {
+    std::vector<Run> runs;
+    for (const char* at = item.words.c_str(); *at;) {
+      const gunichar character = g_utf8_get_char(at);
+      const char* const next = g_utf8_next_char(at);
+      const bool isOwn = faces_.has(item, character), isSymbol = character >= 0x1d00 && character < 0x2e80;
+      if (!isOwn && !isSymbol) return {{item.words, false}};
+      if (runs.empty() || runs.back().isOwn != isOwn) runs.push_back({"", isOwn});
+      runs.back().words.append(at, next);
+      at = next;
     }
-    PangoLayout* layout = pango_cairo_create_layout(cairo_);
-    PangoFontDescription* font = pango_font_description_from_string("sans-serif");
+    return runs;
+  }
+
+  PangoLayout* layoutOf(const Item& item, const std::string& words) {
+    PangoLayout* const layout = pango_cairo_create_layout(cairo_);
+    PangoFontDescription* const font = pango_font_description_from_string("sans-serif");
     pango_font_description_set_absolute_size(font, item.size * PANGO_SCALE);
     if (item.isBold) pango_font_description_set_weight(font, PANGO_WEIGHT_SEMIBOLD);
     pango_layout_set_font_description(layout, font);
     pango_layout_set_single_paragraph_mode(layout, TRUE);
-    pango_layout_set_text(layout, item.words.c_str(), -1);
+    pango_layout_set_text(layout, words.c_str(), -1);
+    pango_font_description_free(font);
+    return layout;
+  }
+
+  double widthOf(const Item& item, const Run& run) {
+    if (run.isOwn) {
+      cairo_text_extents_t extents;
+      cairo_text_extents(cairo_, run.words.c_str(), &extents);
+      return extents.x_advance;
+    }
+    PangoLayout* const layout = layoutOf(item, run.words);
     PangoRectangle extent;
     pango_layout_get_extents(layout, nullptr, &extent);
-    place(item, static_cast<double>(extent.width) / PANGO_SCALE);
-    pango_cairo_show_layout_line(cairo_, pango_layout_get_line_readonly(layout, 0));
-    pango_font_description_free(font);
+    g_object_unref(layout);
+    return static_cast<double>(extent.width) / PANGO_SCALE;
+  }
+
+  /// Draws a run with the start of its baseline at x.
+  void show(const Item& item, const Run& run, double x) {
+    cairo_move_to(cairo_, x, 0);
+    if (run.isOwn) {
+      if (!asOutlines_) return cairo_show_text(cairo_, run.words.c_str());
+      cairo_text_path(cairo_, run.words.c_str());
+      return cairo_fill(cairo_);
+    }
+    PangoLayout* const layout = layoutOf(item, run.words);
+    PangoLayoutLine* const line = pango_layout_get_line_readonly(layout, 0);
+    if (asOutlines_) pango_cairo_layout_line_path(cairo_, line), cairo_fill(cairo_);
+    else pango_cairo_show_layout_line(cairo_, line);
     g_object_unref(layout);
   }
 
-  /// Moves to where a line of that width starts, and stretches or compresses it if the item has a width.
-  void place(const Item& item, double width) {
+  void words(const Item& item) {
+    color(item.fill);
+    cairo_translate(cairo_, item.x, item.y);
+    cairo_rotate(cairo_, item.angle * G_PI / 180);
+    cairo_set_font_face(cairo_, faces_.of(item));
+    cairo_set_font_size(cairo_, item.size);
+    std::vector<Run> runs = runsOf(item);
+    double width = 0;
+    for (Run& run : runs) width += run.width = widthOf(item, run);
+    double x = startOf(item, width);
+    for (const Run& run : runs) show(item, run, x), x += run.width;
+  }
+
+  /// Where a line of that width starts, which is stretched or compressed if the item has a width.
+  double startOf(const Item& item, double width) {
     if (item.width > 0 && width > 0) cairo_scale(cairo_, item.width / width, 1);
     const double shares[] = {0, 0.5, 1};
-    cairo_move_to(cairo_, -width * shares[static_cast<std::size_t>(item.anchor)], 0);
+    return -width * shares[static_cast<std::size_t>(item.anchor)];
   }
 
   void image(const Item& item) {
@@ -185,8 +232,24 @@ class Painter {
   }
 
   cairo_t* cairo_;
+  bool asOutlines_;
   Faces faces_;
 };
+
+cairo_status_t append(void* to, const unsigned char* bytes, unsigned count) {
+  static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), count);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+/// Draws on a surface whose unit is 1/72 inch, and ends it.
+void drawOn(cairo_surface_t* surface, const Drawing& drawing, double scale, bool asOutlines) {
+  cairo_t* const cairo = cairo_create(surface);
+  cairo_scale(cairo, scale, scale);
+  Painter painter(cairo, asOutlines);  // its fonts are written when the surface ends
+  painter.paint(drawing);
+  cairo_destroy(cairo);
+  cairo_surface_destroy(surface);
+}
 
 }  // namespace
 
@@ -219,6 +282,27 @@ std::string paint(const Drawing& drawing, double scale) {
   }
   cairo_surface_destroy(surface);
   return files::toPng(pixels, width);
+}
+
+std::string toPdf(const Drawing& drawing, double scale, bool asOutlines) {
+  const double points = 0.75 * scale;
+  std::string out;
+  cairo_surface_t* const surface =
+      cairo_pdf_surface_create_for_stream(append, &out, drawing.width * points, drawing.height * points);
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, drawing.title.c_str());
+  cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE,
+                                 "");  // the bytes do not depend on when
+  drawOn(surface, drawing, points, asOutlines);
+  return out;
+}
+
+std::string toOutlinedSvg(const Drawing& drawing, double scale) {
+  std::string out;
+  cairo_surface_t* const surface =
+      cairo_svg_surface_create_for_stream(append, &out, drawing.width * scale, drawing.height * scale);
+  cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+  drawOn(surface, drawing, scale, true);
+  return out;
 }
 
 struct BoardFaces::Parts {
