@@ -368,7 +368,8 @@ StoredFile withTexts(StoredFile file, bool isJson) {
     const std::string name = knownName(std::string_view(key).substr(isOfLayer ? end + 1 : 0));
     if (names.contains(key)) continue;
     const auto value = document::valueFromJson(text, key);
-    if (name == "labels" || name == "key_labels") {
+    const bool isModelText = std::ranges::find(kModelTexts, key) != std::end(kModelTexts);
+    if (name == "labels" || name == "key_labels" || isModelText) {
       Stored& labels = file.tensors.emplace_back();
       labels.name = *names.insert(key).first, labels.type = Type::text;
       labels.texts = value && text.starts_with('[') ? document::labelsOf(*value) : std::vector{text};

@@ -53,6 +53,9 @@ inline constexpr std::size_t kMostTensors = 100'000;  ///< in one file
 inline constexpr std::size_t kMostTexts =
     100'000;  ///< in one file: each takes many times its length in memory
 
+/// Texts of a trained model (trained_model.h): notes in safetensors, and tensors of texts elsewhere.
+inline constexpr std::string_view kModelTexts[] = {"training", "vocabulary", "classes", "source_vocabulary"};
+
 /// The content of a file.
 struct StoredFile {
   std::vector<Stored> tensors;

@@ -629,14 +629,20 @@ void Model::feedBackward(Stage& s) {
 
 // --- The whole model
 
+void Model::logits(float* out) const {
+  const int count = batch_->rows();
+  product(features_->data(), count, unembedding_, out);
+  const float* bias = at(unembeddingBias_);
+  for (int r = 0; r < count; ++r)
+    for (int c = 0; c < classes_; ++c) out[area(r, classes_) + c] += bias[c];
+}
+
 Scores Model::ask() {
   const int count = batch_->rows();
-  product(features_->data(), count, unembedding_, probabilities_.data());
-  const float* bias = at(unembeddingBias_);
+  logits(probabilities_.data());
   Scores found;
   for (int r = 0; r < count; ++r) {
     float* row = probabilities_.data() + area(r, classes_);
-    for (int c = 0; c < classes_; ++c) row[c] += bias[c];
     const int target = batch_->targets[static_cast<size_t>(r)];
     const float asked = target >= 0 ? row[target] : 0.0f;
     const attention::kernels::SoftmaxRow softmax =

@@ -85,6 +85,7 @@ class Model {
   // Results of the last forward pass. `attention` is an index into attentions().
   std::span<const AttentionPlace> attentions() const { return places_; }
   int classes() const { return classes_; }
+  void logits(float* out) const;  ///< [rows, classes]
   const float* probabilities(int row) const {
     return &probabilities_[static_cast<std::size_t>(row) * static_cast<std::size_t>(classes_)];
   }

@@ -284,6 +284,13 @@ void Trainer::answer(const Sequence& sequence, std::span<const float> numbers, s
   }
 }
 
+std::vector<float> Trainer::logits() const {
+  std::vector<float> out(static_cast<std::size_t>(batch_.rows()) *
+                         static_cast<std::size_t>(model_.classes()));
+  model_.logits(out.data());
+  return out;
+}
+
 std::size_t Trainer::bytes() const {
   return model_.bytes() + history_.bytes() +
          (numbers_.capacity() + gradient_.capacity() + before_.capacity()) * sizeof(float);

@@ -68,6 +68,8 @@ class Trainer {
   /// with the heads in `hidden` switched off.
   Measure measureOf(std::span<const float> numbers, std::uint64_t hidden);
   void answer(const Sequence& sequence, std::span<const float> numbers, std::uint64_t hidden, Answer& out);
+  /// [tokens, classes], of the last answer(), whose parameters must still be there.
+  std::vector<float> logits() const;
   /// The mean loss per token of each held-out sentence at the run's last measurement; empty before the first.
   std::span<const float> losses() const { return losses_; }
   std::size_t bytes() const;

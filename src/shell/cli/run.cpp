@@ -1,5 +1,6 @@
 // `attn run`: computes the tensors of the attention layer in a file.
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -13,6 +14,8 @@
 #include "files/attention_file.h"
 #include "files/attention_options.h"
 #include "files/match.h"
+#include "files/read_layer.h"
+#include "files/trained_model.h"
 
 namespace cli {
 namespace {
@@ -21,7 +24,7 @@ namespace kernels = attention::kernels;
 
 struct RunArguments {
   std::vector<std::string> in, settings;
-  std::string out, outputs, kernel, prefix;
+  std::string out, outputs, kernel, prefix, text;
 };
 
 files::OutputId outputNamed(const std::string& name) {
@@ -35,9 +38,8 @@ files::OutputId outputNamed(const std::string& name) {
                                " was meant; attn run --help lists all."};
 }
 
-files::RunRequest requestOf(RunArguments& arguments) {
-  files::RunRequest request;
-  // --set takes all words that follow it, so IN may be among them.
+/// --set takes all words that follow it, so IN may be among them.
+void takeFiles(RunArguments& arguments) {
   std::vector<std::string>& words = arguments.settings;
   const auto isFile = [](const std::string& word) {
     return word.find('=') == std::string::npos && (word == "-" || files::formatOf(word));
@@ -47,6 +49,19 @@ files::RunRequest requestOf(RunArguments& arguments) {
   if (arguments.in.empty())
     throw Failure{kWrongUse, "IN: it is missing; name a file that ends in " + files::formatList() +
                                  ", or - for standard input."};
+}
+
+std::vector<std::string> namesIn(const std::string& list) {
+  std::vector<std::string> names;
+  std::istringstream words(list + ",");
+  for (std::string name; std::getline(words, name, ',');)
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
+}
+
+files::RunRequest requestOf(const RunArguments& arguments) {
+  files::RunRequest request;
+  const std::vector<std::string>& words = arguments.settings;
   for (const std::string& word : words) {
     auto setting = files::settingFrom(word);
     if (!setting)
@@ -56,12 +71,7 @@ files::RunRequest requestOf(RunArguments& arguments) {
   }
   if (!arguments.outputs.empty()) {
     request.outputs.clear();
-    std::istringstream names(arguments.outputs + ",");
-    for (std::string name; std::getline(names, name, ',');) {
-      const files::OutputId id = outputNamed(name);
-      if (std::find(request.outputs.begin(), request.outputs.end(), id) == request.outputs.end())
-        request.outputs.push_back(id);
-    }
+    for (const std::string& name : namesIn(arguments.outputs)) request.outputs.push_back(outputNamed(name));
   }
   if (!arguments.kernel.empty()) {
     request.kernel = kernels::kernelNamed(arguments.kernel);
@@ -85,6 +95,10 @@ files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, 
     files::StoredFile file =
         valueOf(input->path(), files::readStored(input->bytes(), input->format(), input->stem()));
     input->sayHeading(file.heading);
+    if (prefix.empty() && files::TrainedModel::isIn(file))
+      throw Failure{kWrongUse, input->path() +
+                                   ": it is a trained model; give it tokens, as in --set tokens=3,1,4, "
+                                   "or words, as in --text \"I saw a saw\"."};
     const bool isNamed =
         !hasNoNames(input->format()) || inputs.size() > 1 || files::isLayerName(input->stem());
     if (!isNamed) return valueOf(input->path(), files::tensorsOfOne(std::move(file)));
@@ -108,12 +122,37 @@ files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, 
   return valueOf(inputs.front()->path(), files::tensorsOf(std::move(all), prefix));
 }
 
-void run(RunArguments& arguments) {
+/// Tokens for a model as attn train writes it; nothing if none are given.
+std::optional<files::TrainedModel::Input> tokensIn(const RunArguments& arguments) {
+  files::TrainedModel::Input input{"", "", arguments.text};
+  bool isGiven = !arguments.text.empty();
+  for (const std::string& word : arguments.settings)
+    for (auto& [name, to] : {std::pair{"tokens=", &input.tokens}, {"source=", &input.source}})
+      if (word.starts_with(name)) *to = word.substr(std::strlen(name)), isGiven = true;
+  if (!isGiven) return std::nullopt;
+  return input;
+}
+
+/// What a model says of tokens; nothing if they are not for one, as a state has an option of that name.
+std::optional<std::vector<files::NamedArray>> ranModel(const RunArguments& arguments) {
+  const auto tokens = tokensIn(arguments);
+  if (!tokens || arguments.in.size() != 1 || arguments.in.front() == "-") return std::nullopt;
+  const Input input("IN", arguments.in.front());
+  const auto file = files::readEverything(input.bytes(), input.format(), input.stem());
+  if (arguments.text.empty() && (!file || !files::TrainedModel::isIn(*file))) return std::nullopt;
+  if (!file) throw failureOf(input.path(), file.error());
+  for (const std::string& word : arguments.settings)
+    if (!word.starts_with("tokens=") && !word.starts_with("source="))
+      throw Failure{kWrongUse, "--set " + word +
+                                   ": a trained model has its own options; only tokens and source "
+                                   "can be set."};
+  files::TrainedModel model = valueOf(input.path(), files::TrainedModel::of(*file));
+  return valueOf(input.path(),
+                 model.run(*tokens, namesIn(arguments.outputs.empty() ? "logits" : arguments.outputs)));
+}
+
+std::vector<files::NamedArray> ranLayer(const RunArguments& arguments) {
   files::RunRequest request = requestOf(arguments);
-  const files::Format format = formatToWrite("--out", arguments.out);
-  if (request.outputs.size() > 1 && hasNoNames(format))
-    throw Failure{kWrongUse, "--out " + arguments.out + ": it holds one tensor, and --outputs names " +
-                                 std::to_string(request.outputs.size()) + "; give one, or use .npz."};
   std::vector<std::unique_ptr<Input>> inputs;
   for (const std::string& path : arguments.in)
     if (arguments.in.size() > 1 && !hasNoNames(files::formatOf(path).value_or(files::Format::json)))
@@ -122,7 +161,6 @@ void run(RunArguments& arguments) {
                                    ".tsv; give one file."};
   for (const std::string& path : arguments.in) inputs.push_back(std::make_unique<Input>("IN", path));
   const std::string in = inputs.front()->path();
-  Output output(arguments.out);
   std::optional<Progress> progress;
   request.progress = showing(progress);
   files::Result<std::vector<files::NamedArray>> results = [&] {
@@ -134,10 +172,23 @@ void run(RunArguments& arguments) {
   }();
   progress.reset();
   if (!results) throw failureOf(in, results.error());
+  return std::move(*results);
+}
+
+void run(RunArguments& arguments) {
+  takeFiles(arguments);
+  const files::Format format = formatToWrite("--out", arguments.out);
+  const std::size_t count = namesIn(arguments.outputs).size();
+  if (!arguments.outputs.empty() && count > 1 && hasNoNames(format))
+    throw Failure{kWrongUse, "--out " + arguments.out + ": it holds one tensor, and --outputs names " +
+                                 std::to_string(count) + "; give one, or use .npz."};
+  Output output(arguments.out);  // before the work, so that a wrong name is reported immediately
+  auto model = ranModel(arguments);
+  const std::vector<files::NamedArray> results = model ? std::move(*model) : ranLayer(arguments);
   const auto put = [&](std::string_view piece) { return output.put(piece); };
-  if (format == files::Format::json) return output.finish(files::writeTensors(*results, put));
+  if (format == files::Format::json) return output.finish(files::writeTensors(results, put));
   files::StoredFile file;
-  for (const files::NamedArray& array : *results)
+  for (const files::NamedArray& array : results)
     file.tensors.push_back(files::storedOf(array.name, array.shape, array.values));
   if (auto ok = files::checkWritable(file, format); !ok) throw failureOf(arguments.out, ok.error());
   output.finish(files::writeStored(file, format, put));
@@ -150,6 +201,8 @@ constexpr const char* kRunHelp =
     "  attn run model.safetensors --prefix layers.3 --out result.safetensors\n"
     "  numpy.savez(\"layer.npz\", q=q, k=k, v=v, mask=mask, causal=True, tokens=[\"I\", \"saw\"])  writes "
     "such a file\n"
+    "  attn run model.safetensors --set tokens=3,1,4 --outputs logits,layers.0.weights    of what attn train "
+    "wrote\n"
     "IN is a state of the playground, or tensors by their names; .npy, .csv and .tsv hold one, named as its "
     "file. One file alone\n"
     "holds q, k and v, stacked on a first axis of 3, or rows that attend to each other. As JSON:\n"
@@ -185,7 +238,12 @@ constexpr const char* kOutputsHelp =
     "                hidden, feed_forward, dropout_2, residual_2 or norm_2\n"
     "  token_weights segment_weights  of hierarchical attention over the output\n"
     "  gamma_1 w_1 token_query ...    what these were computed with\n"
-    "A query that sees no key has weights and output 0.\n";
+    "A query that sees no key has weights and output 0.\n"
+    "Of a model that attn train wrote, run on --set tokens=3,1,4 (source=… for translate) or on --text:\n"
+    "  logits        [tokens, classes] (the default)\n"
+    "  tokens probabilities weights    the ids; the softmax of the logits; [layers, heads, tokens, tokens]\n"
+    "  layers.0.q layers.0.scores ...  every tensor of a layer (layers.0.cross and encoder.layers.0 for "
+    "translate)\n";
 
 }  // namespace
 
@@ -208,6 +266,8 @@ void addRun(CLI::App& attn) {
       ->expected(1, -1);
   command.add_option("--outputs", arguments->outputs, "What to write, such as output,weights")
       ->type_name("a,b,...");
+  command.add_option("--text", arguments->text, "The words that a model of attn train reads")
+      ->type_name("TEXT");
   command.add_option("--kernel", arguments->kernel, "The kernel to compute with: " + kernelList())
       ->type_name("NAME");
   command.footer(kRunHelp + files::optionsHelp() + kOutputsHelp +

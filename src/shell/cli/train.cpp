@@ -14,6 +14,7 @@
 #include "cli/input.h"
 #include "document/training.h"
 #include "files/format.h"
+#include "files/trained_model.h"
 
 namespace cli {
 namespace {
@@ -127,15 +128,7 @@ void show(Bar& bar, int step, int steps, const training::Measure& held) {
 }
 
 void write(const std::string& path, files::Format format, const Trainer& trainer, Output& output) {
-  files::StoredFile file;
-  std::vector<std::vector<float>> kept;  // storedOf() only points to them
-  kept.reserve(trainer.model().parameters().size());
-  for (const training::Parameter& p : trainer.model().parameters()) {
-    kept.emplace_back(trainer.numbers().begin() + static_cast<std::ptrdiff_t>(p.offset),
-                      trainer.numbers().begin() + static_cast<std::ptrdiff_t>(p.offset + p.size()));
-    const files::Shape shape = p.rows == 1 ? files::Shape{p.columns} : files::Shape{p.rows, p.columns};
-    file.tensors.push_back(files::storedOf(p.name, shape, kept.back()));
-  }
+  const files::StoredFile file = files::storedOf(trainer);
   if (auto ok = files::checkWritable(file, format); !ok) throw failureOf(path, ok.error());
   output.finish(files::writeStored(file, format, [&](std::string_view piece) { return output.put(piece); }));
 }
@@ -202,7 +195,12 @@ constexpr const char* kTrainHelp =
     "that learn it well;\n"
     "--set replaces some of them: layers, heads, d_model, feed_forward, layer_norm, residual, causal, "
     "position, score,\n"
-    "normalizer, optimizer (sgd, momentum, adam), rate, batch, dropout.\n"
+    "normalizer, optimizer (sgd, momentum, adam), rate, batch, dropout, sentences.\n"
+    "sentences are your own, one a line: for tags with what each word is, \"I/pronoun saw/verb "
+    "it/pronoun\",\n"
+    "for translate with the French, \"the cat sees it = le chat le voit\"; without these they are only "
+    "answered.\n"
+    "attn run OUT --text \"I saw a saw\" runs what was learned.\n"
     "--json prints one object per line: {\"step\", \"loss\", \"accuracy\", \"held_out\": {\"loss\", "
     "\"accuracy\"}, \"gradient_norm\"},\n"
     "at each evaluation on held-out data; the last one is of the last step, and a loss that is not finite is "

@@ -1,0 +1,47 @@
+// A small Transformer as `attn train` writes it: read back, and run on tokens.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "files/attention_file.h"
+#include "files/stored.h"
+#include "training/trainer.h"
+
+namespace files {
+
+/// The parameters of a run by their names, and as texts "training" (the options of the run as JSON),
+/// "vocabulary", "classes" and, for translate, "source_vocabulary": a token is an index into the vocabulary,
+/// a prediction one into the classes.
+StoredFile storedOf(const training::Trainer& trainer);
+
+class TrainedModel {
+ public:
+  static bool isIn(const StoredFile& file);
+  /// An error if the options or a parameter are missing or do not fit.
+  static Result<TrainedModel> of(const StoredFile& file);
+
+  /// What to run it on; either ids, "3,1,4", or a sentence. For translate these are English, and `tokens` the
+  /// French so far, if it is given. An error for words and ids that it does not know, and for too many.
+  struct Input {
+    std::string tokens, source, text;
+  };
+  /// Runs the model. Outputs: "tokens" [tokens], for translate "source"; "logits" and "probabilities"
+  /// [tokens, classes]; "weights" [layers, heads, tokens, tokens] except for translate; "layers.0.q" and so
+  /// on, every tensor of a layer as on the board. For translate without `tokens` the likeliest word is
+  /// appended until the sentence ends.
+  Result<std::vector<NamedArray>> run(const Input& input, const std::vector<std::string>& outputs);
+
+ private:
+  Result<training::Sequence> sequenceOf(const Input& input) const;
+  Result<NamedArray> output(const std::string& name) const;
+  Result<NamedArray> ofLayer(const std::string& name) const;
+
+  std::unique_ptr<training::Trainer> trainer_;
+  std::vector<float> numbers_;  ///< the parameters, in place of those of the trainer
+  training::Answer answer_;
+};
+
+}  // namespace files
