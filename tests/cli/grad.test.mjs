@@ -136,3 +136,23 @@ test('refusals: one sentence, 2 for the command line and 1 for the data', () => 
   refusal(2, attn('grad'));
   refusal(2, attn('grad', 'x.png', '--target', 'weights[0,0,0]'));
 });
+
+test('files of every format, and several, as attn run takes them', () => {
+  const q = {shape: [1, 3, 2], data: numbers(6)}, k = {shape: [1, 3, 2], data: numbers(6, 2)}, v = {shape: [1, 3, 2], data: numbers(6, 3)}, d_output = {shape: [1, 3, 2], data: numbers(6, 4)};
+  const json = file({q, k, v, d_output}), wanted = JSON.parse(attn('grad', json).stdout), made = {};
+  for (const ending of ['npz', 'safetensors']) {
+    made[ending] = join(folder, `grad.${ending}`);
+    assert.equal(attn('convert', json, made[ending]).status, 0);
+    assert.deepEqual(JSON.parse(attn('grad', made[ending]).stdout), wanted);
+    const out = join(folder, `answer.${ending}`);
+    assert.equal(attn('grad', made[ending], '--out', out).status, 0);
+    assert.deepEqual(JSON.parse(attn('convert', out, '-').stdout || readFileSync(out)), wanted);
+  }
+  const parts = ['q', 'k', 'v', 'd_output'].map((name) => {
+    const path = join(folder, `${name}.npy`);
+    assert.equal(attn('convert', json, path, '--only', name).status, 0);
+    return path;
+  });
+  assert.deepEqual(JSON.parse(attn('grad', ...parts).stdout), wanted);
+  assert.match(refusal(2, attn('grad', json, '--out', join(folder, 'a.txt'))), /--out .*a\.txt: the name does not end in/);
+});

@@ -9,11 +9,11 @@
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/input.h"
+#include "cli/layer_files.h"
 #include "cli/memory.h"
 #include "cli/progress.h"
 #include "files/attention_file.h"
 #include "files/attention_options.h"
-#include "files/match.h"
 #include "files/read_layer.h"
 #include "files/trained_model.h"
 
@@ -23,8 +23,8 @@ namespace {
 namespace kernels = attention::kernels;
 
 struct RunArguments {
-  std::vector<std::string> in, settings;
-  std::string out, outputs, kernel, prefix, text;
+  LayerFiles files;
+  std::string outputs, kernel, text;
 };
 
 files::OutputId outputNamed(const std::string& name) {
@@ -38,19 +38,6 @@ files::OutputId outputNamed(const std::string& name) {
                                " was meant; attn run --help lists all."};
 }
 
-/// --set takes all words that follow it, so IN may be among them.
-void takeFiles(RunArguments& arguments) {
-  std::vector<std::string>& words = arguments.settings;
-  const auto isFile = [](const std::string& word) {
-    return word.find('=') == std::string::npos && (word == "-" || files::formatOf(word));
-  };
-  std::copy_if(words.begin(), words.end(), std::back_inserter(arguments.in), isFile);
-  std::erase_if(words, isFile);
-  if (arguments.in.empty())
-    throw Failure{kWrongUse, "IN: it is missing; name a file that ends in " + files::formatList() +
-                                 ", or - for standard input."};
-}
-
 std::vector<std::string> namesIn(const std::string& list) {
   std::vector<std::string> names;
   std::istringstream words(list + ",");
@@ -61,14 +48,7 @@ std::vector<std::string> namesIn(const std::string& list) {
 
 files::RunRequest requestOf(const RunArguments& arguments) {
   files::RunRequest request;
-  const std::vector<std::string>& words = arguments.settings;
-  for (const std::string& word : words) {
-    auto setting = files::settingFrom(word);
-    if (!setting)
-      throw Failure{kWrongUse,
-                    "--set " + word + ": it is not of the form key=value; use, for example, causal=true."};
-    request.settings.push_back(std::move(*setting));
-  }
+  request.settings = settingsOf(arguments.files);
   if (!arguments.outputs.empty()) {
     request.outputs.clear();
     for (const std::string& name : namesIn(arguments.outputs)) request.outputs.push_back(outputNamed(name));
@@ -84,49 +64,11 @@ files::RunRequest requestOf(const RunArguments& arguments) {
   return request;
 }
 
-bool hasNoNames(files::Format format) {
-  return format == files::Format::npy || format == files::Format::csv || format == files::Format::tsv;
-}
-
-/// The tensors of one file, or of several with one tensor each, which is named after its file.
-files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, const std::string& prefix) {
-  files::StoredFile all;
-  for (const auto& input : inputs) {
-    files::StoredFile file =
-        valueOf(input->path(), files::readStored(input->bytes(), input->format(), input->stem()));
-    input->sayHeading(file.heading);
-    if (prefix.empty() && files::TrainedModel::isIn(file))
-      throw Failure{kWrongUse, input->path() +
-                                   ": it is a trained model; give it tokens, as in --set tokens=3,1,4, "
-                                   "or words, as in --text \"I saw a saw\"."};
-    const bool isNamed =
-        !hasNoNames(input->format()) || inputs.size() > 1 || files::isLayerName(input->stem());
-    if (!isNamed) return valueOf(input->path(), files::tensorsOfOne(std::move(file)));
-    for (files::Stored& tensor : file.tensors) {
-      const bool isLabels = inputs.size() > 1 && tensor.name == "labels" && input->stem() != "labels";
-      const std::string name =
-          isLabels && files::isLayerName("key_labels") && (input->stem() == "k" || input->stem() == "v")
-              ? "key_labels"
-              : tensor.name;
-      // The labels of the first file are those of the queries. Looked for only then: a file may have 100,000
-      // tensors.
-      const auto isThere = [&] {
-        return std::any_of(all.tensors.begin(), all.tensors.end(),
-                           [&](const files::Stored& other) { return other.name == name; });
-      };
-      if (isLabels && (name == "key_labels" || isThere())) continue;
-      all.tensors.push_back(std::move(tensor));
-    }
-    all.notes = std::move(file.notes);
-  }
-  return valueOf(inputs.front()->path(), files::tensorsOf(std::move(all), prefix));
-}
-
 /// Tokens for a model as attn train writes it; nothing if none are given.
 std::optional<files::TrainedModel::Input> tokensIn(const RunArguments& arguments) {
   files::TrainedModel::Input input{"", "", arguments.text};
   bool isGiven = !arguments.text.empty();
-  for (const std::string& word : arguments.settings)
+  for (const std::string& word : arguments.files.settings)
     for (auto& [name, to] : {std::pair{"tokens=", &input.tokens}, {"source=", &input.source}})
       if (word.starts_with(name)) *to = word.substr(std::strlen(name)), isGiven = true;
   if (!isGiven) return std::nullopt;
@@ -136,12 +78,12 @@ std::optional<files::TrainedModel::Input> tokensIn(const RunArguments& arguments
 /// What a model says of tokens; nothing if they are not for one, as a state has an option of that name.
 std::optional<std::vector<files::NamedArray>> ranModel(const RunArguments& arguments) {
   const auto tokens = tokensIn(arguments);
-  if (!tokens || arguments.in.size() != 1 || arguments.in.front() == "-") return std::nullopt;
-  const Input input("IN", arguments.in.front());
+  if (!tokens || arguments.files.in.size() != 1 || arguments.files.in.front() == "-") return std::nullopt;
+  const Input input("IN", arguments.files.in.front());
   const auto file = files::readEverything(input.bytes(), input.format(), input.stem());
   if (arguments.text.empty() && (!file || !files::TrainedModel::isIn(*file))) return std::nullopt;
   if (!file) throw failureOf(input.path(), file.error());
-  for (const std::string& word : arguments.settings)
+  for (const std::string& word : arguments.files.settings)
     if (!word.starts_with("tokens=") && !word.starts_with("source="))
       throw Failure{kWrongUse, "--set " + word +
                                    ": a trained model has its own options; only tokens and source "
@@ -153,45 +95,27 @@ std::optional<std::vector<files::NamedArray>> ranModel(const RunArguments& argum
 
 std::vector<files::NamedArray> ranLayer(const RunArguments& arguments) {
   files::RunRequest request = requestOf(arguments);
-  std::vector<std::unique_ptr<Input>> inputs;
-  for (const std::string& path : arguments.in)
-    if (arguments.in.size() > 1 && !hasNoNames(files::formatOf(path).value_or(files::Format::json)))
-      throw Failure{kWrongUse, "IN " + path +
-                                   ": of several files each is expected to hold one tensor, as .npy, .csv or "
-                                   ".tsv; give one file."};
-  for (const std::string& path : arguments.in) inputs.push_back(std::make_unique<Input>("IN", path));
-  const std::string in = inputs.front()->path();
+  LayerInput input = layerIn(arguments.files);
   std::optional<Progress> progress;
   request.progress = showing(progress);
-  files::Result<std::vector<files::NamedArray>> results = [&] {
-    if (inputs.size() == 1 && inputs.front()->format() == files::Format::json)
-      return files::run(inputs.front()->takeText(), request);
-    files::TensorsFile file = tensorsOf(inputs, arguments.prefix);
-    inputs.clear();  // frees the memory
-    return files::run(std::move(file), request);
-  }();
+  auto results =
+      input.json ? files::run(std::move(*input.json), request) : files::run(std::move(input.file), request);
   progress.reset();
-  if (!results) throw failureOf(in, results.error());
+  if (!results) throw failureOf(arguments.files.in.front(), results.error());
   return std::move(*results);
 }
 
 void run(RunArguments& arguments) {
-  takeFiles(arguments);
-  const files::Format format = formatToWrite("--out", arguments.out);
+  takeFiles(arguments.files);
+  const std::string& out = arguments.files.out;
   const std::size_t count = namesIn(arguments.outputs).size();
-  if (!arguments.outputs.empty() && count > 1 && hasNoNames(format))
-    throw Failure{kWrongUse, "--out " + arguments.out + ": it holds one tensor, and --outputs names " +
+  if (!arguments.outputs.empty() && count > 1 && hasNoNames(formatToWrite("--out", out)))
+    throw Failure{kWrongUse, "--out " + out + ": it holds one tensor, and --outputs names " +
                                  std::to_string(count) + "; give one, or use .npz."};
-  Output output(arguments.out);  // before the work, so that a wrong name is reported immediately
+  formatToWrite("--out", out);  // a wrong name is reported before the work
+  Output output(out);
   auto model = ranModel(arguments);
-  const std::vector<files::NamedArray> results = model ? std::move(*model) : ranLayer(arguments);
-  const auto put = [&](std::string_view piece) { return output.put(piece); };
-  if (format == files::Format::json) return output.finish(files::writeTensors(results, put));
-  files::StoredFile file;
-  for (const files::NamedArray& array : results)
-    file.tensors.push_back(files::storedOf(array.name, array.shape, array.values));
-  if (auto ok = files::checkWritable(file, format); !ok) throw failureOf(arguments.out, ok.error());
-  output.finish(files::writeStored(file, format, put));
+  writeResults(arguments.files, model ? *model : ranLayer(arguments), output);
 }
 
 constexpr const char* kRunHelp =
@@ -250,20 +174,7 @@ constexpr const char* kOutputsHelp =
 void addRun(CLI::App& attn) {
   const auto arguments = std::make_shared<RunArguments>();
   CLI::App& command = *attn.add_subcommand("run", "Compute the tensors of an attention layer");
-  command
-      .add_option("IN", arguments->in, "The file to read, or - for standard input: " + files::formatList())
-      ->type_name("");
-  command
-      .add_option("--out", arguments->out,
-                  "The file to write, of one of these formats (default, or -: JSON to standard output)")
-      ->type_name("OUT");
-  command
-      .add_option("--prefix", arguments->prefix,
-                  "The prefix of the tensor names, if a file has several layers")
-      ->type_name("NAME");
-  command.add_option("--set", arguments->settings, "Options that replace those of the file")
-      ->type_name("key=value ...")
-      ->expected(1, -1);
+  addLayerFiles(command, arguments->files);
   command.add_option("--outputs", arguments->outputs, "What to write, such as output,weights")
       ->type_name("a,b,...");
   command.add_option("--text", arguments->text, "The words that a model of attn train reads")
