@@ -243,3 +243,34 @@ test('a PDF has its fonts in it, the size that was asked for, and the same bytes
   parses(outlined);
   assert.doesNotMatch(outlined, /<text|font-family/);
 });
+
+test('layers and recordings of more tokens than the board takes are drawn without one', () => {
+  const made = spawnSync(python, ['-c', `
+import sys
+import numpy as np
+n, folder = 3000, sys.argv[1]
+rng = np.random.default_rng(1)
+q, k = rng.normal(size=(2, n, 4)).astype(np.float32), rng.normal(size=(2, n, 4)).astype(np.float32)
+np.savez(folder + "/long.npz", q=q, k=k, v=k, causal=True)
+weights = np.tril(np.ones((n, n), dtype=np.float32))
+weights /= weights.sum(-1, keepdims=True)
+np.savez(folder + "/recorded.npz", weights=np.stack([np.stack([np.eye(n, dtype=np.float32)]), np.stack([weights])]), tokens=[f"t{i}" for i in range(n)])
+np.savez(folder + "/longer.npz", q=np.ones((1, 5000, 2)), k=np.ones((1, 5000, 2)), v=np.ones((1, 5000, 2)))
+`, folder], {encoding: 'utf8'});
+  assert.equal(made.stderr, '');
+  const drawn = (name, ...args) => {
+    const done = attn('render', join(folder, name), '--width', '3.25in', '--pool', 'max', ...args);
+    assert.deepEqual([done.status, done.stderr], [0, '']);
+    return done.stdout;
+  };
+  const computed = drawn('long.npz', '--head', '1');
+  assert.equal(words(computed)[0], 'Attention weights, head 1');
+  assert.match(words(computed).join(' '), /sum to 1/);
+  const recorded = drawn('recorded.npz', '--layer', '1', '--head', '0');
+  assert.equal(words(recorded)[0], 'Attention weights, layer 1, head 0');
+  assert.ok(words(recorded).includes('t0'));
+  assert.notEqual(recorded, drawn('recorded.npz', '--layer', '0').replace('layer 0', 'layer 1'));
+  assert.deepEqual(words(drawn('recorded.npz', '--tokens', '2000:2003')).filter((one) => /^t\d+$/.test(one)), ['t2000', 't2001', 't2002', 't2000', 't2001', 't2002']);
+  assert.match(refusal(1, attn('render', join(folder, 'recorded.npz'), '--layer', '2')), /layer: 2 is not one of 2 layers/);
+  assert.match(refusal(1, attn('render', join(folder, 'longer.npz'))), /tokens: 5000 are too many for a figure; use at most 4096/);
+});

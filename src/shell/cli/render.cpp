@@ -11,6 +11,7 @@
 #include "cli/paper.h"
 #include "document/text.h"
 #include "files/figure.h"
+#include "files/long_layer.h"
 
 namespace cli {
 namespace {
@@ -45,7 +46,7 @@ std::string contentOf(const files::Drawing& drawing, Ending ending, double scale
   return asOutlines ? toOutlinedSvg(drawing, scale) : files::toSvg(drawing, scale);
 }
 
-base::Result<files::Drawing> drawn(const document::State& state, const files::FigureOptions& options) {
+base::Result<files::Drawing> drawnState(const document::State& state, const files::FigureOptions& options) {
   if (options.what == files::FigureOptions::What::board) {
     const BoardFaces faces;
     return app::boardFigure(document::toText(state), options, faces.faces());
@@ -53,6 +54,19 @@ base::Result<files::Drawing> drawn(const document::State& state, const files::Fi
   const auto tensors = files::collectTensors(state);
   if (!tensors) return tensors.error();
   return files::figure(*tensors, options);
+}
+
+/// The weights of a layer that is too long for the board are drawn without one.
+base::Result<files::Drawing> drawn(const Input& input, const Which& which,
+                                   const files::FigureOptions& options) {
+  if (options.what != files::FigureOptions::What::board && input.format() != files::Format::json) {
+    const auto file = files::readStored(input.bytes(), input.format(), input.stem());
+    if (!file) return file.error();
+    if (const auto tensors =
+            files::longLayer(*file, {which.prefix, which.layer.value_or(which.base) - which.base}))
+      return *tensors ? files::figure(**tensors, options) : tensors->error();
+  }
+  return drawnState(layerOf(input, which), options);
 }
 
 void render(const RenderArguments& arguments) {
@@ -66,7 +80,7 @@ void render(const RenderArguments& arguments) {
   const Input input("STATE", arguments.in);
   Which which = arguments.which;
   which.base = options->base;
-  const files::Drawing drawing = valueOf(input.path(), drawn(layerOf(input, which), *options));
+  const files::Drawing drawing = valueOf(input.path(), drawn(input, which, *options));
   const bool isFitted = options->what == files::FigureOptions::What::board && options->width > 0;
   const double scale = static_cast<double>(options->scale) * (isFitted ? options->width / drawing.width : 1);
   const std::string content = contentOf(drawing, ending, scale, arguments.asOutlines);
