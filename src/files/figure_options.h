@@ -60,9 +60,9 @@ struct FigureWords {
   std::string_view range = {};   ///< "0,0.5"
   std::string_view tokens = {};  ///< "40:80" of queries and keys, or "0:8,40:80" of each; from `base`
   std::string_view pool = {};    ///< "max" or "mean"
-  std::optional<std::string_view> title;  ///< may be empty
-  std::string_view weightScale = {};      ///< "linear", "sqrt", "row" or "auto"
-  std::string_view base = {};             ///< "0" or "1"; empty: typed from 0 and printed from 1
+  std::optional<std::string_view> title = {};  ///< may be empty
+  std::string_view weightScale = {};           ///< "linear", "sqrt", "row" or "auto"
+  std::string_view base = {};                  ///< "0" or "1"; empty: typed from 0 and printed from 1
 };
 /// Parses them. An error, with the possible values, for an unknown one, and for what the board cannot have.
 Result<FigureOptions> figureOptions(const FigureWords& words);
