@@ -6,7 +6,7 @@ const NAMES = {
   search: 'Find', undo: 'Undo', redo: 'Redo', reset: 'Start again', theme: 'Light or dark colours', help: 'Keys and pointer', 'help-close': 'Close', present: 'Present',
   fullscreen: 'Full screen', panel: 'Controls', more: 'More', 'lab-close': 'Back to the layer', paint: 'Paint the mask', preset: 'Example', views: 'View',
   gradient: 'What would raise it', labels: 'Sentence', key_labels: 'Sentence of the keys', mode: 'Input', view: 'View', 'editing-less': 'One step down', 'editing-more': 'One step up', 'editing-slider': 'Value', 'editing-value': 'Type a number', 'guide-close': 'Close', 'guide-back': 'Back', 'guide-next': 'Next',
-  'view:play': 'Play', head: 'Heads', export: 'Save', 'card:arcs': 'Arcs', 'card:plane': 'Plane', 'card:values': 'Values', 'card:changes': 'Changes', 'card:loops': 'Loops',
+  'view:play': 'Play', 'stepper-track': 'Steps of the row', head: 'Heads', export: 'Save', 'card:arcs': 'Arcs', 'card:plane': 'Plane', 'card:values': 'Values', 'card:changes': 'Changes', 'card:loops': 'Loops',
 };
 
 const LINK = /^guide:(text|question|because|task|hint|sentence):\d+$/;  // within a sentence
@@ -231,7 +231,8 @@ export class Controls {
   slider(part, item) {
     const node = this.input(part, item, {type: 'range', min: 0, max: 100});
     const typed = this.found.controls.find((c) => c.name === `${item.name.replace(/^slider:/, '')}-value` || c.name === `${item.name}-value`);
-    set(node.input, {'aria-label': item.before || this.t(NAMES[item.name] || capital(spaced(item.name.replace(/^slider:/, '')))), 'aria-valuetext': typed?.words || null});
+    const isTrack = item.name === 'stepper-track', before = isTrack ? '' : item.before;  // the words in it are its value
+    set(node.input, {'aria-label': before || this.t(NAMES[item.name] || capital(spaced(item.name.replace(/^slider:/, '')))), 'aria-valuetext': typed?.words || (isTrack && item.words) || null});
     if (Number(node.input.value) !== item.value) node.input.value = item.value;
     node.input.at = item.value;
   }

@@ -46,7 +46,7 @@ export function partOf(found, item) {
 /** Assigns text to controls: what is inside of each, and what is before it in its row. The remaining text is independent. */
 export function label(found) {
   const byPlace = Map.groupBy ? Map.groupBy(found.words, (w) => w.place) : found.words.reduce((map, w) => map.set(w.place, [...(map.get(w.place) ?? []), w]), new Map());
-  const controls = found.controls.filter((c) => !/^guide-strip$/.test(c.name));
+  const controls = found.controls.filter((c) => !/^(guide-strip|stepper:\d+)$/.test(c.name));
   for (const c of controls) {
     const words = byPlace.get(c.place) ?? [];
     c.part = partOf(found, c);

@@ -43,6 +43,9 @@ Result<void> Session::apply(const document::Edit& edit, std::uint64_t gesture, S
                            couldUndo == document_.canUndo() && couldRedo == document_.canRedo();
   if (follower_) follower_->follow(isOnlyCells ? ChangeKind::recomputed : ChangeKind::edited);
   host_.emit({gesture != 0 ? Event::Type::input : Event::Type::change, detail(source, words)});
+  if (source == Source::user && state().stepper > 0 && std::holds_alternative<document::SetCells>(edit))
+    (void)apply(document::SetOption{document::OptionId::stepper, 0.0}, gesture,
+                source);  // the reader goes on to change the numbers
   return {};
 }
 

@@ -179,6 +179,7 @@ constexpr Row kRows[] = {
     {"stepper-last", "To the last step", "", ""},
     {"stepper-speed", "Speed", "", "Half, single or double"},
     {"stepper-close", "Close", "Esc", "Shows the whole way again"},
+    {"stepper-track", "Steps of the row", "← →", ""},
     {"stepper:*", "To this step", "", "Drag to go back and forth"},
 
     // pages

@@ -194,6 +194,23 @@ test('a slider, a menu, a typed number and a sentence', async () => {
   await board.close();
 });
 
+test('the steps of a row are one slider, from step to step by arrow keys, whose value is the name of the step', async () => {
+  const board = await browser.open('/'), reader = await Reader.of(board);
+  await board.call('set', 'stepper', 1);
+  const track = () => reader.find('slider', 'Steps of the row');
+  await reader.focus(await track());
+  assert.ok(!(await reader.nodes()).some((node) => !node.ignored && node.role === 'button' && /^To this step|^Stepper:/.test(node.name)), 'not also nine buttons');
+  for (const [key, step, name] of [['ArrowRight', 2, /^÷/], ['ArrowRight', 3, 'mask'], ['ArrowRight', 4, 'max'], ['ArrowLeft', 3, 'mask']]) {
+    await KEYS(board, key);
+    assert.equal(await board.get('stepper'), step);
+    await until(`the value of step ${step}`, async () => {
+      const {result} = await reader.session.send('Runtime.callFunctionOn', {objectId: await reader.object(await track()), functionDeclaration: 'function () { return this.ariaValueText; }'});
+      return name instanceof RegExp ? name.test(result.value) : result.value === name;
+    });
+  }
+  await board.close();
+});
+
 test('what a field refuses is said, and nothing is lost', async () => {
   const board = await browser.open('/'), reader = await Reader.of(board);
   const was = await board.call('getState');

@@ -1,6 +1,8 @@
 // Stepping through a row, and interactive arithmetic, with real Dear ImGui input.
 #include "app_fixture.h"
+#include "painted.h"
 #include "thorough.h"
+#include "views/panels/arithmetic.h"
 
 namespace {
 
@@ -128,6 +130,123 @@ TEST_CASE("stepper: a drag of a number ends it") {
   f.drag(f.at("q", 0, 3, 2), 30, 0);
   CHECK(f.option("stepper") == "0");
   CHECK(!f.app().locate("stepper-caption", 0, 0, 0));
+}
+
+TEST_CASE("stepper: a typed number ends it, and so does one changed by an arrow key") {
+  Fixture f;
+  f.type('i');
+  f.key(ImGuiKey_Space);
+  f.click(f.at("q", 0, 3, 2));
+  f.key(ImGuiKey_Enter);
+  f.app().endText(app::TextEnd::commit, "0.5");
+  f.settle();
+  CHECK(cell(f, "q", 3, 2) == doctest::Approx(0.5));
+  CHECK(f.option("stepper") == "0");
+  CHECK(!f.app().locate("stepper-caption", 0, 0, 0));
+  REQUIRE(f.app().undo());
+  CHECK(cell(f, "q", 3, 2) == doctest::Approx(1.6));
+  f.type('i');
+  f.key(ImGuiKey_UpArrow);
+  CHECK(f.option("stepper") == "0");
+}
+
+namespace {
+
+/// Goes to a part of a step on the track, and stays there.
+void goTo(Fixture& f, int step, float part) {
+  const app::Rect to = f.at("stepper:" + std::to_string(step));
+  f.moveTo(to.x + to.width / 2, to.y + 13);
+  f.button(true);
+  f.moveTo(to.x + to.width * part + (part == 0.5f ? 4.0f : 0.0f), to.y + 13);
+  f.button(false);
+  rest(f);
+}
+
+bool holds(const app::Rect& outer, const app::Rect& inner) {
+  return inner.x > outer.x - 1 && inner.y > outer.y - 1 &&
+         inner.x + inner.width < outer.x + outer.width + 1 &&
+         inner.y + inner.height < outer.y + outer.height + 1;
+}
+bool meet(const app::Rect& a, const app::Rect& b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+}  // namespace
+
+TEST_CASE("stepper: query and key are in view together while they meet, at every size") {
+  for (const ImVec2 size :
+       {ImVec2{1440, 900}, ImVec2{1024, 768}, ImVec2{640, 440}, ImVec2{390, 844}, ImVec2{320, 568}}) {
+    for (const char* tokens : {"4", "12", "64"}) {
+      CAPTURE(size.x);
+      CAPTURE(tokens);
+      Fixture f(size.x, size.y);
+      REQUIRE(f.app().set("tokens", tokens));
+      f.settle();
+      REQUIRE(f.app().set("stepper", "1"));
+      rest(f);
+      for (const float part : {0.2f, 0.5f}) {
+        goTo(f, 1, part);
+        const app::Rect bar = f.at("stepper-bar"), board{0, 44, size.x, bar.y - 44},
+                        caption = f.at("stepper-caption");
+        CHECK(holds(board, caption));
+        if (const auto strip = f.app().locate("stepper-strip", 0, 0, 0)) {
+          CHECK(holds(board, *strip));
+          CHECK(holds(*strip, caption));
+        } else {
+          const int last = std::stoi(tokens) - 1;
+          CHECK(holds(board, f.at("q", 0, last, 0)));
+          CHECK(holds(board, f.at("k", 0, last, 2)));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("stepper: the words of a motion lie over no title") {
+  Fixture f;
+  f.type('i');
+  rest(f);
+  for (const auto& [step, part] : {std::pair(1, 0.2f), {1, 0.5f}, {1, 0.9f}, {7, 0.5f}, {8, 0.5f}}) {
+    goTo(f, step, part);
+    const app::Rect caption = f.at("stepper-caption");
+    for (const char* of : {"q", "k", "v", "scores", "weights", "head_output"}) {
+      CAPTURE(of);
+      CHECK(!meet(caption, f.at(std::string("title:") + of)));
+    }
+  }
+}
+
+TEST_CASE("stepper: the step of the mask says whether there is one") {
+  for (const char* causal : {"true", "false"}) {
+    Fixture f;
+    REQUIRE(f.app().set("causal", causal));
+    for (const int row : {1, 3}) {
+      f.click(f.at("weights", 0, row, 0));
+      REQUIRE(f.app().set("stepper", "2"));
+      rest(f);
+      goTo(f, 3, 0.3f);
+      const app::Rect at = f.at("stepper-caption");
+      const bool hides = causal == std::string("true");
+      const std::string words = !hides     ? "no mask: every key is seen"
+                                : row == 1 ? "what may not be seen is left out"
+                                           : "the mask hides no key from this query";
+      CHECK(test::Painted().in(at.x, at.y, at.x + at.width, at.y + at.height).find(words) !=
+            std::string::npos);
+      REQUIRE(f.app().set("stepper", "0"));
+      f.settle();
+    }
+  }
+}
+
+TEST_CASE("arithmetic: a sum that is too long keeps its result") {
+  Fixture f;
+  ImFont* font = ImGui::GetIO().Fonts->Fonts[0];
+  const std::string_view line = "0.20×0.30 + (−0.70)×(−0.50) + 1.60×1.40 = 2.65";
+  const float all = views::textWidth(font, line);
+  CHECK(views::shortened(font, line, all) == line);
+  CHECK(views::shortened(font, line, all - 1) == "0.20×0.30 + (−0.70)×(−0.50) + … = 2.65");
+  CHECK(views::shortened(font, line, all / 2) == "0.20×0.30 + … = 2.65");
+  CHECK(views::shortened(font, line, all / 4) == "… = 2.65");
 }
 
 TEST_CASE("stepper: buttons and dots of the bar") {

@@ -353,6 +353,44 @@ class Pieces {
 
 }  // namespace
 
+namespace {
+constexpr float kStripName = 34, kStripPad = 8, kStripWords = 24;
+constexpr float kStripCell = 36;  // numbers are readable
+
+float stripPitch(float cell, int count, float width) {
+  return std::min(std::max(cell, kStripCell),
+                  (width - 8 - kStripName - 2 * kStripPad) / static_cast<float>(std::max(count, 1)));
+}
+}  // namespace
+
+float stripHeight(float cell, int count, float width) {
+  return kStripWords + 3 * stripPitch(cell, count, width) + 2 * kStripPad;
+}
+
+Strip stripBeside(const Box& row, float cell, int count, float words, const Box& board) {
+  constexpr float kApart = 6;
+  const float pitch = stripPitch(cell, count, board.width), height = stripHeight(cell, count, board.width),
+              width =
+                  std::min(std::max(pitch * static_cast<float>(count) + kStripName, words) + 2 * kStripPad,
+                           board.width - 8),
+              above = row.y - kApart - height, below = row.bottom() + kApart;
+  const bool isAbove = above >= board.y + 4 || below + height > board.bottom();
+  Strip strip;
+  strip.box = {std::clamp(row.x - kStripName - kStripPad, board.x + 4,
+                          std::max(board.x + 4, board.right() - width - 4)),
+               isAbove ? std::max(above, board.y + 4) : below, width, height};
+  const Box& b = strip.box;
+  strip.words = {b.x + kStripPad, isAbove ? b.y + 4 : b.bottom() - 4 - kStripWords + 2,
+                 b.width - 2 * kStripPad, kStripWords - 2};
+  const float first = isAbove ? b.y + kStripWords + kStripPad : b.y + kStripPad;
+  for (int i = 0; i < count; ++i) {
+    const float x = b.x + kStripPad + kStripName + pitch * static_cast<float>(i);
+    strip.key.push_back({x, first + pitch, pitch, pitch});
+    strip.query.push_back({x, first + (isAbove ? 2 * pitch : 0), pitch, pitch});
+  }
+  return strip;
+}
+
 std::vector<Beat> beatsOf(RowStep step, const std::vector<RowStep>& steps, const attention::Spec& spec) {
   const bool isDot = spec.score == attention::Score::dot || spec.score == attention::Score::scaled;
   if ((isDot && step == RowStep::raw) || step == RowStep::dot)

@@ -34,6 +34,17 @@ struct Stage {
   int example = 0;  ///< the key of the pair
 };
 
+/// A small panel beside a row, for a key that is not in view with it: its words, then places for the
+/// products, for the key, and for the query next to the row.
+struct Strip {
+  Box box, words;
+  std::vector<Box> key, query;
+};
+/// The height of such a panel beside cells of that size; `count` numbers have to fit the width.
+float stripHeight(float cell, int count, float width);
+/// Above the row if there is room on the board, else below it, for `count` numbers and words of that width.
+Strip stripBeside(const Box& row, float cell, int count, float words, const Box& board);
+
 /// One thing to draw.
 struct Piece {
   enum class Kind : std::uint8_t { cell, ghost, times, fraction, bar, stream, ring };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/layer/explanation_format.h"
 #include "base/late.h"
 #include "views/board/board.h"
 #include "views/board/stepper.h"
@@ -17,8 +18,19 @@ constexpr float kFade = 120;     // milliseconds in which a motion appears where
 constexpr float kDashes = 12;    // cells from this size on have dashes and signs
 constexpr float kReadable = 26;  // and from this size on numbers
 
+std::string wordsOfMask(const Context& c, const StepperView& w) {
+  const float* scores = c.trace.masked.row(w.at.head, w.at.row);
+  if (std::any_of(scores, scores + c.state.keyTokens, [](float s) { return std::isinf(s); }))
+    return late<"what may not be seen is left out">();
+  const bool hasMask =
+      !c.state.painted.empty() ||
+      attention::visibleCount(c.spec) < std::int64_t{c.spec.queryCount} * std::int64_t{c.spec.keyCount};
+  return hasMask ? late<"the mask hides no key from this query">() : late<"no mask: every key is seen">();
+}
+
 /// What the step does, in words.
-std::string wordsOf(const Context& c, RowStep step, Motion motion) {
+std::string wordsOf(const Context& c, const StepperView& w, Motion motion) {
+  const RowStep step = w.now();
   switch (motion) {
     case Motion::slide: return late<"the query slides onto its key">();
     case Motion::multiply: return late<"pairs multiply">();
@@ -42,7 +54,7 @@ std::string wordsOf(const Context& c, RowStep step, Motion motion) {
                                                       : late<"both sides make a score">();
     case RowStep::capped: return late<"no score beyond the cap">();
     case RowStep::biased: return late<"the bias is added">();
-    case RowStep::masked: return late<"what may not be seen is left out">();
+    case RowStep::masked: return wordsOfMask(c, w);
     case RowStep::temperatureScaled: return late<"divide by the temperature">();
     case RowStep::maximum: return late<"the largest score of the row">();
     case RowStep::threshold: return late<"what every score loses">();
@@ -60,12 +72,15 @@ class Moving {
     float time = w_.part;
     const Motion motion = beatAt(w_.beats, time);
     const float fade = c_.view.still ? fadeOf(motion, time) : 1;
-    const Stage s = stage();
+    const std::string words = wordsOf(c_, w_, motion);
+    Stage s = stage();
+    const bool hasStrip = bring(s, motion, words);
+    if (hasStrip) strip(s, fade * (motion == Motion::add ? std::clamp(4 - 4 * time, 0.0f, 1.0f) : 1), words);
     for (Piece p : piecesAt(s, motion, c_.view.still ? 1 : time)) {
       p.opacity *= fade;
       if (p.opacity > 0) piece(p);
     }
-    caption(wordsOf(c_, w_.now(), motion), below(s, motion));
+    if (!hasStrip) caption(words, below(s, motion));
   }
 
  private:
@@ -126,18 +141,63 @@ class Moving {
     return s;
   }
 
+  static Box around(const std::vector<Box>& boxes) {
+    Box all;
+    for (const Box& b : boxes) {
+      if (all.empty()) all = b;
+      const float right = std::max(all.right(), b.right()), bottom = std::max(all.bottom(), b.bottom());
+      all.x = std::min(all.x, b.x), all.y = std::min(all.y, b.y), all.width = right - all.x,
+      all.height = bottom - all.y;
+    }
+    return all;
+  }
+
+  /// Gives a key that is not in view with the row, or too small to be read, a place beside the row; returns
+  /// whether it has.
+  bool bring(Stage& s, Motion motion, std::string_view words) {
+    const bool adds = motion == Motion::add;
+    const Box row = around(adds ? s.score : s.query);
+    if ((!adds && motion != Motion::slide && motion != Motion::multiply) || row.empty() || s.keys.empty())
+      return false;
+    const Box &board = c_.layout.board, key = around(s.key);
+    const bool isWhole = !key.empty() && key.x > board.x - 1 && key.right() < board.right() + 1 &&
+                         key.y > board.y - 1 && key.bottom() < board.bottom() + 1;
+    const bool isReadable = !s.key.empty() && s.key.front().width >= kReadable;
+    const float pitch = (adds ? s.score : s.query).front().width, wide = textWidth(c_.fonts.small, words);
+    strip_ = stripBeside(row, pitch, static_cast<int>(s.keys.size()), wide, board);
+    const bool helps = strip_.key.front().width >= kReadable;
+    if (isWhole && !s.query.empty() && (isReadable || !helps)) return false;
+    s.key = strip_.key;
+    if (s.query.empty() || adds) s.query = strip_.query;
+    return true;
+  }
+
+  // The panel with the key's numbers, on which the pieces move.
+  void strip(const Stage& s, float opacity, std::string_view words) {
+    const Box& b = strip_.box;
+    c_.widgetRects["stepper-strip"] = b;
+    c_.widgetRects["stepper-caption"] = strip_.words;
+    list_->AddRectFilled({b.x, b.y}, {b.right(), b.bottom()}, withAlpha(c_.palette.panel, opacity), 8);
+    list_->AddRect({b.x, b.y}, {b.right(), b.bottom()}, withAlpha(c_.palette.border, opacity), 8);
+    textMiddle(list_, c_.fonts.small, strip_.words.x, strip_.words.midY(),
+               withAlpha(c_.palette.text, opacity), words);
+    const AsIs asIs;
+    const auto name = [&](const char* letter, int index, TensorId of, const Box& first) {
+      textMiddle(list_, c_.fonts.strong, b.x + 10, first.midY(), withAlpha(hue(c_.palette, of), opacity),
+                 attention::explanation_format::nth(letter, index));
+    };
+    name("q", w_.at.row, TensorId::q, strip_.query.front());
+    name("k", w_.at.key, TensorId::k, strip_.key.front());
+    for (std::size_t i = 0; i < s.key.size(); ++i) {
+      const Box& k = s.key[i];
+      Piece p{Piece::Kind::cell, TensorId::k, k.midX(), k.midY(), k.width, k.height};
+      p.value = s.keys[i], p.opacity = opacity;
+      cell(p);
+    }
+  }
+
   /// The cells under which the words of a motion stand.
   static Box below(const Stage& s, Motion motion) {
-    const auto around = [](const std::vector<Box>& boxes) {
-      Box all;
-      for (const Box& b : boxes) {
-        if (all.empty()) all = b;
-        const float right = std::max(all.right(), b.right()), bottom = std::max(all.bottom(), b.bottom());
-        all.x = std::min(all.x, b.x), all.y = std::min(all.y, b.y), all.width = right - all.x,
-        all.height = bottom - all.y;
-      }
-      return all;
-    };
     switch (motion) {
       case Motion::slide:
       case Motion::multiply: return around(s.key.empty() ? s.query : s.key);
@@ -151,19 +211,59 @@ class Moving {
 
   // --- drawing
 
+  /// How much of the board's titles and numbers a box would cover, in square pixels.
+  float covered(const Box& box) const {
+    float sum = 0;
+    const auto add = [&](const Box& other) {
+      const float wide = std::min(box.right(), other.right()) - std::max(box.x, other.x),
+                  high = std::min(box.bottom(), other.bottom()) - std::max(box.y, other.y);
+      sum += std::max(wide, 0.0f) * std::max(high, 0.0f);
+    };
+    for (const MatrixPlace& m : c_.layout.matrices) {
+      const Box b = onScreen(c_.layout, c_.view, m.box);
+      const float above = m.labelsAbove ? m.labelRoom : 0, below = m.labelsBelow ? m.labelRoom : 0;
+      add({b.x, b.y - above, b.width, b.height + above + below});
+      const auto title = c_.widgetRects.find("title:" + std::string(attention::name(m.tensor)));
+      if (title != c_.widgetRects.end()) add(title->second);
+    }
+    for (const Box& card : {c_.layout.heads, c_.layout.arcs, c_.layout.inspector})
+      if (!card.empty()) add(onScreen(c_.layout, c_.view, card));
+    return sum;
+  }
+
+  /// Below the cells, above them, or beside their matrix: the first place that covers nothing, else the one
+  /// that covers least.
+  Box placeOf(float width, const Box& under) const {
+    constexpr float kHeight = 22, kApart = 12;
+    const Box& board = c_.layout.board;
+    Box matrix = under;
+    for (const MatrixPlace& m : c_.layout.matrices) {
+      const Box b = onScreen(c_.layout, c_.view, m.box);
+      if (b.contains(under.midX(), under.midY())) matrix = b;
+    }
+    const float x = under.midX() - width / 2, y = under.midY() - kHeight / 2,
+                top = fraction_.empty() ? under.y : std::min(under.y, fraction_.y),
+                bottom = std::max(under.bottom(), fraction_.bottom());
+    const std::pair<float, float> corners[] = {{x, bottom + kApart},
+                                               {x, top - kApart - kHeight},
+                                               {matrix.right() + kApart, y},
+                                               {matrix.x - kApart - width, y}};
+    Box best;
+    float least = 0;
+    for (const auto& [left, upper] : corners) {
+      const Box box{std::clamp(left, board.x + 4, std::max(board.x + 4, board.right() - width - 4)),
+                    std::clamp(upper, board.y + 4, std::max(board.y + 4, board.bottom() - kHeight - 4)),
+                    width, kHeight};
+      const float covers = covered(box);
+      if (best.empty() || covers < least) best = box, least = covers;
+    }
+    return best;
+  }
+
   void caption(std::string_view english, const Box& under) const {
     if (english.empty() || under.empty()) return;
     const std::string words(inWords(english));
-    const Box& board = c_.layout.board;
-    const float width = textWidth(c_.fonts.small, words) + 16,
-                x = std::clamp(under.midX() - width / 2, board.x + 4,
-                               std::max(board.x + 4, board.right() - width - 4));
-    const float below = std::max(under.bottom(), fraction_.bottom()) + 12,
-                above = fraction_.empty() ? under.y : std::min(under.y, fraction_.y);
-    const float y = below + 22 < board.bottom()
-                        ? below
-                        : std::max(above - 34, board.y + 4);  // where there is no room below
-    const Box box{x, y, width, 22};
+    const Box box = placeOf(textWidth(c_.fonts.small, words) + 16, under);
     c_.widgetRects["stepper-caption"] = box;
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.panel, 6);
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 6);
@@ -301,6 +401,7 @@ class Moving {
   const StepperView& w_;
   ImDrawList* list_;
   Box fraction_;
+  Strip strip_;
 };
 
 }  // namespace

@@ -162,6 +162,7 @@ class Track {
     if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::IsMouseReleased(ImGuiMouseButton_Left))
       w_.drags = false;
     for (int i = 0; i < count(); ++i) press(i);
+    if (c_.fonts.mirror) return note(*c_.fonts.mirror);
     for (int i = 0; i < count(); ++i) segments(i);
     words();
     const float x = now();
@@ -178,15 +179,32 @@ class Track {
     bool isNow;
   };
 
+  // For assistive technology all of it is one slider from step to step, in which the step's name stands.
+  void note(Mirror& mirror) {
+    const bool isLocked = c_.locked("stepper");
+    if (const int by = isLocked ? 0 : mirror.steps("stepper-track"); by != 0) {
+      w_.plays = w_.runs = w_.stays = false;
+      goToTime(c_, w_, std::clamp(w_.shown + by, 1, count()), 1);
+    }
+    const float at = (static_cast<float>(w_.shown - 1) + w_.part) / static_cast<float>(count());
+    mirror.control("stepper-track", box_, Mirror::Role::slider, static_cast<int>(std::lround(100 * at)),
+                   !isLocked, about("stepper-track").words);
+    float part = w_.part;
+    const Motion motion = beatAt(w_.beats, part);
+    mirror.words(inWords(wordOf(c_, w_.now(), w_.part < 1 ? motion : Motion::none)),
+                 {now(), box_.y + 20, 1, 16}, 0);
+  }
+
   int count() const { return static_cast<int>(w_.steps.size()); }
   float y() const { return box_.y + 13; }
+  Box boxOf(int step) const { return {left(step), box_.y, left(step + 1) - left(step), 38}; }
   float left(int step) const { return at_[static_cast<std::size_t>(step)]; }
   float now() const { return left(w_.shown - 1) + (left(w_.shown) - left(w_.shown - 1)) * w_.part; }
 
   // A press goes to the end of a step, a drag anywhere.
   void press(int i) {
     const std::string name = "stepper:" + std::to_string(i + 1);
-    const bool pressed = Widgets(c_).area(name, {left(i), box_.y, left(i + 1) - left(i), 38});
+    const bool pressed = Widgets(c_).area(name, boxOf(i));
     if (c_.locked(name)) return;
     if (ImGui::IsItemActive() && (w_.drags || ImGui::IsMouseDragging(ImGuiMouseButton_Left, 3))) {
       w_.drags = true, w_.plays = w_.runs = w_.stays = false;
@@ -326,22 +344,54 @@ std::optional<Block> blockOf(const Context& c, const MatrixPlace& m, const Regio
   return b;
 }
 
-/// Scrolls the board to what a step computes, or to what it reads; as long as the pair moves, to the pair.
+/// A height on the board, in the coordinates of its content.
+struct Span {
+  float top = 0, bottom = 0;
+  bool empty() const { return bottom <= top; }
+  Span with(const Span& other) const {
+    if (empty() || other.empty()) return empty() ? other : *this;
+    return {std::min(top, other.top), std::max(bottom, other.bottom)};
+  }
+};
+
+Span spanOf(const Context& c, const Region& r) {
+  for (const MatrixPlace& m : c.layout.matrices)
+    if (const auto b = blockOf(c, m, r))
+      return {m.box.y + static_cast<float>(b->top) * m.cell,
+              m.box.y + static_cast<float>(b->bottom) * m.cell};
+  return {};
+}
+
+/// Scrolls as far as is needed to show that height with this much above it; its end matters less than that.
+void scrollTo(Context& c, const Span& span, float above) {
+  constexpr float kBelow = 12;
+  const float top = span.top - above, bottom = span.bottom + kBelow, height = c.layout.board.height;
+  if (bottom > c.view.scroll + height) c.view.scroll = std::min(bottom - height, top);
+  if (top < c.view.scroll) c.view.scroll = top;
+  c.view.scroll = std::max(c.view.scroll, 0.0f);
+}
+
+/// Scrolls the board to what a step computes, or to what it reads. While a query meets its key, to both, or
+/// to the row with room for a strip.
 void reveal(Context& c, const StepperView& w) {
+  constexpr float kWithTitle = 44;
   const attention::StepCells cells = attention::cellsOf(w.now(), c.spec, c.inputs, c.trace, w.at);
-  const bool isPair = w.part < 1 && (w.moves == Motion::slide || w.moves == Motion::multiply);
-  for (const auto* part : {isPair ? &cells.from : &cells.made, isPair ? &cells.made : &cells.from}) {
+  const bool meets = w.part < 1 && (w.moves == Motion::slide || w.moves == Motion::multiply),
+             adds = w.part < 1 && w.moves == Motion::add;
+  Span both;
+  for (const Region& r : cells.from) both = both.with(spanOf(c, r));
+  if (adds)
+    for (const Region& r : cells.made) both = both.with(spanOf(c, r));
+  const bool fits = both.bottom - both.top + 24 <= c.layout.board.height;
+  if ((meets || adds) && fits)
+    return scrollTo(c, both, std::min(kWithTitle, c.layout.board.height - 12 - both.bottom + both.top));
+  for (const auto* part : {meets ? &cells.from : &cells.made, meets ? &cells.made : &cells.from}) {
     for (const Region& r : *part) {
-      for (const MatrixPlace& m : c.layout.matrices) {
-        const auto b = blockOf(c, m, r);
-        if (!b) continue;
-        const float top = m.box.y + static_cast<float>(b->top) * m.cell - 44,
-                    bottom = m.box.y + static_cast<float>(b->bottom) * m.cell + 12;
-        const float height = c.layout.board.height;
-        if (bottom > c.view.scroll + height) c.view.scroll = std::min(bottom - height, top);
-        if (top < c.view.scroll) c.view.scroll = std::max(top, 0.0f);
-        return;
-      }
+      const Span span = spanOf(c, r);
+      if (span.empty()) continue;
+      const float strip =
+          meets || adds ? 12 + stripHeight(span.bottom - span.top, c.spec.headDim, c.layout.board.width) : 0;
+      return scrollTo(c, span, std::max(strip, kWithTitle));
     }
   }
 }

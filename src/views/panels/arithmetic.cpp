@@ -256,6 +256,17 @@ bool isTouched(const Context& c, const Box& card) {
     term.label.replace(at, row.size(), base::late<"column">());
 }
 
+std::string shortened(ImFont* font, std::string_view line, float width) {
+  const std::size_t result = line.rfind(" = ");
+  if (result == std::string_view::npos || textWidth(font, line) <= width) return elide(font, line, width);
+  for (std::size_t cut = line.rfind(" + ", result); cut != std::string_view::npos && cut > 0;
+       cut = line.rfind(" + ", cut - 1)) {
+    std::string fits = base::joined({line.substr(0, cut), " + …", line.substr(result)});
+    if (textWidth(font, fits) <= width) return fits;
+  }
+  return elide(font, base::joined({"…", line.substr(result)}), width);
+}
+
 std::vector<TouchedLine> touchedLines(Context& c, Explanation marked, CellRef focus) {
   return Reader(c, focus).read(std::move(marked.terms));
 }

@@ -52,6 +52,8 @@ bool isTouched(const Context& context, const Box& card);
 /// The lines of a marked explanation; sums that are expanded follow the line that they belong to.
 [[gnu::noinline]] std::vector<TouchedLine> touchedLines(Context& context, attention::Explanation marked,
                                                         CellRef focus);
+/// A line that is longer than `width`, with fewer terms of its sum: "a×b + … = c". Its result is kept.
+std::string shortened(ImFont* font, std::string_view line, float width);
 /// Writes the query's row in the label of a line as a column, for the layout where tokens are columns.
 [[gnu::noinline]] void turnLabel(attention::Term& term);
 /// Draws `length` bytes of a line, from `begin` on. `at`: their left end, and the middle of the line.

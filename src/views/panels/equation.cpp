@@ -195,7 +195,7 @@ float Equation::line(const TouchedLine& line, const Box& area) {
   if (isBelow) y += kLinePitch;
   if (length <= room)
     drawTouched(c_, {list_, digits, c_.palette.text}, {numbers, y}, line, 0, line.term.text.size());
-  else textMiddle(list_, digits, numbers, y, c_.palette.text, elide(digits, line.term.text, room));
+  else textMiddle(list_, digits, numbers, y, c_.palette.text, shortened(digits, line.term.text, room));
   return y;
 }
 

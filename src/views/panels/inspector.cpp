@@ -482,7 +482,7 @@ class Inspector {
       y += std::min(pitch, 21.0f);
     }
     if (textWidth(digits_, words) <= width) piece(words, base, x, y);
-    else textMiddle(list_, digits_, x, y, color_, elide(digits_, words, width));
+    else textMiddle(list_, digits_, x, y, color_, shortened(digits_, words, width));
     return y;
   }
   void piece(std::string_view words, const char* base, float x, float y) {
