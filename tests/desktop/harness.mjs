@@ -75,9 +75,11 @@ export function run(args, {display = '', home, cwd = home, env} = {}) {
 
 /** A window of the program. */
 export class Session {
-  /** `first`: what its shell does before it becomes the program. */
-  static async start(t, display, args = [], {home = folder(t), cwd = home, first = ':'} = {}) {
-    const self = new Session();
+  /** `first`: what its shell does before it becomes the program. Its user has seen it before, unless it `visits` for the first time. */
+  static async start(t, display, args = [], {home = folder(t), cwd = home, first = ':', visits = false} = {}) {
+    const self = new Session(), kept = join(home, 'config/attention-playground');
+    if (!visits) mkdirSync(kept, {recursive: true});
+    if (!visits && !existsSync(join(kept, 'lessons.json'))) writeFileSync(join(kept, 'lessons.json'), '{"open":false}');
     Object.assign(self, {display, home, cwd, args, env: environment(display.name, home)});
     self.process = spawn('bash', ['-c', `${first}; exec "$0" "$@"`, PROGRAM, ...args], {env: self.env, cwd, stdio: ['ignore', 'inherit', 'inherit']});
     t.after(() => self.process.kill('SIGKILL'));

@@ -198,6 +198,7 @@ class Desktop final : public app::Host {
  private:
   std::string load();
   base::Result<void> openLesson();
+  bool isFirst() const;
   int printPlaces();
   int drawPicture();
   std::string settle();
@@ -238,7 +239,7 @@ class Desktop final : public app::Host {
   Window window_;
   PangoText pango_;
   Stage stage_{*this};
-  app::App app_{*this, stage_.heatmaps()};
+  app::App app_{*this, stage_.heatmaps(), isFirst()};
   TextBox textBox_;
   MappedFile mapped_;  ///< the file that opener_ reads
   files::Opener opener_;
@@ -325,6 +326,15 @@ std::string Desktop::remembered() const {
   const auto text =
       path.empty() ? base::Result<std::string>(std::string()) : readFile(path, document::kMaxLessonBytes);
   return text ? *text : "";
+}
+
+/// A first visit has a board of its own, as on the page: where nothing else is asked for, for as long as the
+/// column beside it stays closed.
+bool Desktop::isFirst() const {
+  const Options& o = options_;
+  const std::string kept = remembered();
+  return !o.isOneShot() && o.state.empty() && o.preset.empty() && o.lesson.empty() &&
+         (kept.empty() || kept.find("\"closed\":true") != std::string::npos);
 }
 
 /// Applies the options that say what to show; returns "" or an error.
@@ -527,14 +537,17 @@ int Desktop::showWindow() {
 }
 
 /// Restores the session of the last window, unless the user asked for something else; for a file, its unsaved
-/// edits.
+/// edits. Without one, the first visit has its first steps.
 void Desktop::comeBack() {
   const bool isFresh =
       !options_.preset.empty() || !options_.lesson.empty() || (!options_.state.empty() && file_.empty());
   const auto found = kept_.open(!isFresh, file_);
   if (!kept_.path().empty()) app_.setKeptIn(kept_.path().string());
   keptRevision_ = app_.document().revision();
-  if (!found) return;
+  if (!found) {
+    if (isFirst() && remembered().find("\"coached\":true") == std::string::npos) app_.beginCoach();
+    return;
+  }
   if (auto ok = app_.restore(found->bytes); !ok) {
     std::error_code none;  // an unreadable session is set aside for a program that can read it
     const std::filesystem::path aside = freeName(kept_.path().string() + ".unreadable");
