@@ -356,18 +356,21 @@ class Header {
   void moreMenu(const Box& button, bool presetShown, bool views) {
     if (!w_.beginMenu("more", 190)) return;
     if (w_.menuItem("search", "Find …")) openPalette(c_);
-    if (views) tabItems();
-    const bool others = views && w_.menuItem("views:more", "More views …");
     const bool examples = !presetShown && w_.menuItem("preset", "Examples …");
+    if (views) w_.menuHeading("VIEWS"), tabItems();
+    const bool others = views && w_.menuItem("views:more", "More views …");
+    w_.menuHeading("BOARD");
     moreItem(Part::undo, "undo", "Undo", c_.canUndo);
     moreItem(Part::redo, "redo", "Redo", c_.canRedo);
     moreItem(Part::reset, "reset", "Start again");
-    moreItem(Part::help, "help", "Keys and pointer");
-    moreItem(Part::theme, "theme", c_.palette.dark ? "Light colours" : "Dark colours");
-    moreItem(Part::fullscreen, "fullscreen", "Full screen");
     if (!hidden("changes") && w_.menuItem("pin", c_.pin ? "Unpin the board" : "Pin this board"))
       togglePin(c_);
+    w_.menuHeading("SCREEN");
+    moreItem(Part::theme, "theme", c_.palette.dark ? "Light colours" : "Dark colours");
+    moreItem(Part::fullscreen, "fullscreen", "Full screen");
     if (w_.menuItem("present", "Present")) c_.requests.set(OptionId::present, true);
+    moreItem(Part::help, "help", "Keys and pointer");
+    if (!hidden("import") || shares() || !hidden("export")) w_.menuHeading("FILES");
     if (!hidden("import") && w_.menuItem("import", "Open a file …")) c_.requests.ask(Command::pickFile);
     if (shares()) shareItem();
     if (!hidden("export")) exportItems();
