@@ -60,7 +60,7 @@ void LessonPlayer::show(bool open, bool isSaid) {
   screen_.view.guideTab = screen_.view.guideOpen = open;
   isWanted_ = open;
   if (open && !view_.lesson) view_.list = true;
-  if (open) screen_.view.sideClosed = false, wantList();
+  if (open) screen_.view.sideClosed = false, wantList(), wantTerms();
   if (!open) {
     finishMoves();
     screen_.view.drawer = false, view_.pulled = false;
@@ -97,7 +97,7 @@ Result<void> LessonPlayer::open(std::string_view text, std::string_view name, st
   const auto at = wanted - lessons->begin();
   lessons_ = std::move(*lessons);
   view_.lesson = &lessons_[static_cast<std::size_t>(at)];
-  view_.number = 0;
+  view_.number = 0, view_.found.clear();
   view_.passed.assign(static_cast<std::size_t>(steps), false);
   for (const int passed : passed_[view_.lesson->id])
     if (passed < steps) view_.passed[static_cast<std::size_t>(passed)] = true;
@@ -174,6 +174,8 @@ Result<void> LessonPlayer::setList(std::string_view text) {
          {document::LessonKind::puzzle, document::LessonKind::question, document::LessonKind::example})
       if (words("kind") == document::name(kind)) entry.kind = kind;
     entry.steps = number("steps", 1), entry.par = number("par", 0);
+    if (const Json* puzzles = item.find("puzzles"))
+      for (const Json& id : puzzles->items) entry.puzzles.push_back(id.text);
     view_.entries.push_back(std::move(entry));
   }
   fillEntries();
@@ -388,6 +390,7 @@ void LessonPlayer::judge() {
   if (seen_ == 0) {  // the range of the bar is determined at the beginning
     const auto paper = document::paperBoard(try_);
     const auto began = document::judge(now->attempt->check.front(), *paper, try_);
+    began_ = began ? began->shown : std::string();
     const double from = began && std::isfinite(began->value) ? began->value : 0, aim = first.aim;
     const bool isShare = std::min(from, aim) >= 0 && std::max(from, aim) <= 1 &&
                          now->attempt->check.front().what == document::Goal::What::cells;
@@ -403,6 +406,8 @@ void LessonPlayer::judge() {
 void LessonPlayer::pass() {
   const int step = view_.step;
   noteEdits();
+  if (!view_.verdicts.empty() && began_ != view_.verdicts.front().shown)
+    view_.found[step] = {view_.verdicts.front().of, began_, view_.verdicts.front().shown};
   if (view_.passed[static_cast<std::size_t>(step)]) return;
   view_.passed[static_cast<std::size_t>(step)] = true;
   passed_[view_.lesson->id].insert(step);
@@ -638,7 +643,7 @@ void LessonPlayer::carryOut(const GuideAct& act) {
     case What::coached:
       screen_.view.coach.reset(), isCoached_ = true, isWanted_ = screen_.view.guideOpen, remember();
       break;
-    case What::list: view_.list = true, screen_.view.side.wanted = 0, wantList(); break;
+    case What::list: view_.list = true, screen_.view.side.wanted = 0, wantList(), wantTerms(); break;
     case What::back: openStep(std::max(0, view_.step - 1)); break;
     case What::next: next(); break;
     case What::step: openStep(act.number); break;

@@ -83,6 +83,7 @@ class LessonPlayer {
        isForgetful_ = false, isCoached_ = false;
   std::map<std::string, int, std::less<>> edits_;  ///< with which puzzles were solved, at best
   bool isShown_ = false;  ///< the solution of this step was shown, so that its edits are not the reader's
+  std::string began_;     ///< what the first check of the step said at its beginning
   std::uint64_t seen_ = 0;
   views::Box seenBoard_;  ///< the board in which what is asked was last brought into view
   int looks_ = 0;         ///< frames in which it is looked for on a page, which must be drawn first

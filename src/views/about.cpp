@@ -270,6 +270,7 @@ constexpr Row kRows[] = {
     {"guide:tab:question", "Questions", "",
      "A question, its answer in a few sentences, and the board that shows it"},
     {"guide:more:*", "More", "", "Shows all results of this kind"},
+    {"guide-term:*", "Term", "", "Opens its definition"},
     {"guide-go:*", "Next lesson", "", "Opens it with its own board"},
     {"guide:step:*", "To this step", "", "With its own board"},
 };

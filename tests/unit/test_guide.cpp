@@ -1,6 +1,7 @@
 // The Guide on a board without a screen: steps, answers, checks in the same frame as the edit, solutions,
 // what is kept and what is locked.
 #include "app_fixture.h"
+#include "document/verdict.h"
 #include "painted.h"
 
 #include <chrono>
@@ -26,6 +27,7 @@ class Reader : public Fixture {
     return app().items().find("\"name\":\"" + std::string(name) + "\"") != std::string::npos;
   }
   int count(app::Event::Type type) { return host.count(type); }
+  static std::string shown(double value) { return document::shownNumber(value, 2); }
 };
 
 }  // namespace
@@ -68,6 +70,42 @@ TEST_CASE("guide: predicted, tried, passed, and on; a check is answered in the f
   CHECK(f.count(app::Event::Type::passed) == 2);  // that step has no task
   const auto last = f.host.events.end() - 2;
   CHECK(last->type == app::Event::Type::step);  // first the step, then `passed`
+}
+
+TEST_CASE("guide: a lesson ends with what was found in it, from the numbers that were checked") {
+  Reader f;
+  f.open();
+  f.click(f.at("guide:choice:0"));
+  f.settle();
+  f.click(f.at("guide-show"));
+  f.settle();
+  const double after = double{(*f.app().tensor("weights"))->at(0, 3, 0)};
+  f.click(f.at("guide-next"));
+  f.settle();
+  const app::Rect box = f.at("guide:done");
+  const std::string words = test::Painted().in(box.x, box.y, box.x + box.width, box.y + box.height);
+  CHECK_MESSAGE(words.find("W[saw₄, I₁] went from ") != std::string::npos, words);
+  CHECK_MESSAGE(words.find(" to " + f.shown(after) + ".") != std::string::npos, words);
+}
+
+TEST_CASE("guide: below a lesson stand the terms and puzzles of its subject, which open") {
+  Reader f;
+  f.click(f.at("panel:guide"));
+  REQUIRE(f.app().setLessons(
+      R"({"lessons": [{"id": "why-attention", "kind": "lesson", "title": "Why?", "steps": 1}, {"id": "mine", "kind": "lesson", "title": "Masks", "steps": 2, "puzzles": ["p"]}, {"id": "p", "kind": "puzzle", "title": "Hide it", "steps": 1}]})"));
+  REQUIRE(f.app().setGlossary(
+      R"({"language": "English", "terms": [{"id": "mask", "term": "Mask", "words": "Hides keys.", "lesson": "mine"}]})",
+      ""));
+  f.settle();
+  const app::Rect lesson = f.at("guide:open:mine"), term = f.at("guide-term:mask"),
+                  puzzle = f.at("guide-go:p");
+  CHECK(term.y >= lesson.y + lesson.height - 5);
+  CHECK(puzzle.y > term.y);
+  f.click(term);
+  CHECK(f.shows("term"));
+  f.key(ImGuiKey_Escape);
+  f.click(puzzle);
+  CHECK(f.host.lesson == "p");
 }
 
 TEST_CASE("guide: the solution moves, and is one step of undo") {

@@ -91,6 +91,17 @@ void compare(const std::vector<Found>& all, Report& report) {
   }
 }
 
+/// The puzzles of a lesson's subject: those in `next` after the first, which only says what to open then.
+std::string puzzlesOf(const document::Lesson& lesson, const std::vector<Found>& all) {
+  std::string out;
+  if (lesson.kind != document::LessonKind::lesson) return out;
+  for (std::size_t i = 1; i < lesson.next.size(); ++i)
+    for (const Found& one : all)
+      if (one.lesson.id == lesson.next[i] && one.lesson.kind == document::LessonKind::puzzle)
+        out += (out.empty() ? "" : ", ") + document::jsonQuoted(lesson.next[i]);
+  return out;
+}
+
 std::string indexOf(const std::vector<Found>& all) {
   std::string out = "{\"lessons\": [";
   const char* separator = "\n";
@@ -103,6 +114,8 @@ std::string indexOf(const std::vector<Found>& all) {
            ", \"steps\": " + std::to_string(l.steps.size());
     if (l.par > 0) out += ", \"par\": " + std::to_string(l.par);
     if (!l.about.empty()) out += ", \"about\": " + document::jsonQuoted(l.about);
+    if (const std::string puzzles = puzzlesOf(l, all); !puzzles.empty())
+      out += ", \"puzzles\": [" + puzzles + "]";
     out += "}";
     separator = ",\n";
   }

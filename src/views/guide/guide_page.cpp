@@ -338,24 +338,43 @@ class GuidePage {
       const auto entry =
           std::find_if(g_.entries.begin(), g_.entries.end(), [&](const GuideEntry& e) { return e.id == id; });
       const std::string title = entry == g_.entries.end() ? id : entry->title;
+      const bool isPuzzle = entry != g_.entries.end() && entry->kind == LessonKind::puzzle;
       const Box row{x_, y_, width_, 22};
-      if (w_.link("guide-go:" + id, row, elide(c_.fonts.small, "Next: " + title, width_)))
+      if (w_.link("guide-go:" + id, row,
+                  elide(c_.fonts.small, (isPuzzle ? "Puzzle: " : "Next: ") + title, width_)))
         ask({What::open, 0, id, {}});
       y_ += 26;
     }
   }
 
+  /// What the reader has found, a line for each exercise.
+  std::vector<std::string> findings() const {
+    std::vector<std::string> lines;
+    for (const auto& [step, one] : g_.found)
+      lines.push_back(
+          base::joined({one.of, late<" went from ">(), one.before, late<" to ">(), one.after, "."}));
+    return lines;
+  }
+
   /// All steps are passed.
   void done() {
     const Palette& p = c_.palette;
-    const Box box{x_, y_, width_, 44};
+    const std::vector<std::string> lines = findings();
+    const float inside = width_ - 32;
+    float height = 44;
+    for (const std::string& line : lines)
+      height += paragraph({nullptr, c_.fonts.text, 0}, 0, 0, inside, line);
+    const Box box{x_, y_, width_, height + (lines.empty() ? 0.0f : 8.0f)};
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(p.on, 0.12f), 6);
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(p.on, 0.5f), 6);
-    list_->AddCircleFilled({box.x + 21, box.midY()}, 9, p.on, 24);
-    tick(list_, box.x + 16.5f, box.midY(), p.panel);
-    textMiddle(list_, c_.fonts.strong, box.x + 40, box.midY(), p.text, late<"Lesson done">());
+    list_->AddCircleFilled({box.x + 21, box.y + 22}, 9, p.on, 24);
+    tick(list_, box.x + 16.5f, box.y + 22, p.panel);
+    textMiddle(list_, c_.fonts.strong, box.x + 40, box.y + 22, p.text, late<"Lesson done">());
+    float y = box.y + 40;
+    for (const std::string& line : lines)
+      y += paragraph({list_, c_.fonts.text, p.text}, box.x + 16, y, inside, line);
     c_.widgetRects["guide:done"] = box;
-    y_ += 60;
+    y_ += box.height + 16;
   }
 
   template <class Draw>

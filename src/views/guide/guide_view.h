@@ -17,6 +17,12 @@ struct GuideEntry {
   std::string id, title, about;
   int steps = 1, par = 0, passed = 0;
   int best = 0;  ///< the fewest edits with which the reader has solved a puzzle; 0: not yet
+  std::vector<std::string> puzzles;  ///< of a lesson: those about the same subject
+};
+
+/// What the reader has done in a step: a checked number (or word), before and after.
+struct GuideFinding {
+  std::string of, before, after;
 };
 
 /// One step of the lesson, with the numbers in its texts computed.
@@ -38,7 +44,8 @@ struct GuideView {
   std::vector<document::Verdict> verdicts;
   double low = 0, high = 1;  ///< the range of the bar
   bool holds = false;
-  std::vector<bool> passed;  ///< for each step of the lesson
+  std::vector<bool> passed;           ///< for each step of the lesson
+  std::map<int, GuideFinding> found;  ///< by step, since the lesson was opened
   bool list = false;
   std::string search;
   bool isSearched = false;  ///< the texts have been asked for

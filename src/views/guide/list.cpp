@@ -7,6 +7,7 @@
 #include "base/late.h"
 #include "base/sentence.h"
 #include "base/sort.h"
+#include "views/guide/glossary.h"
 #include "views/marked.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -39,6 +40,15 @@ constexpr ListTab kListTabs[] = {{LessonKind::lesson, "guide:tab:lesson", "Lesso
                                  {LessonKind::puzzle, "guide:tab:puzzle", "Puzzles"},
                                  {LessonKind::question, "guide:tab:question", "Questions"}};
 
+/// A lesson of ours begins a group that says what they show; other lists have none.
+struct ListGroup {
+  std::string_view first, title;
+};
+constexpr ListGroup kListGroups[] = {{"why-attention", "ONE WORD LOOKS AT OTHERS"},
+                                     {"masks", "SHAPES OF ATTENTION"},
+                                     {"around-the-layer", "BEYOND ONE LAYER"},
+                                     {"gradients", "HOW IT LEARNS, AND WHAT WEIGHTS SAY"}};
+
 class GuideList {
  public:
   GuideList(Context& c, FocusRing* keys, const Box& at)
@@ -61,7 +71,7 @@ class GuideList {
     tabs();
     entries(g_.tab);
     if (g_.tab != LessonKind::lesson || count(LessonKind::example) == 0) return;
-    heading(LessonKind::example, {});
+    heading(headingOf(LessonKind::example), {});
     entries(LessonKind::example);
   }
 
@@ -159,17 +169,22 @@ class GuideList {
     y_ += 38;
   }
 
-  void heading(LessonKind kind, std::string_view aside) {
+  void heading(std::string_view words, std::string_view aside) {
     y_ += 8;
-    textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 8, c_.palette.muted, headingOf(kind));
+    textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 8, c_.palette.muted, words);
     textRight(list_, c_.fonts.small, x_ + width_, y_ + 8, c_.palette.muted, aside);
     y_ += 24;
   }
 
   void entries(LessonKind kind) {
     int number = 0;
-    for (const GuideEntry& e : g_.entries)
-      if (e.kind == kind) entry(e, ++number);
+    for (const GuideEntry& e : g_.entries) {
+      if (e.kind != kind) continue;
+      for (const ListGroup& group : kListGroups)
+        if (kind == LessonKind::lesson && group.first == e.id) heading(group.title, {});
+      entry(e, ++number);
+      if (kind == LessonKind::lesson) subjects(e);
+    }
   }
 
   /// A tick, a ring with the share that is done, or a hollow ring.
@@ -244,6 +259,58 @@ class GuideList {
     if (pressed) ask({What::open, isNext ? std::min(g_.lastStep, e.steps - 1) : 0, e.id, {}});
   }
 
+  // --- below a lesson: the terms and the puzzles of its subject
+
+  /// Words from left to right, with a line of their own where they do not fit; the height of a line.
+  float lineHeight() const { return c_.touch ? 32.0f : 20.0f; }
+  Box next(float& x, std::string_view words) {
+    const float wide = textWidth(c_.fonts.small, words);
+    if (x > x_ + kIndent && x + wide > x_ + width_) x = x_ + kIndent, y_ += lineHeight();
+    const Box box{x, y_, wide, lineHeight()};
+    x += wide;
+    return box;
+  }
+  void label(float& x, std::string_view words) {
+    const Box box = next(x, words);
+    textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.faint, words);
+    x += 5;
+  }
+  bool subject(float& x, std::string_view name, std::string_view words, bool isLast) {
+    const AsIs own;  // terms are in the reader's language, titles are those of the lessons
+    const Box box = next(x, words);
+    const bool pressed = w_.keys(name, box).press || w_.area(name, box);
+    const bool isOver = ImGui::IsItemHovered();
+    textMiddle(list_, c_.fonts.small, box.x, box.midY(), isOver ? c_.palette.text : c_.palette.muted, words);
+    if (isOver) dots(list_, box.x, box.right(), box.midY() + 8, c_.palette.text);
+    if (!isLast) plainMiddle(list_, c_.fonts.small, box.right(), box.midY(), c_.palette.muted, ",");
+    x += isLast ? 0.0f : 8.0f;
+    return pressed;
+  }
+
+  void subjects(const GuideEntry& e) {
+    std::vector<const document::GlossaryTerm*> terms;
+    for (std::size_t i = 0; c_.view.glossary && i < c_.view.glossary->terms.size(); ++i)
+      if (c_.view.glossary->terms[i].lesson == e.id) terms.push_back(&c_.view.glossary->terms[i]);
+    std::vector<const GuideEntry*> puzzles;
+    for (const GuideEntry& one : g_.entries)
+      if (std::find(e.puzzles.begin(), e.puzzles.end(), one.id) != e.puzzles.end()) puzzles.push_back(&one);
+    if (terms.empty() && puzzles.empty()) return;
+    y_ -= 4;
+    float x = x_ + kIndent;
+    if (!terms.empty()) label(x, late<"Terms:">());
+    for (const document::GlossaryTerm* term : terms) {
+      const Box near{x, y_, 1, lineHeight()};
+      if (subject(x, "guide-term:" + term->id, term->name, term == terms.back()))
+        openTerm(c_, term->id, near);
+    }
+    if (!terms.empty() && !puzzles.empty()) x = x_ + kIndent, y_ += lineHeight();
+    if (!puzzles.empty()) label(x, puzzles.size() == 1 ? late<"Puzzle:">() : late<"Puzzles:">());
+    for (const GuideEntry* one : puzzles)
+      if (subject(x, "guide-go:" + one->id, one->title, one == puzzles.back()))
+        ask({What::open, 0, one->id, {}});
+    y_ += lineHeight() + 6;
+  }
+
   // --- what a search finds, over all kinds
 
   void found() {
@@ -272,7 +339,7 @@ class GuideList {
     }
     if (hits.empty()) return false;
     base::stableSort(hits, [](const Hit& a, const Hit& b) { return a.found > b.found; });
-    heading(kind, joined({hits.size(), late<" of ">(), number}));
+    heading(headingOf(kind), joined({hits.size(), late<" of ">(), number}));
     const std::string group = joined({document::name(kind), ":", g_.search});
     const std::size_t shown = g_.expanded == group ? hits.size() : std::min(hits.size(), kOfEach);
     for (std::size_t i = 0; i < shown; ++i) hit(hits[i]);
