@@ -78,7 +78,7 @@ export type OptionName =
   | 'memory_cell' | 'memory_units' | 'memory_seed' | 'cost_tokens' | 'cost_compare' | 'cost_window'
   | 'spread_same' | 'spread_key_mean' | 'spread_key_deviation' | 'spread_draws'
   | 'dense_token' | 'dense_amount' | 'dense_moved' | 'dense_seed'
-  | 'reach_tokens' | 'reach_recurrent' | 'reach_input' | 'reach_lead' | 'reach_seed'
+  | 'reach_tokens' | 'reach_recurrent' | 'reach_input' | 'reach_lead' | 'reach_seed' | 'reach_forget'
   | 'train_task' | 'train_layers' | 'train_heads' | 'train_d_model' | 'train_feed_forward' | 'train_layer_norm' | 'train_residual' | 'train_causal'
   | 'train_position' | 'train_score' | 'train_normalizer' | 'train_optimizer' | 'train_rate' | 'train_batch' | 'train_dropout' | 'train_seed'
   | 'train_sentences' | 'train_running' | 'stepper'

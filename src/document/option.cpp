@@ -276,6 +276,8 @@ constexpr Row kRows[] = {
          "How much higher the score of the first token is than all others"),
     whole(Id::reach_seed, "reach_seed", inReach<&attention::ReachSpec::seed>, 0, kMaxSeed,
           "Of the recurrent matrix and of what is added"),
+    real(Id::reach_forget, "reach_forget", inReach<&attention::ReachSpec::forget>, -10, 10,
+         "Bias of the forget gate of the LSTM beside it"),
     toggle(Id::same_word, "same_word", at<&S::sameWord>,
            "Equal words get equal rows; rows that differ are drawn again"),
     shown(toggle(Id::gradient, "gradient", at<&S::gradient>,

@@ -88,6 +88,7 @@ enum class OptionId : std::uint8_t {
   reach_input,      ///< 0 … 10
   reach_lead,       ///< -30 … 30
   reach_seed,
+  reach_forget,  ///< -10 … 10
   /// Rows of X, Q, K and V depend on the token's word, so equal words get equal rows; setting it redraws all
   /// rows.
   same_word,

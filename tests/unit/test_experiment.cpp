@@ -278,6 +278,25 @@ TEST_CASE("reach: without input it is the scale to the power of the distance, an
   CHECK(r.back().attention > 0.6);
 }
 
+TEST_CASE("reach: an LSTM keeps of its memory what its forget gate lets through") {
+  const auto open = [](double bias) { return 1 / (1 + std::exp(-bias)); };
+  for (const double bias : {-2.0, 0.0, 3.0}) {
+    // Without input and recurrence every gate is open as far as its bias says.
+    for (const Reach& r : reach({40, 0.0, 0.0, 4.0, 2, bias}))
+      CHECK(r.lstm == doctest::Approx(std::pow(open(bias), r.distance)).epsilon(1e-9));
+    // With recurrence but without input, c and h stay 0: the memory also returns through g, which sees half
+    // of h.
+    const std::vector<Reach> r = reach({3, 0.8, 0.0, 4.0, 2, bias});
+    CHECK(r[1].lstm > open(bias) - 0.8 / 4);
+    CHECK(r[1].lstm < open(bias) + 0.8 / 4);
+    CHECK(r[1].lstm != open(bias));
+  }
+  const std::vector<Reach> usual = reach({}), closed = reach({32, 0.9, 0.5, 4.0, 1, 0.0});
+  CHECK(usual.back().lstm > 10 * usual.back().recurrent);
+  CHECK(closed.back().lstm < 0.01);
+  CHECK(std::isfinite(reach({256, 4.0, 10.0, 4.0, 1, 10.0}).back().lstm));
+}
+
 TEST_CASE("reach: refusals") {
   CHECK(validate(ReachSpec{}));
   CHECK(validate(ReachSpec{1}).error().message() == "steps: 1 is out of range; use 2 to 256.");
@@ -285,4 +304,6 @@ TEST_CASE("reach: refusals") {
   CHECK(validate(ReachSpec{32, 5.0}).error().message() == "recurrent: 5 is out of range; use 0 to 4.");
   CHECK(validate(ReachSpec{32, 1.0, 1.0, 99.0}).error().message() ==
         "lead: 99 is out of range; use -30 to 30.");
+  CHECK(validate(ReachSpec{32, 1.0, 1.0, 4.0, 1, 11.0}).error().message() ==
+        "forget: 11 is out of range; use -10 to 10.");
 }

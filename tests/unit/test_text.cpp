@@ -504,6 +504,7 @@ TEST_CASE("text: every option that is set survives") {
       {OptionId::reach_recurrent, 1.03},
       {OptionId::reach_input, 0.0},
       {OptionId::reach_lead, -30.0},
+      {OptionId::reach_forget, -1.5},
       {OptionId::reach_seed, 9.0},
       {OptionId::softmax_sink, true},
       {OptionId::separate_values, true},

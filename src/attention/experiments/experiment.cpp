@@ -175,6 +175,59 @@ Square orthogonal(base::NormalRandom& random) {
   return q;
 }
 
+Column sigmoid(const Column& z) { return 1.0 / (1.0 + (-z.array()).exp()); }
+
+/// An LSTM that reads one token after the other, and how its memory depends on that after the first token.
+class Gated {
+ public:
+  explicit Gated(const ReachSpec& spec) : spec_(spec), random_(spec.seed, std::uint64_t{1} << 32) {
+    for (Square& u : u_) u = spec.recurrent * orthogonal(random_);
+  }
+
+  /// Reads a token; the size of ∂c_n/∂c_1.
+  double next() {
+    Column z[4];
+    for (int part = 0; part < 4; ++part)
+      z[part] = u_[static_cast<std::size_t>(part)].lazyProduct(h_) + spec_.input * drawn(random_);
+    z[1].array() += spec_.forget;
+    const Column i = sigmoid(z[0]), f = sigmoid(z[1]), o = sigmoid(z[3]), g = z[2].array().tanh(),
+                 before = c_;
+    c_ = f.array() * c_.array() + i.array() * g.array();
+    const Column bent = c_.array().tanh();
+    h_ = o.array() * bent.array();
+    if (size_ < kMost) depend(i, f, g, o, before, bent);
+    return size_;
+  }
+
+ private:
+  static constexpr double kMost = 1e150;  // from there on it stays as it is, so that nothing becomes infinite
+
+  void depend(const Column& i, const Column& f, const Column& g, const Column& o, const Column& before,
+              const Column& bent) {
+    const auto through = [&](int part, const Column& slope) -> Square {
+      return slope.asDiagonal() * u_[static_cast<std::size_t>(part)].lazyProduct(dH_);
+    };
+    const Column one = Column::Ones();
+    if (isFirst_) dC_ = Square::Identity();
+    else
+      dC_ = Square(f.asDiagonal() * dC_) + through(0, g.cwiseProduct(i).cwiseProduct(one - i)) +
+            through(1, before.cwiseProduct(f).cwiseProduct(one - f)) +
+            through(2, i.cwiseProduct(one - g.cwiseAbs2()));
+    dH_ = through(3, bent.cwiseProduct(o).cwiseProduct(one - o)) +
+          Square(o.cwiseProduct(one - bent.cwiseAbs2()).asDiagonal() * dC_);
+    isFirst_ = false;
+    size_ = dC_.norm() / std::sqrt(static_cast<double>(kWidth));
+  }
+
+  const ReachSpec& spec_;
+  base::NormalRandom random_;
+  std::array<Square, 4> u_;  ///< of the gates i, f, g, o
+  Column c_ = Column::Zero(), h_ = Column::Zero();
+  Square dC_ = Square::Zero(), dH_ = Square::Zero();  ///< ∂c_n/∂c_1 and ∂h_n/∂c_1
+  bool isFirst_ = true;
+  double size_ = 0;
+};
+
 }  // namespace
 
 Result<void> validate(const SpreadSpec& spec) {
@@ -264,6 +317,7 @@ Result<void> validate(const ReachSpec& spec) {
   if (auto ok = checkRange("steps", spec.steps, 2, ReachSpec::longest); !ok) return ok;
   if (auto ok = checkRange("recurrent", spec.recurrent, 0.0, 4.0); !ok) return ok;
   if (auto ok = checkRange("input", spec.input, 0.0, 10.0); !ok) return ok;
+  if (auto ok = checkRange("forget", spec.forget, -10.0, 10.0); !ok) return ok;
   return checkRange("lead", spec.lead, -30.0, 30.0);
 }
 
@@ -273,6 +327,7 @@ std::vector<Reach> reach(const ReachSpec& spec) {
   Column h = (spec.input * drawn(random)).array().tanh();
   Square jacobian = Square::Identity(),
          later = Square::Zero();  // ∂h_n/∂h_1, and the sum of those from the second token on
+  Gated gated(spec);
   std::vector<Reach> out;
   for (int n = 1; n <= spec.steps; ++n) {
     if (n > 1) {
@@ -287,7 +342,8 @@ std::vector<Reach> reach(const ReachSpec& spec) {
     const auto size = [](const Square& m) { return m.norm() / std::sqrt(static_cast<double>(kWidth)); };
     const Square led = (lead * Square::Identity() + later) / (lead + others),
                  even = (Square::Identity() + later) / n;
-    out.push_back({n - 1, size(jacobian), lead / (lead + others), 1.0 / n, size(led), size(even)});
+    out.push_back(
+        {n - 1, size(jacobian), lead / (lead + others), 1.0 / n, size(led), size(even), gated.next()});
   }
   return out;
 }

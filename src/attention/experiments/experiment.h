@@ -130,6 +130,7 @@ struct ReachSpec {
   double input = 0.5;  ///< standard deviation of what each token adds to a unit before tanh, 0 to 10
   double lead = 4.0;   ///< how much higher the score of the first token is than all others, -30 to 30
   std::uint32_t seed = 1;
+  double forget = 3.0;  ///< bias of the LSTM's forget gate, -10 to 10
 
   static constexpr int width = 16, longest = 256;
   bool operator==(const ReachSpec&) const = default;
@@ -145,12 +146,16 @@ struct Reach {
   /// network with those weights: how much of a change of h_1 remains with attention, to be compared with
   /// `recurrent`.
   double attentionGradient = 0, evenGradient = 0;
+  /// √(mean squared singular value) of ∂c_n/∂c_1, of the memory of an LSTM: about the product of its forget
+  /// gates.
+  double lstm = 0;
 };
 
 /// One entry for every distance from 0 to steps − 1. The recurrent network is h_t = tanh(U h_{t−1} + x_t)
 /// (Elman 1990), U a random orthogonal matrix times the scale; ∂h_n/∂h_1 = Π diag(1 − h_t²) U is the product
 /// of its Jacobians (Pascanu et al. 2013, equation 5). Without tanh it would have singular values
-/// scale^(n−1).
+/// scale^(n−1). The LSTM (Hochreiter and Schmidhuber 1997, Gers et al. 2000) has as many units, recurrent
+/// matrices and inputs drawn in the same way for each gate, and biases of 0 but for the forget gate.
 std::vector<Reach> reach(const ReachSpec& spec);
 
 Result<void> validate(const ReachSpec& spec);

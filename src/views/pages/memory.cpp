@@ -44,6 +44,7 @@ class MemoryView {
     column.number(OptionId::reach_recurrent, "slider:recurrent", "Recurrent", {0.5, 1.5, 100, 2});
     column.number(OptionId::reach_input, "slider:input", "Input", {0, 2, 20, 2});
     column.number(OptionId::reach_lead, "slider:lead", "Lead", {0, 10, 10, 1});
+    column.number(OptionId::reach_forget, "slider:forget", "Forget gate", {-2, 6, 80, 1});
     if (column.button("lab:draw", "Draw again")) setNextSeed(c_, OptionId::reach_seed, now_.seed);
   }
 
@@ -52,6 +53,7 @@ class MemoryView {
     const Reach& last = reach_.back();
     column.numbers("tokens between", std::to_string(last.distance));
     column.numbers("recurrent", small(last.recurrent));
+    column.numbers("LSTM, its memory", small(last.lstm));
     column.numbers("attention, score leads", small(last.attentionGradient));
     column.numbers("attention, scores equal", small(last.evenGradient));
     column.gap(10);
@@ -62,6 +64,11 @@ class MemoryView {
                                "Attention has one step to any state: what it leaves falls with the number of "
                                "tokens only, and a score that leads by ">() +
                     fixed(now_.lead, 1) + " outweighs " + fixed(std::exp(now_.lead), 0) + " others.");
+    column.gap(6);
+    column.sentence(
+        base::late<"Of the LSTM it is the memory c, the first in the last. A step keeps as much of it as its "
+                   "forget gate is open: the sigmoid of the bias and of what is read, about ">() +
+        fixed(1 / (1 + std::exp(-now_.forget))) + ".");
   }
 
   void pictures(PageColumn& column) {
@@ -97,11 +104,13 @@ class MemoryView {
   // Over longer distances.
   void farther(PageColumn& column) {
     Curve far[] = {{"recurrent", c_.palette.key, {}},
+                   {"LSTM", c_.palette.value, {}},
                    {"attention", c_.palette.query, {}},
                    {"equal scores", c_.palette.faint, {}}};
     for (const Reach& r : reach_) {
-      const double values[] = {r.recurrent, r.attentionGradient, r.evenGradient};
-      for (std::size_t i = 0; i < 3; ++i) far[i].points.push_back({double(r.distance), values[i]});
+      const double values[] = {r.recurrent, r.lstm, r.attentionGradient, r.evenGradient};
+      for (std::size_t i = 0; i < std::size(far); ++i)
+        far[i].points.push_back({double(r.distance), values[i]});
     }
     column.openCard();
     const float top = column.y();
