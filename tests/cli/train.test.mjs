@@ -30,6 +30,23 @@ test('--json: a line at each measure, the last one of the last step, and tags is
   assert.ok(all.at(-1).held_out.loss < 0.2 * all[0].held_out.loss);
 });
 
+test('what the lesson on scaling, layer normalisation and dropout says of its runs is so', () => {
+  const end = (task, steps, ...set) => lines(train('--task', task, '--steps', `${steps}`, '--json', ...set.flatMap((one) => ['--set', one]))).at(-1);
+  const right = (...run) => end(...run).held_out.accuracy;
+  const near = (value, wanted, within = 0.04) => assert.ok(Math.abs(value - wanted) < within, `${value}, not ${wanted}`);
+  near(right('sort', 300, 'heads=1', 'd_model=64'), 0.96);
+  near(right('sort', 300, 'heads=1', 'd_model=64', 'score=dot'), 0.46, 0.1);
+  near(right('reverse', 300, 'layers=4', 'rate=0.01'), 1);
+  near(right('reverse', 300, 'layers=4', 'rate=0.01', 'layer_norm=false'), 0.36, 0.1);
+  near(right('previous', 300, 'layers=4', 'optimizer=sgd', 'rate=0.1'), 0.9, 0.06);
+  assert.equal(attn('train', '--task', 'previous', '--steps', '10', '--set', 'layers=4', 'optimizer=sgd', 'rate=0.1', 'layer_norm=false').status, 1, 'diverges');
+  for (const norm of [true, false]) assert.ok(end('reverse', 1000, `layer_norm=${norm}`).held_out.loss < 0.005);
+  const [with_, without] = [end('sort', 1000, 'dropout=0.3'), end('sort', 1000)];
+  near(with_.held_out.accuracy, 0.95);
+  near(without.held_out.accuracy, 0.96);
+  assert.ok(with_.accuracy < with_.held_out.accuracy - 0.05, 'numbers are missing from its batches');
+});
+
 test('the same seed gives the same run bit for bit, another one another', () => {
   const run = (seed) => train('--task', 'reverse', '--steps', '25', '--seed', seed, '--json');
   assert.equal(run('3'), run('3'));

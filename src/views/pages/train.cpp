@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/mechanisms/mechanism.h"
 #include "base/random.h"
 #include "base/sentence.h"
 #include "document/text.h"
@@ -631,6 +632,12 @@ class Controls {
     menu(
         "train_position", OptionId::train_position, [](int i) { return kPositions[i]; },
         static_cast<int>(now.position), "Positions");
+    menu(
+        "train_score", OptionId::train_score,
+        [](int i) { return attention::mechanismOf(static_cast<attention::Score>(i)).title; },
+        static_cast<int>(now.score), "Score");
+    column_.number(OptionId::train_dropout, "train_dropout", "Dropout",
+                   {0, training::Limits::dropout, 20, 2});
     if (Trainer* trainer = c_.derived.training.run())
       column_.sentence(counted(static_cast<std::int64_t>(trainer->model().size())) + " parameters");
     heading("OPTIMIZER");
