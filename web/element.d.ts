@@ -83,14 +83,14 @@ export type OptionName =
   | 'train_position' | 'train_score' | 'train_normalizer' | 'train_optimizer' | 'train_rate' | 'train_batch' | 'train_dropout' | 'train_seed'
   | 'train_sentences' | 'train_running' | 'stepper'
   | 'rotary_pairs' | 'rotary_base' | 'rotary_dims' | 'rotary_scaling' | 'rotary_factor' | 'position_ids' | 'projection_bias' | 'output_projection' | 'd_out' | 'additive_dim' | 'separate_values' | 'softmax_sink'
-  | 'column_names' | 'column_layout' | 'batch_of' | 'layer' | 'color_map'
+  | 'column_names' | 'patch_columns' | 'column_layout' | 'batch_of' | 'layer' | 'color_map'
   | 'card' | 'pin' | 'value_norms' | 'weight_by';
 
 /** The examples. */
 export type PresetName =
   | 'i-saw-a-saw' | 'pronoun' | 'previous-token' | 'look-up' | 'uniform' | 'saturated' | 'additive' | 'general' | 'cosine' | 'alignment'
   | 'local-window' | 'longformer' | 'bigbird' | 'block' | 'sparsemax' | 'grouped-query' | 'multi-query' | 'sinusoidal' | 'target-outputs'
-  | 'rotary' | 'alibi' | 'decoder' | 'transformer-block' | 'segments' | 'mask-after-softmax';
+  | 'rotary' | 'alibi' | 'decoder' | 'transformer-block' | 'image-patches' | 'speech' | 'caption' | 'summary' | 'time-series' | 'generation' | 'segments' | 'mask-after-softmax';
 
 /** What is open: the board of the layer, or one of the pages. */
 export type ViewName = 'layer' | 'block' | 'segments' | 'spread' | 'dense' | 'memory' | 'cost' | 'train' | 'model';

@@ -375,6 +375,11 @@ constexpr Row kRows[] = {
     invalidates(Invalidates::nothing,
                 row({Id::column_names, "column_names", kNoMember, Type::names, 0, kColumnNames},
                     "What the columns of Q and K are called, head after head, as a list or between commas")),
+    invalidates(
+        Invalidates::nothing,
+        whole(Id::patch_columns, "patch_columns", at<&S::patchColumns>, 0, Limits::tokens,
+              "Keys are patches of a picture, so many in a row, and rows of X are their pixels; 0: they "
+              "are not")),
     shown(toggle(Id::column_layout, "column_layout", at<&S::columnLayout>,
                  "Tokens are columns, and O = V softmax(K^T Q); the numbers stay the same")),
     invalidates(Invalidates::nothing,

@@ -146,6 +146,7 @@ enum class OptionId : std::uint8_t {
   position_ids,
   /// List of names for the columns of Q and K, head after head; a text is split at commas, [] none.
   column_names,
+  patch_columns,  ///< keys are patches of a picture, so many in a row; 0: they are not
   column_layout,  ///< tokens are the columns of all matrices: O = V·softmax(KᵀQ)
   batch_of,       ///< "sequences" | "layers": what the items of the batch stand for
   layer,      ///< the layer on the board, from 0: the same as batch_item where the batch consists of layers

@@ -333,6 +333,59 @@ constexpr std::string_view kSegments =
 "segment_w": [[1,0,0,0,0,0,0,0],[0,1,0,0,0,0,0,0],[0,0,1,0,0,0,0,0],[0,0,0,1,0,0,0,0]],
 "segment_query": [[0,0,0,2,0,0,0,0]]})";
 
+// What else a token can be. An "H" in patches of 2 × 2 pixels, from −1 (dark) to 1 (light), row by row: a
+// score counts the pixels that agree, less those that differ.
+constexpr std::string_view kPatches = R"("mode": "x", "causal": false, "patch_columns": 3,
+"labels": ["A1", "A2", "A3", "B1", "B2", "B3", "C1", "C2", "C3"],
+"x": [[-1,1,-1,1],[-1,-1,-1,-1],[-1,1,-1,1],[-1,1,-1,1],[-1,-1,1,1],[-1,1,1,1],[-1,1,-1,1],[-1,-1,-1,-1],[-1,1,-1,1]],
+"w_q": [[2,0,0,0],[0,2,0,0],[0,0,2,0],[0,0,0,2]],
+"w_k": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],
+"w_v": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],
+"w_o": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]})";
+
+// Frames of the word "yes", between silences. Values are how loud the low and the high pitches are.
+constexpr std::string_view kSpeech = R"("causal": false, "cross": true, "d_v": 2,
+"labels": ["y", "e", "s"],
+"key_labels": ["0.0 s", "0.1 s", "0.2 s", "0.3 s", "0.4 s", "0.5 s", "0.6 s", "0.7 s"],
+"column_names": ["glide", "vowel", "hiss"],
+"q": [[[3,-1,0],[0,3,-1],[0,-1,3]]],
+"k": [[[-2,-2,-2],[3,1,0],[1.5,2,0],[0,3,0],[0,3,0],[0,1.5,2],[0,0,3],[0,0,3]]],
+"v": [[[0,0],[0.5,0.1],[0.8,0.2],[1,0.3],[1,0.3],[0.5,0.7],[0.1,1],[0.1,0.9]]]})";
+
+// Values are the mean colours of the regions: red, green, blue.
+constexpr std::string_view kCaption = R"("causal": false, "cross": true, "d_v": 3,
+"labels": ["a", "dog", "bites", "a", "ball"], "key_labels": ["sky", "grass", "dog", "mouth", "ball"],
+"column_names": ["animal", "round", "grip", "scene"],
+"q": [[[0,0,0,0],[3,0,0,0],[1,1,3,0],[0,0,0,0],[0,3,0,0]]],
+"k": [[[0,0,0,3],[0,0,0,3],[3,0,0,0],[1,1,3,0],[0,3,0,0]]],
+"v": [[[0.5,0.7,1],[0.2,0.6,0.2],[0.6,0.4,0.2],[0.8,0.3,0.3],[0.9,0.8,0.1]]]})";
+
+// "shuts" is not a word of the text: it finds "close" by what it means.
+constexpr std::string_view kSummary = R"("causal": false, "cross": true,
+"labels": ["storm", "shuts", "airport"],
+"key_labels": ["heavy", "storm", "forced", "the", "airport", "to", "close"],
+"column_names": ["weather", "action", "place"],
+"q": [[[3,0,0],[0,3,0],[0,0,3]]],
+"k": [[[1,0,0],[3,0,0],[0,1.5,0],[0,0,0],[0,0,3],[0,0,0],[0,3,0]]],
+"v": [[[1,0,0],[3,0,0],[0,1.5,0],[0,0,0],[0,0,3],[0,0,0],[0,3,0]]]})";
+
+// Keys are the hour as a point on a circle, queries the point of the hour that comes next; values are
+// temperatures.
+constexpr std::string_view kTimeSeries = R"("d_v": 1,
+"labels": ["Mon 0 h", "Mon 6 h", "Mon 12 h", "Mon 18 h", "Tue 0 h", "Tue 6 h", "Tue 12 h", "Tue 18 h"],
+"q": [[[0,3],[-3,0],[0,-3],[3,0],[0,3],[-3,0],[0,-3],[3,0]]],
+"k": [[[2,0],[0,2],[-2,0],[0,-2],[2,0],[0,2],[-2,0],[0,-2]]],
+"v": [[[8],[12],[19],[13],[9],[14],[21],[15]]]})";
+
+// Columns of V are votes for the next word: the, cat, sat, on, mat. A word votes for what may follow it, and
+// against itself.
+constexpr std::string_view kGeneration = R"("d_v": 5,
+"labels": ["the", "cat", "sat", "on", "the"],
+"column_names": ["article", "noun", "verb", "link"],
+"q": [[[0,0,0,1],[0,3,0,0],[0,0,3,0],[0,0,0,3],[0,0,0,1]]],
+"k": [[[0.5,0,0,0.5],[0,3,0,0],[0,0,3,0],[0,0,0,3],[0.5,0,0,0.5]]],
+"v": [[[-2,1,0,0,0.8],[0,-1,1,0,0],[0,0,-1,1,0],[1.5,0,0,-1,1],[-2,1,0,0,0.8]]]})";
+
 constexpr std::string_view kTooLate = R"("mask_after_softmax": true,
 "labels": ["one", "from", "ones", "is", "lost"],
 "q": [[[0],[0],[0],[0],[0]]],
@@ -465,6 +518,37 @@ constexpr Example kExamples[] = {
       "Encoder, decoder, block"},
      Other::given,
      kTransformerBlock},
+    {{"image-patches", "Patches of an image",
+      "A token is a patch of 2 × 2 pixels: the strokes of an H find each other, wherever they are.",
+      "What it is used for"},
+     Other::given,
+     kPatches},
+    {{"speech", "Frames of speech",
+      "Each letter looks at the frames in which it is heard, and none at the silence before the word.",
+      "What it is used for"},
+     Other::oneHot,
+     kSpeech},
+    {{"caption", "A caption",
+      "Each word looks at its region of the picture; a, which names nothing, looks everywhere.",
+      "What it is used for"},
+     Other::oneHot,
+     kCaption},
+    {{"summary", "A summary",
+      "Three words take up seven: shuts, which the text does not have, looks at close.",
+      "What it is used for"},
+     Other::oneHot,
+     kSummary},
+    {{"time-series", "A time series",
+      "Each hour looks at the hour that came next the day before, so its output is a forecast.",
+      "What it is used for"},
+     Other::oneHot,
+     kTimeSeries},
+    {{"generation", "The next word",
+      "Each output is a vote for the next word: the first the, alone, wants cat; the last one has seen on, "
+      "and wants mat.",
+      "What it is used for"},
+     Other::oneHot,
+     kGeneration},
     {{"segments", "Words, then clauses",
       "One query picks the verb of each of three clauses, another the last clause: both levels sum to 1.",
       "Encoder, decoder, block"},

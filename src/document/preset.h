@@ -16,8 +16,8 @@ struct Preset {
 };
 
 /// All presets, in the order of a course: plain attention first, then scores, cross-attention, sparse
-/// patterns, normalisers, grouped heads, positions, a decoder, what surrounds the layer, and a mistake. The
-/// first one is the default.
+/// patterns, normalisers, grouped heads, positions, a decoder, what surrounds the layer, applications, and a
+/// mistake. The first one is the default.
 std::span<const Preset> presets();
 /// What a first visit opens: the words and numbers of the default preset, with its first head alone and
 /// nothing masked.

@@ -147,6 +147,7 @@ struct Settings {
   std::vector<std::string> keyLabels;  ///< one per key token
   /// Of Q and K, head after head; "" or a list that is too short: no name.
   std::vector<std::string> columnNames;
+  int patchColumns = 0;  ///< keys are patches of a picture, so many in a row; 0: they are not
   /// Rows of tokens are drawn from their words, so equal words have equal rows.
   bool sameWord = false;
 

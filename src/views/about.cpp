@@ -90,6 +90,7 @@ constexpr Row kRows[] = {
     {"layer", "Layer", "J", ""},
     {"all-heads", "All heads of the model", "A", "A small picture of the weights of every head"},
     {"column_names", "Column names", "", ""},
+    {"patch_columns", "Patches in a row", "", ""},
     {"column_layout", "Tokens as columns", "", ""},
     {"separate_values", "Another X for the values", "", ""},
     {"output_projection", "Output projection, W_O", "", ""},

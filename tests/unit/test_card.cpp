@@ -1,5 +1,6 @@
 // The explanation card below the matrices, used with the pointer.
 #include "app_fixture.h"
+#include "painted.h"
 
 namespace {
 
@@ -31,4 +32,31 @@ TEST_CASE("card: a tip that is dragged within a frame or over many leaves the pl
     CHECK(f.app().undo());
     CHECK_FALSE(f.app().document().canUndo());
   }
+}
+
+TEST_CASE("card: where tokens are patches, it shows the picture, lit where the pointed patch looks") {
+  Fixture f;
+  REQUIRE(f.app().openPreset("image-patches", false));
+  REQUIRE(f.app().select("weights", 0, 0, 8));
+  f.settle();
+  const auto box = [&](int patch) { return f.at("query:" + std::to_string(patch)); };
+  const auto white = [&](int patch) {
+    const app::Rect b = box(patch);
+    return test::Painted().extent(IM_COL32_WHITE, {b.x, b.y, b.x + b.width, b.y + b.height});
+  };
+  const test::Rectangle stroke = white(0);  // the right half of A1
+  CHECK(std::fabs(stroke.left - (box(0).x + box(0).width / 2)) < 1.5f);
+  CHECK(stroke.height() > box(0).height - 2);
+  CHECK(white(1).width() < 0);
+  CHECK(box(3).y >= box(0).y + box(0).height);  // a new row
+  CHECK(test::Painted().in(box(8)) == "0.19");
+  f.moveTo(box(1));
+  CHECK(test::Painted().in(box(8)) == "0.01");
+  CHECK(test::Painted().in(box(7)) == "0.47");
+  REQUIRE(f.app().set("mode", "\"qkv\""));  // no pixels
+  f.settle();
+  CHECK(white(0).width() < 0);
+  REQUIRE(f.app().set("patch_columns", "0"));
+  f.settle();
+  CHECK(test::Painted().find("Arcs"));
 }

@@ -73,7 +73,7 @@ double rounded(double value) { return std::round(value * 100.0) / 100.0; }
 }  // namespace
 
 TEST_CASE("presets: names, and states that are whole") {
-  REQUIRE(presets().size() == 25);
+  REQUIRE(presets().size() == 31);
   CHECK(presets()[0].name == "i-saw-a-saw");
   CHECK(presets()[0].title == "I saw a saw");
   for (const Preset& p : presets()) {
@@ -81,8 +81,8 @@ TEST_CASE("presets: names, and states that are whole") {
     const State s = named(p.name);
     CHECK(test::refusal(check(s)) == "accepted");
     CHECK(s.preset == p.name);
-    CHECK((s.mode == Mode::x) ==
-          (p.name == "sinusoidal" || p.name == "target-outputs" || p.name == "transformer-block"));
+    CHECK((s.mode == Mode::x) == (p.name == "sinusoidal" || p.name == "target-outputs" ||
+                                  p.name == "transformer-block" || p.name == "image-patches"));
     CHECK(!p.title.empty());
     CHECK(p.about.back() == '.');
     for (const TensorId id : inputIds())
@@ -115,7 +115,7 @@ TEST_CASE("presets: the layer agrees with plain arithmetic") {
 TEST_CASE("presets: X and its weights show the same as Q, K and V, but for the lecture example") {
   for (const Preset& p : presets()) {
     if (p.name == "i-saw-a-saw" || p.name == "sinusoidal" || p.name == "target-outputs" ||
-        p.name == "transformer-block")
+        p.name == "transformer-block" || p.name == "image-patches")
       continue;
     CAPTURE(p.name);
     State s = named(p.name);
@@ -431,5 +431,26 @@ TEST_CASE("presets: a mask after softmax loses a part of one") {
   for (int i = 0; i < 5; ++i) {
     CHECK(static_cast<double>(wrong.headOutput.at(0, i, 0)) == doctest::Approx((i + 1) / 5.0));
     CHECK(static_cast<double>(right.headOutput.at(0, i, 0)) == doctest::Approx(1));
+  }
+}
+
+TEST_CASE("presets: what attention is used for") {
+  const attention::Trace image = traced(named("image-patches")), speech = traced(named("speech")),
+                         caption = traced(named("caption")), summary = traced(named("summary")),
+                         series = traced(named("time-series")), next = traced(named("generation"));
+  for (const int same : {0, 2, 3, 6, 8}) CHECK(weight(image, 0, same) > 0.19);
+  const int heard[] = {1, 3, 6};
+  for (int i = 0; i < 3; ++i) {
+    CHECK(strongestKey(speech, i) == heard[i]);
+    CHECK(weight(speech, i, 0) < 0.005);
+  }
+  for (const int even : {0, 3}) CHECK(weight(caption, even, 0) == doctest::Approx(0.2));
+  CHECK(strongestKey(caption, 4) == 4);
+  CHECK(strongestKey(summary, 1) == 6);
+  CHECK(series.headOutput.at(0, 7, 0) == doctest::Approx(8.5).epsilon(0.03));
+  const int votes[] = {1, 2, 3, 0, 4};
+  for (int i = 0; i < 5; ++i) {
+    const float* row = next.headOutput.row(0, i);
+    CHECK(std::max_element(row, row + 5) - row == votes[i]);
   }
 }

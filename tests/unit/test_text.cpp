@@ -519,6 +519,7 @@ TEST_CASE("text: every option that is set survives") {
       {OptionId::rotary_factor, 2.5},
       {OptionId::position_ids, std::vector<int>{0, 1, 0, 1000000}},
       {OptionId::column_names, std::vector<std::string>{"noun", "", "car"}},
+      {OptionId::patch_columns, 3.0},
       {OptionId::column_layout, true},
   };
   Document d(test::start());

@@ -74,9 +74,11 @@ std::string tableOf(std::string_view name) {
   return {};
 }
 
-/// Opens a preset with numbers as tokens, so that these count as no words to be translated.
+/// Opens a preset with numbers as tokens and columns without names, so that these count as no words to be
+/// translated.
 void open(Fixture& f, std::string_view preset) {
   REQUIRE(f.app().openPreset(preset, false));
+  static_cast<void>(f.app().set("column_names", "[]"));
   for (const auto& [labels, count] : {std::pair{"labels", "tokens"}, {"key_labels", "key_tokens"}}) {
     std::string tokens;
     for (int i = 0; i < std::stoi(*f.app().get(count)); ++i)

@@ -13,6 +13,7 @@
 #include "views/board/stepper.h"
 #include "views/guide/glossary.h"
 #include "views/panels/changes.h"
+#include "views/panels/picture.h"
 #include "views/widgets.h"
 
 namespace views {
@@ -722,6 +723,11 @@ class BoardView {
                                 : c_.fonts.text;
     const float high = std::min(pitch, 18.0f);
     const std::string words = elide(font, wordsOf(label), side == 0 ? 120.0f : 84.0f);
+    if (hasPicture(c_)) {
+      const float size = std::min(pitch - 2, 16.0f);
+      const Box patch{side > 0 ? x - size : side < 0 ? x : x - size / 2, midY - size / 2, size, size};
+      if (patchLabel(c_, label.ofKeys, label.token, patch)) return void(rectOf(label) = patch);
+    }
     const float width = textWidth(font, words);
     const float left = side > 0 ? x - width : side < 0 ? x : std::min(x - width / 2, end - width);
     textMiddle(list_, font, left, midY, c_.palette.text, words);

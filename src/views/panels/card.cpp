@@ -4,6 +4,7 @@
 #include "base/late.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
+#include "views/panels/picture.h"
 #include "views/panels/plane.h"
 #include "views/widgets.h"
 
@@ -12,11 +13,16 @@ namespace {
 
 constexpr std::string_view kTitles[kCardCount] = {"Arcs", "Plane", "Values", "Changes", "Loops"};
 
+/// Patches take the place of the arcs.
+std::string_view titleOf(const Context& c, int card) {
+  return card == 0 && hasPicture(c) ? "Picture" : kTitles[card];
+}
+
 /// Words of another language may be so long that the tabs take all of a narrow card: they are smaller then.
 bool areSmall(const Context& c, const Box& area, float gap) {
   float width = 18 + 6 + normsWidth(area.width) + 18 - gap;
   for (int i = 0; i < kCardCount; ++i)
-    if ((c.layout.cards >> i & 1) != 0) width += textWidth(c.fonts.strong, kTitles[i]) + gap;
+    if ((c.layout.cards >> i & 1) != 0) width += textWidth(c.fonts.strong, titleOf(c, i)) + gap;
   return area.width < 420 && width > area.width;
 }
 
@@ -28,13 +34,13 @@ float tabs(Context& c, const Box& area, bool press) {
   for (int i = 0; i < kCardCount; ++i) {
     if ((c.layout.cards >> i & 1) == 0) continue;
     const auto card = static_cast<document::Card>(i);
-    const float width =
-        small ? std::max(textWidth(c.fonts.small, kTitles[i]), textWidth(c.fonts.smallStrong, kTitles[i]))
-              : textWidth(c.fonts.strong, kTitles[i]);
+    const float width = small ? std::max(textWidth(c.fonts.small, titleOf(c, i)),
+                                         textWidth(c.fonts.smallStrong, titleOf(c, i)))
+                              : textWidth(c.fonts.strong, titleOf(c, i));
     const Box box{x, area.y, width, 40};
     x += width + gap;
     const std::string name = "card:" + std::string(kCardNames[i]);
-    if (!press) drawTab(c, box, kTitles[i], c.layout.card == card, small);
+    if (!press) drawTab(c, box, titleOf(c, i), c.layout.card == card, small);
     else if (Widgets(c).area(name, {box.x - gap / 2, box.y, box.width + gap, box.height}))
       c.requests.set(document::OptionId::card, std::string(kCardNames[i]));
   }
@@ -45,7 +51,7 @@ float tabs(Context& c, const Box& area, bool press) {
 void norms(Context& c, const Box& area, float tabsEnd, bool press) {
   const float width = normsWidth(area.width);
   const Box box{area.right() - 18 - width, area.y + 8, width, 24};
-  if (box.x < tabsEnd + 6) return;
+  if (box.x < tabsEnd + 6 || hasPicture(c)) return;
   if (press) {
     if (Widgets(c).area("value_norms", box))
       c.requests.set(document::OptionId::value_norms, !c.state.valueNorms);
@@ -92,6 +98,10 @@ void lowerCard(Context& c) {
   const float end = tabs(c, area, false);
   switch (c.layout.card) {
     case document::Card::arcs:
+      if (hasPicture(c)) {
+        picture(c, area);
+        break;
+      }
       norms(c, area, end, false);
       arcs(c, area, end);
       break;
