@@ -66,8 +66,9 @@ class MemoryView {
                     fixed(now_.lead, 1) + " outweighs " + fixed(std::exp(now_.lead), 0) + " others.");
     column.gap(6);
     column.sentence(
-        base::late<"Of the LSTM it is the memory c, the first in the last. A step keeps as much of it as its "
-                   "forget gate is open: the sigmoid of the bias and of what is read, about ">() +
+        base::late<"Of the LSTM it is the memory c, the first in the last. A step keeps the share of it "
+                   "that the forget gate lets through, and adds what comes back through h. From the bias "
+                   "alone, that share is ">() +
         fixed(1 / (1 + std::exp(-now_.forget))) + ".");
   }
 
