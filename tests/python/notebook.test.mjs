@@ -1,4 +1,4 @@
-// A notebook in a real Jupyter, in a browser: kernel and board must show the same.
+// Notebooks in a real Jupyter, in a browser: kernel and board must show the same; and exported by nbconvert.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -7,23 +7,32 @@ import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {launch, SCREENSHOTS} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
+import {run} from './installed.mjs';
 import {models} from './models.mjs';
 
-let browser, folder, jupyter, address, log = '';
+const LARGE = `import numpy as np
+from attention_playground import Layer, Recording
+r = np.random.default_rng(5)
+layers = Recording(Layer("h.%d" % i, *r.normal(size=(3, 1, 12, 256, 64)).astype("float32"), 0.125, causal=True, tokens=[["t%d" % j for j in range(256)]]) for i in range(12))
+layers.show()`;
+
+let browser, folder, jupyter, address, env, log = '';
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'notebook-'));
   const code = (source) => ({cell_type: 'code', execution_count: null, id: `c${source.length}`, metadata: {}, outputs: [], source});
-  writeFileSync(join(folder, 'board.ipynb'), JSON.stringify({nbformat: 4, nbformat_minor: 5, metadata: {kernelspec: {name: 'python3', display_name: 'Python 3', language: 'python'}}, cells: [
+  const notebook = (name, ...cells) => writeFileSync(join(folder, name), JSON.stringify({nbformat: 4, nbformat_minor: 5, metadata: {kernelspec: {name: 'python3', display_name: 'Python 3', language: 'python'}}, cells}));
+  env = {...process.env, HOME: folder, JUPYTER_CONFIG_DIR: join(folder, 'config'), JUPYTER_DATA_DIR: join(folder, 'data'), JUPYTER_RUNTIME_DIR: join(folder, 'runtime')};
+  notebook('large.ipynb', code(LARGE));
+  notebook('board.ipynb',
     code('import json, numpy as np\nfrom attention_playground import Playground\nr = np.random.default_rng(5)\nq, k, v = r.normal(size=(3, 2, 4, 3))\n' +
       'board = Playground(q=q, k=k, v=v, tokens=["I", "saw", "a", "saw"], height=560)\n' +
       'def tell(board):\n    json.dump({"causal": board.state["causal"], "labels": board.state["labels"], "weights": board.tensor("weights").tolist()}, open("told.json.new", "w"))\n' +
       '    import os; os.replace("told.json.new", "told.json")\nboard.observe(tell)\nboard'),
     code('board.set(causal=True)'),
-    code('board.state = {**board.state, "labels": ["I", "saw", "her", "duck"]}'),
-  ]}));
+    code('board.state = {**board.state, "labels": ["I", "saw", "her", "duck"]}'));
   jupyter = spawn(models(), ['-m', 'jupyterlab', '--no-browser', '--allow-root', '--ServerApp.port=0', '--ServerApp.ip=127.0.0.1', '--ServerApp.token=', '--ServerApp.password=',
     '--ServerApp.disable_check_xsrf=True', '--LabApp.news_url=', '--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate', `--ServerApp.root_dir=${folder}`],
-  {cwd: folder, env: {...process.env, HOME: folder, JUPYTER_CONFIG_DIR: join(folder, 'config'), JUPYTER_DATA_DIR: join(folder, 'data'), JUPYTER_RUNTIME_DIR: join(folder, 'runtime')}});
+  {cwd: folder, env});
   jupyter.stderr.on('data', (data) => { log += data; });
   address = (await until('Jupyter', () => /http:\/\/127\.0\.0\.1:\d+/.exec(log)))[0];
   browser = await launch();
@@ -46,13 +55,22 @@ const told = () => {
   }
 };
 
-test('a board in JupyterLab tells the kernel what it computes, and takes what the kernel sets', async () => {
-  const page = await browser.newPage({viewport: {width: 1500, height: 1000}});
-  await page.goto(`${address}/doc/tree/board.ipynb`);
+/** Opens a notebook and runs its first cell. */
+async function opened(page, name) {
+  await page.goto(`${address}/doc/tree/${name}`);
   await page.locator('.jp-Notebook .jp-CodeCell').first().waitFor({timeout: 120_000});
   await until('the kernel', () => page.locator('.jp-Notebook-ExecutionIndicator[data-status=idle]').count(), 120_000);
-  await page.locator('.jp-CodeCell .cm-content').first().click();
-  await page.keyboard.press('Shift+Enter');
+  await until('the cell to run', async () => {  // what is asked of a kernel that is still connecting is lost
+    if (/[*\d]/.test(await page.locator('.jp-CodeCell .jp-InputPrompt').first().textContent())) return true;
+    await page.locator('.jp-CodeCell .cm-content').first().click();
+    await page.keyboard.press('Shift+Enter');
+    return false;
+  }, 120_000);
+}
+
+test('a board in JupyterLab tells the kernel what it computes, and takes what the kernel sets', async () => {
+  const page = await browser.newPage({viewport: {width: 1500, height: 1000}});
+  await opened(page, 'board.ipynb');
   const first = await until('the weights in the kernel', told, 120_000);
   assert.equal(first.causal, false);
   assert.deepEqual([first.weights.length, first.weights[0].length, first.weights[0][0].length], [2, 4, 4]);
@@ -66,4 +84,47 @@ test('a board in JupyterLab tells the kernel what it computes, and takes what th
   await page.keyboard.press('Shift+Enter');  // the next cell gets the focus
   await until('the labels in the kernel', () => told()?.labels.join() === 'I,saw,her,duck');
   assert.deepEqual(await page.evaluate(() => document.querySelector('attention-playground').get('labels')), ['I', 'saw', 'her', 'duck']);
+});
+
+const PICTURE = '.jp-RenderedSVG img, .jp-RenderedSVG svg';
+
+test('12 layers × 12 heads × 256 tokens in a cell: what is looked at is asked for, and no message has more than 2 MB', async () => {
+  const page = await browser.newPage({viewport: {width: 1500, height: 1000}}), sizes = [];
+  page.on('websocket', (socket) => ['framereceived', 'framesent'].forEach((event) => socket.on(event, ({payload}) => sizes.push(payload.length))));
+  await opened(page, 'large.ipynb');
+  const text = () => page.locator('.attention-heads .links').textContent({timeout: 120_000});
+  await until('the first head', async () => /Layer 0, head 0/.test(await text()), 120_000);
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 3e6, `${sizes.reduce((sum, size) => sum + size, 0)} bytes of a recording of 28 MB`);
+  assert.equal(await page.locator(PICTURE).first().isVisible(), false, 'the widget stands for it');
+  const {x, y, width, height} = await page.locator('.attention-heads canvas.all').boundingBox();
+  await page.mouse.click(x + width * 5.5 / 12, y + height * 3.5 / 12);
+  await until('the head that was clicked', async () => /Layer 3, head 5/.test(await text()));
+  const rows = await page.locator('.attention-heads .row').allTextContents();
+  assert.equal(rows.length, 5);
+  for (const row of rows) assert.match(row, /^t(\d+) \1 → t(\d+) \2[01]\.\d\d$/, 'the strongest links, by words and numbers');
+  await page.screenshot({path: join(SCREENSHOTS, 'notebook-heads.png')});
+  await page.getByText('Open on the board').click();
+  await until('the layer on the board', () => page.evaluate(() => {
+    const board = document.querySelector('attention-playground');
+    try {
+      return board.get('heads') === 12 && board.get('focus_head') === 5;
+    } catch {
+      return false;  // not ready
+    }
+  }), 120_000);
+  await page.screenshot({path: join(SCREENSHOTS, 'notebook-layer.png')});
+  assert.ok(Math.max(...sizes) < 2e6, `the largest message has ${Math.max(...sizes)} bytes`);
+  console.log(`largest message: ${Math.max(...sizes)} bytes`);
+  await page.close();
+});
+
+test('the picture stays in what nbconvert makes of it, without a kernel, a script or a network', async () => {
+  run(models(), {cwd: folder, env}, '-m', 'nbconvert', '--to', 'html', '--execute', '--log-level', 'ERROR', 'large.ipynb');
+  const context = await browser.newContext({javaScriptEnabled: false, offline: true}), page = await context.newPage();
+  await page.setViewportSize({width: 1200, height: 700});
+  await page.goto(`file://${join(folder, 'large.html')}`, {waitUntil: 'domcontentloaded'});
+  const picture = page.locator(PICTURE).first(), {width} = await picture.boundingBox();
+  assert.ok(await picture.isVisible() && width > 700, `${width} pixels`);
+  await page.screenshot({path: join(SCREENSHOTS, 'notebook-exported.png')});
+  await context.close();
 });

@@ -37,10 +37,22 @@ def make(folder):
     Playground(q=[[1, 0.1], [0, 1]], k=[[1, 0], [1 / 3, 1]], v=[[1], [2]], mask=[[0, -np.inf], [0, 1]]).save(f"{folder}/mask.json")
     for layer in layers:
         found["layers"].append({"name": layer.name, "weights": layer.computed().ravel().tolist()})
+    found["texts"] = [repr(layers), repr(Recording(layers[:1]))]
+    found["picture"] = layers.picture()
+    os.environ.pop("ATTN", None)
+    boards = [layer.playground() for layer in (layers[0], layers[2])]
+    boards[1].set(temperature=2)
+    found["computed"] = []
+    for board in boards:
+        ours = {name: board.tensor(name) for name in ("weights", "output")}
+        os.environ["ATTN"], board._computed = ATTN, {}
+        found["computed"].append(max(float(np.abs(ours[name] - board.tensor(name)).max()) for name in ours))
+        del os.environ["ATTN"]
+    layers.to_html(f"{folder}/heads.html", layers=[0])
     found["refused"] = []
     for wrong in (lambda: Playground(), lambda: Playground(q=[["a"]], k=[[1]], v=[[1]]), lambda: Playground(q=[[1, np.nan]], k=[[1, 2]], v=[[1]]),
                   lambda: layers.save(f"{folder}/layers.pt"), lambda: layers.save(f"{folder}/layers.npz", layers=[]),
-                  lambda: layers.save(f"{folder}/none/layers.npz"), lambda: Playground(q=[[1]], k=[[1]], v=[[1]]).tensor("weights")):
+                  lambda: layers.save(f"{folder}/none/layers.npz"), lambda: Playground(q=[[1]], k=[[1]], v=[[1]], normalizer="sparsemax").tensor("weights")):
         try:
             wrong()
             found["refused"].append(None)
@@ -60,4 +72,5 @@ def serve():
     sys.stdin.read()
 
 
+ATTN = os.environ.get("ATTN") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/native/attn")
 make(sys.argv[2]) if sys.argv[1] == "make" else serve()

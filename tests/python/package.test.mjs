@@ -74,9 +74,47 @@ test('a board saved without a browser is what attn reads, mask and labels too', 
   near(first.slice(2), [1 / (1 + Math.exp(score)), 1 / (1 + Math.exp(-score))], 'the second row');
 });
 
+test('a tensor is computed without a browser, by NumPy as by attn', () => {
+  assert.equal(made.computed.length, 2);
+  for (const off of made.computed) assert.ok(off <= 2e-6, `${off}`);
+});
+
+test('a recording is one line as text, and a picture without scripts', async () => {
+  assert.deepEqual(made.texts, ['<Recording: 3 layers × 2 to 4 heads, 3 to 5 tokens, 1 to 2 prompts, 1 cross>', '<Recording: 1 layer × 4 heads, 5 tokens, 1 prompt>']);
+  assert.match(made.picture, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" id="attention-\d+-[0-9a-f]{8}" viewBox="0 0 806 180"/);
+  assert.doesNotMatch(made.picture, /<script|https?:(?!\/\/www\.w3\.org\/2000\/svg)/);
+  const page = await browser.newPage();
+  await page.setContent(`<img src="data:image/svg+xml;base64,${Buffer.from(made.picture).toString('base64')}">`);
+  assert.equal(await page.evaluate(() => document.images[0].decode().then(() => document.images[0].naturalWidth)), 806, 'it is well formed');
+  const thumbnails = await page.evaluate(async (svg) => {  // the first picture in it, as pixels
+    const image = new Image();
+    image.src = new DOMParser().parseFromString(svg, 'image/svg+xml').querySelector('image').getAttribute('href');
+    await image.decode();
+    const canvas = Object.assign(document.createElement('canvas'), {width: image.naturalWidth, height: image.naturalHeight}), context = canvas.getContext('2d');
+    context.drawImage(image, 0, 0);
+    return {size: [canvas.width, canvas.height], first: Array.from(context.getImageData(0, 0, 1, 1).data), later: Array.from(context.getImageData(13, 0, 1, 1).data)};
+  }, made.picture);
+  assert.deepEqual(thumbnails, {size: [64, 48], first: [58, 28, 104, 255], later: [255, 255, 255, 255]}, 'a causal head: weight 1 on the first token, 0 on later ones');
+  await page.close();
+});
+
+test('to_html() is one file that works from a disk, and asks for nothing', async () => {
+  const page = await browser.newPage(), requests = [];
+  page.on('request', (asked) => requests.push(asked.url()));
+  await page.goto(`file://${path('heads.html')}`);
+  await page.evaluate(() => document.querySelector('attention-playground').ready.then(() => true));
+  const call = (method, ...args) => page.evaluate(([name, given]) => document.querySelector('attention-playground')[name](...given), [method, args]);
+  await until('the layer', async () => (await call('get', 'heads')) === 4);
+  near(await page.evaluate(() => Array.from(document.querySelector('attention-playground').getTensor('weights').data)), made.layers[0].weights, 'the layer on the board');
+  assert.deepEqual(await call('get', 'labels'), ['[CLS]', '▁I', '␣saw', '\\n', '日本']);
+  assert.deepEqual(requests.filter((address) => !/^(file|data|blob):/.test(address)), []);
+  assert.equal(requests.filter((address) => address.startsWith('file:')).length, 1);
+  await page.close();
+});
+
 test('what is wrong is a sentence with its name, and leaves no file behind', () => {
   const wanted = [/^TypeError: q: it is missing/, /^TypeError: q: must hold numbers/, /^ValueError: q\[0, 1\]: is nan/, /^ValueError: path: '.*layers\.pt' does not end in/,
-    /^ValueError: layers: none was chosen/, /^FileNotFoundError/, /^LookupError: weights: the board is not shown yet/];
+    /^ValueError: layers: none was chosen/, /^FileNotFoundError/, /^LookupError: weights: a layer of this kind is computed by attn, which is not on the PATH; or by the board, which is not shown yet/];
   wanted.forEach((pattern, i) => assert.match(made.refused[i] ?? 'nothing', pattern));
   assert.deepEqual(made.left.filter((name) => name.startsWith('.')), []);
   if (!made.needs.anywidget) assert.match(made.plain, /pip install anywidget/);

@@ -41,13 +41,18 @@ for piece in pieces:
         piece = piece.replace("recording.show()", "recording.show(browser=False)")  # no browser here; else as it is written
         exec(piece, given)
         ran.append(["record", max(off(weights("layers.npz", f"encoder.layer.{i}.attention.self"), seen[i]) for i in range(6))])
-        assert given["recording"][0].tokens == [saw.tokens()]
+        kept = given["recording"]
+        assert kept[0].tokens == [saw.tokens()]
     elif "Playground(" in piece:
         given.update(zip("qkv", np.random.default_rng(1).normal(size=(3, 2, 4, 3))))
         exec(piece, given)
         given["board"].save("board.npz")
         ran.append(["Playground", off(weights("board.npz")[..., 0, 1:], np.zeros((2, 3)))])
         board = given["board"]
+    elif "to_html" in piece:
+        given.update(recording=kept)
+        exec(piece, given)
+        assert given["svg"].startswith("<svg") and len(open("heads.html", encoding="utf-8").read()) > 1e6
     elif "board.observe" in piece:
         continue  # what a shown board does is in notebook.test.mjs
     elif "layer.attention.self" in piece:

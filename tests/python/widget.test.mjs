@@ -14,9 +14,10 @@ before(async () => {
   home = fresh();
   const place = run(home.python, '-c', 'import attention_playground as a, os; print(os.path.dirname(a.__file__), end="")');
   text = run(home.python, '-c', `import numpy as np
+import json
 from attention_playground import Playground
 r = np.random.default_rng(5)
-print(Playground(q=r.normal(size=(2, 4, 3)), k=r.normal(size=(2, 4, 3)), v=r.normal(size=(2, 4, 3)), tokens="I saw a saw".split())._text, end="")`);
+print(json.dumps(Playground(q=r.normal(size=(2, 4, 3)), k=r.normal(size=(2, 4, 3)), v=r.normal(size=(2, 4, 3)), tokens="I saw a saw".split()).state), end="")`);
   const files = {
     '/': [readFileSync(script('notebook.html')), 'text/html'],
     '/widget.js': [readFileSync(join(place, 'widget.js')), 'text/javascript'],
@@ -48,21 +49,19 @@ async function notebook() {
     assert.deepEqual(complaints, []);
   }};
 }
-/** What the model was told to send to the kernel. */
+/** A trait as the kernel has it, and the state that it was told. */
 const saved = (page, name, at = 0) => page.evaluate(([trait, i]) => globalThis.cells[i].model.saved?.[trait], [name, at]);
 const display = (page, values) => page.evaluate((traits) => (globalThis.cells ??= []).push(globalThis.show(traits)), values);
-const weights = (page, at = 0) => page.evaluate((i) => {
-  const found = globalThis.cells[i].model.saved?.tensors?.weights;
-  return found && {shape: found.shape, data: Array.from(new Float32Array(found.data.buffer, found.data.byteOffset, found.data.byteLength / 4))};
-}, at);
+const weights = (page, at = 0) => page.evaluate((i) => globalThis.cells[i].model.tensors?.weights, at);
+const kernel = (page, at = 0) => page.evaluate((i) => globalThis.cells[i].model.kernel, at);
 
-test('the board has the tensors of the kernel, and the kernel gets state, weights and output', async () => {
+test('the board has the tensors of the kernel, and the kernel gets the state, and the tensors that it asked for', async () => {
   const {page, close} = await notebook();
-  await display(page, {state: text, hide: 'guide', height: 620});
+  await display(page, {state: text, hide: 'guide', height: 620, wanted: ['weights']});
   const first = await until('the weights', () => weights(page));
   assert.deepEqual(first.shape, [2, 4, 4]);
   for (let row = 0; row < 8; ++row) assert.ok(Math.abs(first.data.slice(4 * row, 4 * row + 4).reduce((a, b) => a + b) - 1) < 1e-5);
-  assert.deepEqual(JSON.parse(await saved(page, 'state')).labels, ['I', 'saw', 'a', 'saw']);
+  assert.deepEqual((await kernel(page)).labels, ['I', 'saw', 'a', 'saw']);
   const wanted = JSON.parse(text).q.data.map(Math.fround);
   assert.deepEqual(await page.evaluate(() => Array.from(document.querySelector('attention-playground').getTensor('q').data)), wanted);
   assert.equal(await page.evaluate(() => document.querySelector('attention-playground').getBoundingClientRect().height), 620);
@@ -72,7 +71,8 @@ test('the board has the tensors of the kernel, and the kernel gets state, weight
 test('what the reader changes comes to the kernel, and what the kernel changes to the board', async () => {
   const {page, close} = await notebook();
   await display(page, {state: text});
-  await until('the weights', () => weights(page));
+  await until('the state', async () => (await kernel(page)).version);
+  assert.equal(await weights(page), undefined, 'nothing that was not asked for');
   // From the board: dragging a cell.
   const {x, y, width, height} = await page.evaluate(() => document.querySelector('attention-playground').locate('q', 0, 3, 0).toJSON());
   const before = await page.evaluate(() => document.querySelector('attention-playground').getTensor('q').data[9]);
@@ -80,16 +80,14 @@ test('what the reader changes comes to the kernel, and what the kernel changes t
   await page.mouse.down();
   await page.mouse.move(x + width / 2, y + height / 2 - 60, {steps: 5});
   await page.mouse.up();
-  await until('the edit in the kernel', () => page.evaluate((old) => {
-    const {q} = globalThis.cells[0].model.saved.tensors;
-    return new Float32Array(q.data.buffer, q.data.byteOffset, 24)[9] !== old;
-  }, before));
+  await until('the edit in the kernel', async () => (await kernel(page)).q.data[9] !== before);
+  assert.deepEqual(await page.evaluate(() => globalThis.cells[0].model.changes.at(-1)), ['q'], 'only what has changed');
   // From the kernel: options, then a whole state.
   await page.evaluate(() => globalThis.cells[0].model.set('options', {causal: true, temperature: 2}));
-  await until('the options in the state', async () => /"causal": ?true/.test(await saved(page, 'state')));
+  await until('the options in the state', async () => (await kernel(page)).causal === true && (await kernel(page)).temperature === 2);
   assert.equal(await page.evaluate(() => document.querySelector('attention-playground').get('temperature')), 2);
   assert.deepEqual(await saved(page, 'options'), {});
-  await page.evaluate((state) => globalThis.cells[0].model.set('state', state), text);
+  await page.evaluate((state) => globalThis.cells[0].model.give_state(JSON.parse(state)), text);
   await until('the state on the board', () => page.evaluate(() => document.querySelector('attention-playground').get('causal') === false));
   assert.equal(await page.evaluate(() => document.querySelector('attention-playground').undo()), true, 'it can be undone');
   // View options.
@@ -102,11 +100,11 @@ test('what the reader changes comes to the kernel, and what the kernel changes t
 
 test('what the board refuses is a sentence in the kernel, and the board stays', async () => {
   const {page, close} = await notebook();
-  await display(page, {state: text});
+  await display(page, {state: text, wanted: ['weights']});
   const first = await until('the weights', () => weights(page));
   await page.evaluate(() => globalThis.cells[0].model.set('options', {temperature: -1}));
   assert.match(await until('the refusal', () => saved(page, 'error')), /temperature/);
-  await page.evaluate(() => globalThis.cells[0].model.set('state', '{"q": {"shape": [2, 2], "data": [1]}}'));
+  await page.evaluate(() => globalThis.cells[0].model.give_state({q: {shape: [1, 1], data: [1]}}));
   await until('the next one', async () => !/temperature/.test(await saved(page, 'error')));
   assert.deepEqual(await page.evaluate(() => Array.from(document.querySelector('attention-playground').getTensor('weights').data)), first.data);
   await close();
@@ -114,13 +112,21 @@ test('what the board refuses is a sentence in the kernel, and the board stays', 
 
 test('several boards load the page once, and one that is closed leaves nothing', async () => {
   const {page, close} = await notebook();
-  await page.evaluate((state) => { globalThis.cells = [0, 1].map(() => globalThis.show({state, height: 400})); }, text);
+  await page.evaluate((state) => { globalThis.cells = [0, 1].map(() => globalThis.show({state, height: 400, wanted: ['weights']})); }, text);
   await until('both', async () => (await weights(page, 0)) && (await weights(page, 1)));
-  assert.equal(await page.evaluate(() => globalThis.cells.reduce((sum, {model}) => sum + model.sent.length, 0)), 1);
+  assert.equal(await page.evaluate(() => globalThis.cells.reduce((sum, {model}) => sum + model.sent.filter(({wants}) => wants === 'page').length, 0)), 1);
   await page.evaluate(() => globalThis.cells[0].end());
   assert.equal(await page.evaluate(() => document.querySelectorAll('attention-playground').length), 1);
   assert.equal(await page.evaluate(() => globalThis.cells[0].model.listeners()), 0);
   await page.evaluate(() => globalThis.cells[1].model.set('options', {causal: true}));
-  await until('the other one lives', async () => /"causal": ?true/.test(await saved(page, 'state', 1)));
+  await until('the other one lives', async () => (await kernel(page, 1)).causal === true);
+  await close();
+});
+
+test('what keeps the board from loading is a sentence in the cell and in the kernel', async () => {
+  const {page, close} = await notebook();
+  await display(page, {state: text, failing: 'the page is missing'});
+  assert.match(await until('the reason', () => saved(page, 'error')), /the page is missing/);
+  assert.match(await page.evaluate(() => globalThis.cells[0].el.textContent), /could not be loaded from the kernel \(the page is missing\)/);
   await close();
 });

@@ -40,13 +40,16 @@ def write(path, tensors):
     kind = os.path.splitext(path)[1].lower()
     if kind not in (".npz", ".safetensors"):
         raise ValueError("path: %r does not end in .npz or .safetensors." % path)
+    whole(path, (lambda file: np.savez(file, **tensors)) if kind == ".npz" else lambda file: file.write(safetensors(tensors)))
+
+
+def whole(path, write_to):
+    """A file that is written whole or not at all: write_to(file) fills it."""
+    path = os.fspath(path)
     handle, scratch = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)), prefix=".attention-")
     try:
         with os.fdopen(handle, "wb") as file:
-            if kind == ".npz":
-                np.savez(file, **tensors)
-            else:
-                file.write(safetensors(tensors))
+            write_to(file)
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(scratch, 0o666 & ~umask)

@@ -1,37 +1,15 @@
 """The board, in a notebook or in the browser."""
-import json
 import os
+import warnings
 
 import numpy as np
 
 from . import server
+from .compute import computed
 from .files import readable, write
+from .state import array_of, lists, read, text_of
 
-WATCHED = ("q", "k", "v", "weights", "output")  # what comes back as arrays
-
-
-def array_of(name, value):
-    """A tensor of NumPy, PyTorch or lists as an array that the board can have."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = (value if value.dtype.is_floating_point is False else value.float()).numpy()
-    array = np.asarray(value)
-    if array.dtype.kind not in "biuf":
-        raise TypeError("%s: must hold numbers, not %s." % (name, array.dtype))
-    array = array if array.dtype == bool else array.astype(np.float32)
-    finite = np.isfinite(array) if name != "mask" else ~np.isnan(array)
-    if not finite.all():
-        raise ValueError("%s%s: is %s; give finite numbers." % (name, list(map(int, np.argwhere(~finite)[0])), array[~finite][0]))
-    return array
-
-
-def json_of(array):
-    """{"shape", "data"}; nine digits give a float32 back bit for bit."""
-    flat = array.ravel()
-    if array.dtype == bool:
-        return '{"dtype": "bool", "shape": %s, "data": %s}' % (list(array.shape), json.dumps(flat.tolist()))
-    words = ["%.9g" % x if np.isfinite(x) else '"%sinf"' % ("-" if x < 0 else "") for x in flat.tolist()]
-    return '{"shape": %s, "data": [%s]}' % (list(array.shape), ", ".join(words))
+OPTIONS = ("causal", "scale", "softcap", "temperature", "score", "normalizer", "window_left", "window_right", "position")  # those of a state that files have too
 
 
 class Playground:
@@ -48,60 +26,84 @@ class Playground:
 
     def __init__(self, q=None, k=None, v=None, tokens=None, *, state=None, hide="guide", lock="", parts="", theme="auto", height=600, **more):
         self._interface = dict(hide=hide, lock=lock, parts=parts, theme=theme, height=height)
-        self._widget, self._given, self._options = None, {}, {}
+        self._widget, self._options, self._handlers, self._computed = None, {}, [], {}
         if state is not None:
-            self._text = state if isinstance(state, str) else json.dumps(state)
-            self._options = more
+            self._state, self._options = read(state), more
             return
         named = dict(q=q, k=k, v=v, **more)
         if all(named.get(name) is None for name in ("q", "x")):
             raise TypeError("q: it is missing; give q, k and v, or x, w_q, w_k and w_v, or a state.")
         labels = dict(labels=tokens, key_labels=named.pop("key_labels", None))
+        self._state, options = {}, {}
         for name, value in named.items():
             if value is None:
                 continue
             if isinstance(value, (str, bool, int, float)) or np.ndim(value) == 0 and not hasattr(value, "detach"):
-                self._options[name] = value.item() if hasattr(value, "item") else value
+                options[name] = value.item() if hasattr(value, "item") else value
             else:
-                self._given[name] = array_of(name, value)
-        self._labels = {name: readable(words) for name, words in labels.items() if words is not None}
-        parts = ['"%s": %s' % (name, json_of(array)) for name, array in self._given.items()]
-        parts += ['"%s": %s' % (name, json.dumps(words, ensure_ascii=False)) for name, words in self._labels.items()]
-        if self._options:
-            parts.append('"options": ' + json.dumps(self._options))
-        self._text, self._options = "{%s}" % ", ".join(parts), {}
+                self._state[name] = array_of(name, value)
+        self._state.update({name: readable(words) for name, words in labels.items() if words is not None})
+        if options:
+            self._state["options"] = options
 
     # ---------------------------------------------------------------- what stands on the board
 
     @property
     def state(self):
         """All that can be changed, as a dictionary: what the reader has made of it, once the board is shown. Setting it changes the board."""
-        return json.loads(self._widget.state if self._widget else self._text)
+        return lists(self._state)
 
     @state.setter
     def state(self, value):
-        self._text = value if isinstance(value, str) else json.dumps(value)
+        self._state, self._computed = read(value), {}
         if self._widget:
-            self._widget.state = self._text
+            self._widget.give_state()
 
     def set(self, **options):
-        """Changes options of the board: set(causal=True, temperature=2)."""
-        self._options.update(options)
+        """Changes options of the board: set(causal=True, temperature=2). A board that is shown refuses wrong ones by .error and a warning."""
         if self._widget:
-            self._widget.options = dict(self._options)
-            self._options = {}
+            self._widget.options = dict(options)
+        else:
+            self._options.update(options)
 
     def tensor(self, name):
-        """q, k, v, weights or output as it stands on the board: [heads, rows, columns] of float32. The board computes it, so it must be shown."""
-        found = self._widget.tensors.get(name) if self._widget else None
-        if found is None:
-            raise LookupError("%s: %s" % (name, "the board is not shown yet; display it in a cell of its own first." if name in WATCHED
-                                          else "is none of " + ", ".join(WATCHED) + "."))
-        return np.frombuffer(found["data"], np.float32).reshape(found["shape"]).copy()
+        """q, k, v, weights [heads, rows, columns] or output [rows, heads · d] of float32, as the board has it now.
+
+        It is computed here, without a browser: by `attn` where that is on the PATH or named by the variable ATTN, which also knows scores, masked and
+        all other tensors, else by NumPy for plain layers. LookupError where neither can; a board that is shown then sends it, for the next time."""
+        state = self._with_options()
+        if self._interface_is_known(name, state):
+            return state[name].copy()
+        if name not in self._computed:
+            found = computed(state, [name])
+            if found is None and self._widget and name not in self._widget.wanted:
+                self._widget.wanted = [*self._widget.wanted, name]
+            if found is None:
+                raise LookupError("%s: a layer of this kind is computed by attn, which is not on the PATH; %s." % (
+                    name, "the board sends it from now on, ask again in the next cell" if self._widget else "or by the board, which is not shown yet"))
+            self._computed.update(found)
+        return self._computed[name].copy()
+
+    @staticmethod
+    def _interface_is_known(name, state):
+        return name in ("q", "k", "v") and state.get("mode", "qkv") == "qkv" and isinstance(state.get(name), np.ndarray) and state[name].ndim == 3
+
+    def _with_options(self):
+        """The state with the options that a board that is not shown has not taken yet."""
+        return {**self._state, "options": {**self._state.get("options", {}), **self._options}} if self._options else self._state
 
     def observe(self, handler):
         """handler(self) is called after every change of the board."""
-        self.widget.observe(lambda change: handler(self), "tensors")
+        self._handlers.append(handler)
+
+    def _changed(self, state, tensors):
+        """What the board tells: its state, or tensors that were asked for."""
+        self._computed = {} if tensors is None else dict(tensors)
+        if tensors is None:
+            self._state = state
+        if tensors is None and not (self._widget and self._widget.wanted) or tensors is not None:
+            for handler in self._handlers:
+                handler(self)
 
     @property
     def error(self):
@@ -112,22 +114,35 @@ class Playground:
 
     @property
     def widget(self):
-        """The widget of the notebook: an anywidget.AnyWidget with the traits state, options, tensors, error."""
+        """The widget of the notebook: an anywidget.AnyWidget with the traits options and error."""
         if self._widget is None:
             from .widget import Board
-            self._widget = Board(state=self._text, options=dict(self._options), **self._interface)
+            self._widget = Board(self, options=dict(self._options), **self._interface)
+            self._widget.observe(lambda change: change["new"] and warnings.warn("the board: " + change["new"], stacklevel=2), "error")
             self._options = {}
         return self._widget
 
-    def _repr_mimebundle_(self, **kwargs):
+    def picture(self):
+        """The weights of all heads as the text of an SVG; "" where they are not to be computed here."""
+        from .picture import picture_of
         try:
-            return self.widget._repr_mimebundle_(**kwargs)
-        except ImportError:
-            return {"text/plain": repr(self) + "\nTo see it here: pip install anywidget. In the browser: .show()"}
+            weights = self.tensor("weights")
+        except (LookupError, ValueError):
+            return ""
+        labels = self._state.get("labels")
+        return picture_of([weights], labels, self._state.get("key_labels", labels), repr(self))
+
+    def _repr_mimebundle_(self, **kwargs):
+        from .display import bundle
+        return bundle(self, lambda: self.widget)
+
+    def _ipython_display_(self):
+        from .display import display
+        display(self, lambda: self.widget)
 
     def __repr__(self):
-        shapes = ", ".join("%s %s" % (name, list(array.shape)) for name, array in self._given.items())
-        return "Playground(%s)" % (shapes or "state")
+        shapes = ", ".join("%s %s" % (name, list(value.shape)) for name, value in self._state.items() if isinstance(value, np.ndarray))
+        return "Playground(%s)" % (shapes if shapes and "version" not in self._state else "state")
 
     def show(self, block=None, browser=True):
         """Opens the page in the browser, from a server of this process, with the board as it stands; gives back its address.
@@ -135,22 +150,24 @@ class Playground:
         A script waits here until it is interrupted, so that the page can load; a notebook or a prompt goes on. `block` says otherwise. Nothing leaves
         this computer.
         """
-        state = self._widget.state if self._widget else self._text
-        return server.open_file(state.encode(), "board.json", block, browser)
+        return server.open_file(text_of(self._with_options()).encode(), "board.json", block, browser)
+
+    def to_html(self, path):
+        """Writes one file with the whole page and this board, that works from a disk and without a network."""
+        from .html import write_page
+        write_page(path, text_of(self._with_options()).encode(), "board.json", "Attention Playground")
 
     def save(self, path):
         """Writes .json (all of the board), or its tensors as .npz or .safetensors."""
+        state = self._with_options()
         if os.fspath(path).lower().endswith(".json"):
             with open(path, "w", encoding="utf-8") as file:
-                file.write(self._widget.state if self._widget else self._text)
+                file.write(text_of(state))
             return
-        tensors = dict(self._given)
-        for name in ("q", "k", "v"):
-            if self._widget and name in self._widget.tensors and (not tensors or name in tensors):
-                tensors[name] = self.tensor(name)
+        unused = ("x", "w_q", "w_k", "w_v", "w_o") if state.get("mode") == "qkv" else ()
+        tensors = {name: value for name, value in state.items() if isinstance(value, np.ndarray) and name not in unused}
         if not tensors:
             raise ValueError("path: the tensors of a state are known once the board is shown; save it as .json, or show it first.")
-        found = json.loads(self._widget.state if self._widget else self._text)
-        tensors.update({name: np.array(words) for name, words in self._labels.items()} if self._given else {})
-        tensors["options"] = np.array(json.dumps(found.get("options", {})))
-        write(path, tensors)
+        tensors.update({name: np.array(state[name]) for name in ("labels", "key_labels") if state.get(name)})
+        options = {**{name: state[name] for name in OPTIONS if name in state}, **state.get("options", {})}
+        write(path, {**tensors, "options": np.array(text_of(options))})

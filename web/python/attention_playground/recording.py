@@ -64,6 +64,15 @@ class Layer:
         scores /= np.maximum(scores.sum(-1, keepdims=True), np.finfo(dtype).tiny)
         return scores
 
+    def of_head(self, head, entry=0):
+        """The weights [queries, keys] of one head; computed where none were kept."""
+        if self.weights is not None:
+            return self.weights[entry, head]
+        one = dataclasses.replace(self, q=self.q[entry:entry + 1, head:head + 1], weights=None,
+                                  **{name: getattr(self, name)[entry:entry + 1, head // (self.heads // self.kv_heads)][:, None] for name in "kv"},
+                                  mask=None if self.mask is None else self.mask[min(entry, len(self.mask) - 1)][None, [min(head, self.mask.shape[1] - 1)]])
+        return one.computed(dtype=np.float32)[0, 0]
+
     def tensors(self, entry=None):
         """{name: array} as files have them: all entries of the batch, or one, or the only one."""
         entry = 0 if entry is None and len(self.q) == 1 else entry
@@ -102,9 +111,17 @@ class Recording(list):
                 return layer
         raise KeyError("%s: there is no layer of this name; there are %s." % (which, ", ".join(layer.name for layer in self)))
 
+    title = ""   # the model's class
+
     def __repr__(self):
-        shapes = sorted({layer.q.shape[:3] for layer in self})
-        return "Recording: %d layers, [batch, heads, queries] %s" % (len(self), ", ".join("%d×%d×%d" % shape for shape in shapes))
+        """One line, whatever it holds."""
+        def several(numbers, word):
+            least, most = min(numbers, default=0), max(numbers, default=0)
+            return "%s %s%s" % (least if least == most else "%d to %d" % (least, most), word, "" if most == 1 else "s")
+
+        cross = sum(bool(layer.key_tokens) for layer in self)
+        parts = [several([layer.q.shape[2] for layer in self], "token"), several([len(layer.q) for layer in self], "prompt")] + (["%d cross" % cross] if cross else [])
+        return "<Recording%s: %s × %s, %s>" % (" " + self.title if self.title else "", several([len(self)], "layer"), several([layer.heads for layer in self], "head"), ", ".join(parts))
 
     def tensors(self, layers=None, entry=None):
         """{name: array} of all layers, or of those whose numbers are given; see save()."""
@@ -128,9 +145,33 @@ class Recording(list):
     def playground(self, layer=0, entry=0):
         return self[layer].playground(entry)
 
-    def show(self, layers=None, entry=None, block=None, browser=True):
-        """Opens the page in the browser, where a layer can be chosen, as Playground.show() does."""
-        return open_file(safetensors(self.tensors(layers, entry)), "recording.safetensors", block, browser)
+    def show(self, layers=None, entry=None, block=None, browser=None):
+        """In a notebook, all heads in the cell: a click shows a head, its weights are asked for then. Elsewhere, or with browser=True, opens the page,
+        where a layer can be chosen, as Playground.show() does."""
+        from .display import display, is_notebook
+        if browser is None and is_notebook():
+            chosen = Recording(self if layers is None else [self[i] for i in ([layers] if isinstance(layers, int) else layers)])
+            chosen.title = self.title
+            return display(chosen, chosen.widget)
+        return open_file(safetensors(self.tensors(layers, entry)), "recording.safetensors", block, browser is not False)
+
+    def widget(self):
+        """The widget of the notebook, with the traits layers, chosen and error."""
+        from .widget import Heads
+        return Heads(self, title=self.title, layers=[[layer.name, layer.heads] for layer in self])
+
+    def picture(self):
+        """All heads, one of them large, and the best of each kind, as the text of an SVG: of the first prompt."""
+        from .picture import picture_of
+        first = self[0]
+        tokens = first.tokens[0] if first.tokens else None
+        keys = first.key_tokens[0] if first.key_tokens else tokens
+        return picture_of([[layer.of_head(head) for head in range(layer.heads)] for layer in self], tokens, keys, repr(self))
+
+    def to_html(self, path, layers=None, entry=None):
+        """Writes one file with the whole page and this recording, that works from a disk and without a network."""
+        from .html import write_page
+        write_page(path, safetensors(self.tensors(layers, entry)), "recording.safetensors", "Attention Playground: " + repr(self).strip("<>"))
 
 
 def lower(rows, keys):
@@ -449,6 +490,7 @@ def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=No
 def recorded(watch, words, heads, queries, weights):
     """The layers of what was found; those that do not agree with the model are added to watch.lost."""
     recording, found = Recording(), joined(watch.found)
+    recording.title = type(watch.model).__name__
     names, used = [one.where[-1][0] for one in found], {}
     for one, name in zip(found, names):
         used[name] = used.get(name, 0) + 1
