@@ -21,6 +21,7 @@ before(() => {
     ends.set(end, {
       models: new Map(lines(run(python, script('models.py'), attn, folder)).map(({model, ...rest}) => [model, rest])),
       table: lines(run(python, {cwd: folder}, script('table.py'))),
+      edits: lines(run(python, {cwd: folder}, script('edits.py'))),
     });
   }
   found = ends.get('PyTorch 1').models;
@@ -113,6 +114,48 @@ test('bad input is a sentence, and the model is left as it was', () => {
   assert.match(said('Longformer'), /its softmax is not of a product of two whole matrices, as sliding and sparse kernels/);
 });
 
+test('heads that are changed in the model give what hooks written by hand give, and the change is seen', () => {
+  for (const [end, {edits}] of ends) {
+    const rows = edits.filter(({name}) => name === 'hooks');
+    assert.deepEqual(new Set(rows.map(({model}) => model)), new Set(['GPT-2', 'Llama', 'T5', 'ViT']), end);
+    if (end === 'PyTorch 2') for (const by of ['eager', 'sdpa', 'flex_attention']) assert.ok(rows.some((row) => row.by === by), by);
+    for (const {model, by, worst, moved, before} of rows) {
+      assert.ok(before <= 1e-5, `${end}: ${model} by ${by}, before: ${before}`);
+      for (const what of ['off', 'scale', 'mean', 'uniform', 'replace']) {
+        assert.ok(worst[what] <= 1e-5, `${end}: ${model} by ${by}, ${what}: ${worst[what]}`);
+        assert.ok(moved[what] > 1e-3, `${end}: ${model} by ${by}, ${what} changes too little to be tested: ${moved[what]}`);
+      }
+    }
+  }
+});
+
+test('an edit says KL, loss and the next tokens, and the map of all heads is that of single edits', () => {
+  for (const [end, {edits}] of ends) {
+    const one = edits.find(({name}) => name === 'numbers'), map = edits.find(({name}) => name === 'effect');
+    for (const name of ['inside', 'outside', 'kl', 'loss']) assert.ok(one[name] <= 1e-5, `${end}: ${name} ${one[name]}`);
+    assert.ok(one.least > 1e-3 && one.top === 10 && one.first[0] && one.first[1] < 1e-6, end);
+    assert.match(one.text, /^<Edit: 3 heads changed, largest difference of a logit \d/);
+    assert.deepEqual([map.shape, map.seen, map.is_sweep], [[3, 4], [[0, 12], [12, 12], 13], true], end);
+    assert.ok(map.same <= 1e-6 && map.loss <= 1e-6, `${end}: ${map.same}, ${map.loss}`);
+  }
+});
+
+test('an edit that cannot be made is a sentence, and leaves no hook', () => {
+  const wanted = {layer: /^ValueError: layer: there is no number 7; there are 0 to 2/, name: /^KeyError: h\.9: there is no layer of this name/, head: /^ValueError: head: there is no number 4; there are 0 to 3/,
+    NaN: /^ValueError: weights\[0, 0\]: is nan/, shape: /^ValueError: transformer\.h\.0\.attn could not be changed: weights: have the shape \[9, 8\]; this head has 9 queries and 9 keys/,
+    factor: /^ValueError: factor: is inf/, targets: /^ValueError: targets: have the shape \[2, 3\]; the logits need \[2, 9\]/, early: /^ValueError: the run is made when the with-block ends/,
+    'no head': /^ValueError: the model gives no logits \(it gives last_hidden_state/, generate: /^ValueError: this recording is not of one run of a model/, raises: /^RuntimeError: out of memory/,
+    shapes: /^RuntimeError: The size of tensor/, model: /^ValueError: logits: the model gives numbers that are not finite/};
+  for (const [end, {edits}] of ends) {
+    const bad = edits.filter(({name}) => name === 'bad');
+    for (const [case_, pattern] of Object.entries(wanted)) assert.match(bad.find((one) => one.case === case_)?.said ?? '', pattern, end);
+    assert.equal(bad.find((one) => one.case === 'stop').known, 3, 'what was found before Ctrl-C');
+    const left = edits.find(({name}) => name === 'left');
+    assert.deepEqual([left.hooks, left.training], [0, true], end);
+    if (end === 'PyTorch 2') assert.equal(left.sdpa, 'scaled_dot_product_attention', 'the function of PyTorch is back');
+  }
+});
+
 test('a causal mask is the option, heads that share keys are told, names and tokens are there', () => {
   const gpt2 = of('GPT-2'), llama = of('Llama'), mini = of('all-MiniLM-L6-v2'), t5 = of('T5');
   assert.deepEqual([gpt2.layers, gpt2.heads, gpt2.kvHeads, gpt2.causal, gpt2.mask], [3, 4, 4, true, false]);
@@ -140,7 +183,7 @@ test('the example "A real model" is that layer of the model', () => {
 
 test('the recipes of the README give the same, as they are written', () => {
   const {ran, lines} = JSON.parse(run(models(), {cwd: folder}, script('recipes.py'), readme, attn).trim().split('\n').at(-1));
-  assert.deepEqual(ran.map(([name]) => name), ['record', 'Playground', 'BERT', 'Llama', 'MultiheadAttention', 'weights alone']);
+  assert.deepEqual(ran.map(([name]) => name), ['record', 'edit', 'Playground', 'BERT', 'Llama', 'MultiheadAttention', 'weights alone']);
   for (const [name, off] of ran) assert.ok(off <= 1e-5, `${name}: ${off}`);
   assert.ok(Math.max(...lines) <= 15, String(lines));
 });

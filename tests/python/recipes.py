@@ -49,6 +49,13 @@ for piece in pieces:
         given["board"].save("board.npz")
         ran.append(["Playground", off(weights("board.npz")[..., 0, 1:], np.zeros((2, 3)))])
         board = given["board"]
+    elif "recording.edit()" in piece:
+        gpt2 = hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=100, n_positions=32, n_embd=64, n_layer=2, n_head=4)).eval()
+        given.update(model=gpt2, tokenizer=None, weights=np.eye(9), targets=ids.roll(-1, 1))
+        exec(piece, given)
+        edit = given["edit"]
+        assert len(edit.top()) == 10 and edit.kl.shape == (1,) and given["depends"].shape == (2, 4) and edit.loss(given["targets"])[0] > 0
+        ran.append(["edit", off(edit.before, gpt2(ids).logits.detach().numpy())])
     elif "to_html" in piece:
         given.update(recording=kept)
         exec(piece, given)

@@ -35,6 +35,7 @@ class Layer:
     weights: Optional[np.ndarray] = None            # [batch, heads, queries, keys] as the model computed them; of fused operations, as recomputed
     normalizer: str = "softmax"                     # or "sigmoid"
     padding: Optional[np.ndarray] = None            # [batch, queries]: True where a token only fills up a batch, by attention_mask
+    origin: Optional[tuple] = None                  # where the model computes it, (name of the module, which of its uses), and how many heads it has there
 
     @property
     def heads(self):
@@ -112,6 +113,32 @@ class Recording(list):
         raise KeyError("%s: there is no layer of this name; there are %s." % (which, ", ".join(layer.name for layer in self)))
 
     title = ""   # the model's class
+    _run = None
+
+    @property
+    def run(self):
+        """The run that was recorded, to be made again."""
+        if self._run is None:
+            raise ValueError("this recording is not of one run of a model (but of files, of parts, or of generate()), so it cannot be run again; record the model itself.")
+        return self._run
+
+    def edit(self):
+        """A with-block in which heads are changed: off, scale, mean, uniform, replace; see Edit."""
+        from .edit import Edit
+        self.run  # or why not
+        return Edit(self)
+
+    def effect(self, target=None, progress=True):
+        """How much the answer depends on each head: [layers, heads], NaN where a layer has fewer. Each head is switched off in a run of its own.
+
+        Without `target`, KL(before ‖ after) of the next token in bit, the mean over the batch; with target, [batch, tokens] numbers of tokens, by how much
+        the loss grows, in nat. `progress` shows a line on a terminal, or is called with (heads done, all heads). KeyboardInterrupt leaves the model as it
+        was, and has what was found so far as `effect`."""
+        from .edit import effect
+        self.run  # or why not
+        return effect(self, target, progress)
+
+    sweep = effect
 
     def __repr__(self):
         """One line, whatever it holds."""
@@ -439,6 +466,7 @@ def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=No
     that does not is left out with a warning that says why; ValueError where no attention was found.
     """
     import torch
+    from .running import Run, evaluated
     from .watch import Watch
     call, model = model, getattr(model, "__self__", model)  # a method of a model
     if not isinstance(model, torch.nn.Module):
@@ -456,23 +484,20 @@ def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=No
     wanted = None if layers is None else [layers] if isinstance(layers, (int, str)) else list(layers)
     watch = Watch(model, (lambda number, name: True) if wanted is None else lambda number, name: number in wanted or name in wanted, Room(limit))
     make = lambda: recorded(watch, Tokens(tokens, key_tokens, tokenizer, given, encoding), heads, queries, weights)
-    were = [(module, module.training) for module in model.modules()]
-    model.eval()
     try:
-        with torch.no_grad(), watch:
+        with evaluated(model), watch:
             out = call(*args, **inputs)
     except Exception as error:
         error.recording = make()
         raise
-    finally:
-        for module, training in were:
-            module.training = training
     if call is not model:  # generate() gives the prompt and what follows it
         out = getattr(out, "sequences", out)
         if getattr(out, "ndim", 0) == 2 and not out.dtype.is_floating_point and tokens is None:
             given = {**given, "decoder_input_ids" if getattr(getattr(model, "config", None), "is_encoder_decoder", False) else "input_ids": out[:, :-1]}  # the last is not read again
             encoding = None
     recording = make()
+    if call is model:
+        recording._run = Run(call, model, args, inputs, tokenizer)
     missing = [one for one in wanted or [] if one not in watch.numbers.values() and one not in [name for name, _ in watch.numbers]]
     if missing:
         raise ValueError("layers: the model has no attention %s; it has %s." % (missing[0], ", ".join("%d %s" % (i, name) for (name, _), i in watch.numbers.items())))
@@ -501,6 +526,7 @@ def recorded(watch, words, heads, queries, weights):
         if why:
             watch.lost.append((one.where, why))
             continue
+        layer.origin = (one.key, layer.heads)
         layer = chosen(layer, heads, queries)
         if not weights:
             layer.weights = None

@@ -387,7 +387,7 @@ class Watch:
     def product(self, a, b, out, alpha=1, bias=None, beta=0):
         weights = self.of(a, Weights)
         if weights:
-            return self.finish(weights, a, b)
+            return self.finish(weights, a, b, out)
         scale, d, eps = float(alpha), a.shape[-1], torch.finfo(a.dtype).eps if a.is_floating_point() else 0
         for tensor in (a, b):
             known = self.of(tensor, (Factor, Scores))  # a projection is a product too
@@ -425,7 +425,7 @@ class Watch:
 
     # ---------------------------------------------------------------- what came of it
 
-    def finish(self, weights, a, v):
+    def finish(self, weights, a, v, out):
         key = self.key_of(weights.where)
         try:
             if key:
