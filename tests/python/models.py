@@ -13,6 +13,7 @@ import transformers as hf
 from torch import nn
 
 from attention_playground import Playground, record
+from attention_playground.words import groups_of, words_of
 
 warnings.simplefilter("error", UserWarning)  # a layer that was not recorded
 ATTN, FOLDER = sys.argv[1:]
@@ -95,6 +96,30 @@ example_weights.save(f"{FOLDER}/example.json")
 subprocess.run([ATTN, "run", f"{FOLDER}/example.json", "--outputs", "weights", "--out", f"{FOLDER}/example.npz"], check=True)
 print(json.dumps({"model": "the example", "off": off, "weights": float(np.abs(np.load(f"{FOLDER}/example.npz")["weights"] - wanted[3][0].numpy()).max()),
                   "same": example["labels"] == ours.tokens[0]}), flush=True)
+
+# ---------------------------------------------------------------- several prompts, words
+
+PROMPTS = ["I saw a saw", "The playground's transformers tokenize unbelievably, twice."]
+several = record(minilm, PROMPTS, tokenizer=tokenizer)
+alone = [record(minilm, tokenizer(one, return_tensors="pt")) for one in PROMPTS]
+words, pieces = several[1].words()[2], several[1][2]
+WHOLE = ["[CLS]", "the", "playground", "'", "s", "transformers", "tokenize", "unbelievably", ",", "twice", ".", "[SEP]"]
+by_hand, begins = np.zeros((12, len(WHOLE), len(WHOLE))), []
+for i, piece in enumerate(pieces.tokens[0]):
+    if not piece.startswith("##"):
+        begins.append(i)
+begins.append(len(pieces.tokens[0]))
+for i in range(len(WHOLE)):
+    for j in range(len(WHOLE)):
+        by_hand[:, i, j] = pieces.weights[0][:, begins[i]:begins[i + 1], begins[j]:begins[j + 1]].sum(2).mean(1)
+path = f"{FOLDER}/words.npz"
+several[1].words().save(path, layers=2)
+subprocess.run([ATTN, "run", path, "--outputs", "weights", "--out", f"{FOLDER}/weights.npz"], check=True)
+marked = [["Ġthe", "Ġmill", "Ġburn", "ed", ",", "Ġ(", "Tob", "in", ")", "Ġdon", "'", "t"], ["▁Two", "▁saw", "mill", "s", "."], ["a", "b"]]
+print(json.dumps({"model": "prompts", "lengths": [one[0].q.shape for one in several], "off": max(float(np.abs(a.weights - b.weights).max()) for one, two in zip(several, alone) for a, b in zip(one, two)),
+                  "words": words.tokens[0], "whole": WHOLE, "pieces": len(pieces.tokens[0]), "merged": float(np.abs(words.weights[0] - by_hand).max()), "computed": float(np.abs(words.computed()[0] - by_hand).max()),
+                  "attn": float(np.abs(np.load(f"{FOLDER}/weights.npz")["weights"].reshape(by_hand.shape) - by_hand).max()),
+                  "marked": [words_of(one, groups_of(one)) for one in marked]}), flush=True)
 
 # ---------------------------------------------------------------- torch.nn
 
@@ -193,5 +218,5 @@ def said(model, *inputs):
             return " | ".join([str(one.message) for one in caught if issubclass(one.category, UserWarning)] + [f"{type(error).__name__}: {error}"])
 
 
-print(json.dumps({"model": "refusals", "said": [said(nn.Linear(16, 16), x), said(Renormalised(), x), said(Clamped(), x), said("a name", x)],
+print(json.dumps({"model": "refusals", "said": [said(nn.Linear(16, 16), x), said(Renormalised(), x), said(Clamped(), x), said("a name", x), said(minilm, PROMPTS)],
                   "left": not any(m._forward_hooks or m._forward_pre_hooks for m in [*decoder.modules(), *minilm.modules()])}), flush=True)

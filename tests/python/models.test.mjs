@@ -94,11 +94,15 @@ test('generate() is one matrix of the prompt and what was generated, as one pass
   }
 });
 
+test('weights=False keeps no weights during the run either', () => {
+  for (const {peaks} of both('use', 'memory')) assert.ok(peaks[1] < 0.7 * peaks[0], `${peaks} bytes at most, with and without weights`);
+});
+
 test('layers, heads and queries are chosen', () => {
   for (const {names, shape, weights, off, tokens, text} of both('use', 'parts')) {
     assert.deepEqual([names, shape, weights, tokens], [['model.layers.1.self_attn'], [1, 2, 2, 16], true, ['15', '57']]);
     assert.ok(off <= 1e-6, `${off}`);
-    assert.doesNotMatch(text, /\n/);
+    assert.doesNotMatch(text, /\n|cross/, 'queries that were chosen are no others than the keys');
   }
 });
 
@@ -181,9 +185,22 @@ test('the example "A real model" is that layer of the model', () => {
   assert.ok(same);
 });
 
+test('a list of prompts gives a recording of each, and pieces become words on demand', () => {
+  for (const [end, {models: all}] of ends) {
+    const {lengths, off, words, whole, pieces, merged, computed, attn: byAttn, marked} = all.get('prompts');
+    assert.deepEqual(lengths.map(([batch, heads]) => [batch, heads]), [[1, 12], [1, 12]], end);
+    assert.notEqual(lengths[0][2], lengths[1][2]);
+    assert.equal(off, 0);
+    assert.deepEqual(words, whole);
+    assert.ok(pieces > whole.length);
+    for (const one of [merged, computed, byAttn]) assert.ok(one <= 1e-6, `${end}: ${one}`);
+    assert.deepEqual(marked, [['the', 'mill', 'burned', ',', '(', 'Tobin', ')', 'don', "'", 't'], ['Two', 'sawmills', '.'], ['a', 'b']]);
+  }
+});
+
 test('the recipes of the README give the same, as they are written', () => {
   const {ran, lines} = JSON.parse(run(models(), {cwd: folder}, script('recipes.py'), readme, attn).trim().split('\n').at(-1));
-  assert.deepEqual(ran.map(([name]) => name), ['record', 'edit', 'Playground', 'BERT', 'Llama', 'MultiheadAttention', 'weights alone']);
+  assert.deepEqual(ran.map(([name]) => name), ['record', 'words', 'edit', 'Playground', 'BERT', 'Llama', 'MultiheadAttention', 'weights alone']);
   for (const [name, off] of ran) assert.ok(off <= 1e-5, `${name}: ${off}`);
   assert.ok(Math.max(...lines) <= 15, String(lines));
 });
@@ -194,5 +211,6 @@ test('what is no attention, or another kind of it, is refused with the reason, a
   assert.match(said[1], /no attention was found/);
   assert.match(said[2], /^Clamped was not recorded: it is no plain softmax of scaled products\. \| ValueError/);
   assert.match(said[3], /^TypeError: model: must be a torch\.nn\.Module, not str/);
+  assert.match(said[4], /^TypeError: tokenizer: it is missing; prompts that are texts need one/);
   assert.ok(left);
 });

@@ -56,6 +56,11 @@ for piece in pieces:
         edit = given["edit"]
         assert len(edit.top()) == 10 and edit.kl.shape == (1,) and given["depends"].shape == (2, 4) and edit.loss(given["targets"])[0] > 0
         ran.append(["edit", off(edit.before, gpt2(ids).logits.detach().numpy())])
+    elif "words()" in piece:
+        exec(piece, given)
+        words = given["words"]
+        assert words[0].tokens == [["[CLS]", "it", "tokenizes", "unbelievably", ".", "[SEP]"]] and words[0].weights.shape == (1, 12, 6, 6)
+        ran.append(["words", max(off(layer.weights.sum(-1), np.ones((1, 12, 6))) for layer in words)])
     elif "to_html" in piece:
         given.update(recording=kept)
         exec(piece, given)

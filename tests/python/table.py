@@ -3,6 +3,7 @@ in eager mode. With the real ends of a model's life: padding, generate(), bad in
 
 usage: table.py   (prints a line of JSON for each; models are made from small configurations)"""
 import json
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -194,6 +195,15 @@ def uses():
     whole = record(model, IDS)
     say("use", "parts", names=[layer.name for layer in part], shape=part[0].q.shape, weights=part[0].weights is None, text=repr(part),
         off=float(np.abs(part[0].computed() - whole[1].weights[:, [1, 3]][:, :, [2, 8]]).max()), tokens=part[0].tokens[0])
+    config = hf.LlamaConfig(**dict(GROUPED, num_hidden_layers=6))
+    config._attn_implementation = "eager"
+    peaks, wide = [], hf.LlamaModel(config).eval()
+    for weights in (True, False):
+        tracemalloc.start()
+        record(wide, torch.arange(256)[None] % 90, weights=weights)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    say("use", "memory", peaks=peaks)
     albert = record(made("ALBERT", "eager"), IDS)
     say("use", "ALBERT", names=[layer.name for layer in albert])
     for kind in ("npz", "safetensors"):

@@ -146,7 +146,7 @@ class Recording(list):
             least, most = min(numbers, default=0), max(numbers, default=0)
             return "%s %s%s" % (least if least == most else "%d to %d" % (least, most), word, "" if most == 1 else "s")
 
-        cross = sum(bool(layer.key_tokens) for layer in self)
+        cross = sum(bool(layer.key_tokens) and not set(layer.tokens[0] if layer.tokens else [None]) <= set(layer.key_tokens[0]) for layer in self)
         parts = [several([layer.q.shape[2] for layer in self], "token"), several([len(layer.q) for layer in self], "prompt")] + (["%d cross" % cross] if cross else [])
         return "<Recording%s: %s × %s, %s>" % (" " + self.title if self.title else "", several([len(self)], "layer"), several([layer.heads for layer in self], "head"), ", ".join(parts))
 
@@ -171,6 +171,14 @@ class Recording(list):
 
     def playground(self, layer=0, entry=0):
         return self[layer].playground(entry)
+
+    def words(self, entry=0):
+        """The recording of one prompt by words instead of the tokenizer's pieces: weights are summed over the pieces of a key and averaged over those of
+        a query. Its layers have these weights, as the softmax of their logarithms in the mask; no longer the q and k of the model."""
+        from .words import merged
+        out = Recording(merged(layer, entry) for layer in self)
+        out.title = self.title
+        return out
 
     def show(self, layers=None, entry=None, block=None, browser=None):
         """In a notebook, all heads in the cell: a click shows a head, its weights are asked for then. Elsewhere, or with browser=True, opens the page,
@@ -236,7 +244,7 @@ def mask_of(found, shape):
     nobody = hidden.all(-1)
     if nobody.any() and found.bias is not None:
         rows = np.broadcast_to(nobody, shape[:3])
-        is_spread = found.weights[rows] > 0 if found.weights is not None else np.isfinite(np.broadcast_to(bias, shape)[rows])
+        is_spread = found.weights[rows] > 0 if found.weights is not None and found.rows is None else np.isfinite(np.broadcast_to(bias, shape)[rows])
         if is_spread.any():  # the model spreads a row that sees nothing over hidden keys
             least = np.where(found.hidden, np.finfo(np.float32).min, np.float32(0)) if found.hidden is not None else np.float32(0)
             with np.errstate(over="ignore"):
@@ -275,24 +283,29 @@ def layer_of(found, name, tokens):
     return with_sink(layer, found.sink) if found.sink is not None else layer
 
 
+def spread(count):
+    """64 numbers, evenly from the first to the last, or all where there are fewer."""
+    return np.unique(np.linspace(0, count - 1, 64).astype(int))
+
+
 def difference(layer, found):
     """Why these numbers do not give what the model computed, None where they do: its own weights, or where it has none, its output.
 
     Of long inputs 64 rows are computed again, evenly from the first to the last; in the precision in which the model computed its scores."""
     if not all(np.isfinite(a).all() for a in (layer.q, layer.k, layer.v)):
         return "its queries, keys or values are not all numbers (NaN or infinity)"
-    rows = np.unique(np.linspace(0, layer.q.shape[2] - 1, 64).astype(int))
-    weights = layer.computed(rows)
+    rows = spread(layer.q.shape[2])
+    weights, own = layer.computed(rows), slice(None) if found.rows is not None else rows
     q, k = np.abs(layer.q[:, :, rows]).max(2), np.repeat(np.abs(layer.k), layer.heads // layer.kv_heads, 1)
     largest = float((k * q[:, :, None]).sum(-1).max()) * abs(layer.scale)
     if layer.mask is not None and layer.mask.dtype != bool:
         largest += float(np.abs(layer.mask[layer.mask > NEVER]).max(initial=0))
     accuracy = max(1e-5, min(0.1, 2 * found.eps * (1 + largest)))
     if found.weights is not None:
-        off = np.abs(weights - layer.weights[:, :, rows]).max()
+        off = np.abs(weights - layer.weights[:, :, own]).max()
     else:
         output = weights @ np.repeat(layer.v, layer.heads // layer.kv_heads, 1).astype(np.float64)
-        off = np.abs(output - np.nan_to_num(found.output[:, :, rows])).max() / max(1, float(np.abs(layer.v).max()))
+        off = np.abs(output - np.nan_to_num(found.output[:, :, own])).max() / max(1, float(np.abs(layer.v).max()))
     return None if off <= accuracy else "it is no plain %s of scaled products" % layer.normalizer
 
 
@@ -344,9 +357,9 @@ class Room:
     def __init__(self, limit):
         self.limit, self.taken, self.count = bytes_of(limit), 0.0, 0
 
-    def __call__(self, q, k, v, weights, name, recomputed=None):
+    def __call__(self, q, k, v, weights, name):
         from .watch import Limit
-        size = 4.0 * sum(np.prod(shape, dtype=float) for shape in (q, k, v, weights or recomputed))
+        size = 4.0 * sum(np.prod(shape, dtype=float) for shape in (q, k, v, weights))
         if self.taken + size > self.limit:
             raise Limit("limit: the recording would take more than %.3g MB: %s needs %.3g MB after %d layers with %.3g MB. Choose by layers=, give fewer tokens, "
                         "or a larger limit." % (self.limit / 1e6, name or "the model", size / 1e6, self.count, self.taken / 1e6))
@@ -459,6 +472,8 @@ def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=No
     `tokenizer`, from what a tokenizer made (record(model, tokenizer(…)), or from `tokens`, and `key_tokens` of an encoder. The model computes
     without dropout and without gradients, and is left as it was.
 
+    A list of prompts, texts or what a tokenizer made of them, gives a list of recordings, each of its own length and without padding; `limit` holds for all.
+
     `layers` (numbers in the order of a forward pass, or names), `heads` and `queries` (numbers) choose what is kept; weights=False keeps none.
     ValueError says so before the recording would take more than `limit`. If the model raises, what was recorded so far is the error's `recording`.
 
@@ -468,6 +483,11 @@ def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=No
     import torch
     from .running import Run, evaluated
     from .watch import Watch
+    if args and isinstance(args[0], (list, tuple)) and args[0] and all(isinstance(one, str) or hasattr(one, "keys") for one in args[0]):
+        if tokenizer is None and any(isinstance(one, str) for one in args[0]):
+            raise TypeError("tokenizer: it is missing; prompts that are texts need one.")
+        room, prompts = Room(limit), [tokenizer(one, return_tensors="pt") if isinstance(one, str) else one for one in args[0]]
+        return [record(model, one, *args[1:], tokenizer=tokenizer, layers=layers, heads=heads, queries=queries, weights=weights, limit=room, **inputs) for one in prompts]
     call, model = model, getattr(model, "__self__", model)  # a method of a model
     if not isinstance(model, torch.nn.Module):
         inner = getattr(model, "model", None)
@@ -482,7 +502,8 @@ def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=No
     if args and "input_ids" not in inputs and getattr(args[0], "ndim", 0) == 2 and not args[0].dtype.is_floating_point:
         given = {"input_ids": args[0], **inputs}
     wanted = None if layers is None else [layers] if isinstance(layers, (int, str)) else list(layers)
-    watch = Watch(model, (lambda number, name: True) if wanted is None else lambda number, name: number in wanted or name in wanted, Room(limit))
+    watch = Watch(model, (lambda number, name: True) if wanted is None else lambda number, name: number in wanted or name in wanted, limit if isinstance(limit, Room) else Room(limit),
+                  is_sparse=not weights and call is model)
     make = lambda: recorded(watch, Tokens(tokens, key_tokens, tokenizer, given, encoding), heads, queries, weights)
     try:
         with evaluated(model), watch:
@@ -527,10 +548,9 @@ def recorded(watch, words, heads, queries, weights):
             watch.lost.append((one.where, why))
             continue
         layer.origin = (one.key, layer.heads)
+        layer.weights = layer.weights if weights else None
         layer = chosen(layer, heads, queries)
-        if not weights:
-            layer.weights = None
-        elif layer.weights is None:
+        if weights and layer.weights is None:
             layer.weights = layer.computed(dtype=np.float32)
         recording.append(layer)
     return recording

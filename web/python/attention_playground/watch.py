@@ -14,6 +14,8 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .recording import spread
+
 HIDDEN = -1e4      # what is added to hide a key is below this; exp() of it is 0
 REMEMBERED = 128   # results of operations that are followed at a time
 VIEWS = {"view", "_unsafe_view", "reshape", "_reshape_alias", "expand", "permute", "transpose", "t", "unsqueeze", "squeeze", "clone", "contiguous", "alias",
@@ -71,6 +73,7 @@ class Found:
     kind: str = "softmax"
     sink: object = None                  # [batch, heads, 1 or queries, 1]
     eps: float = 0.0                     # of the type in which the model computed
+    rows: object = None                  # the numbers of the queries that weights and output have; None: all
     key: object = None                   # (name, how often it was used before in this forward pass)
 
 
@@ -101,6 +104,11 @@ def compact(tensor):
         if stride == 0:
             tensor = tensor.narrow(axis, 0, 1)
     return plain(tensor)
+
+
+def some(tensor, rows):
+    """[batch, heads, queries, d] of these queries."""
+    return tensor if rows is None else tensor[:, :, torch.from_numpy(rows).to(tensor.device)]
 
 
 def is_constant(tensor, axis):
@@ -209,9 +217,9 @@ class Watch:
     """with Watch(model) as watch: model(…); then watch.found, and watch.lost with why.
 
     `is_wanted(number, name)` chooses among the attentions of a forward pass; `room(q, k, v shapes, weights shape or None, name)` raises Limit
-    before a copy is made that would be too much."""
-    def __init__(self, model, is_wanted=lambda number, name: True, room=lambda *sizes: None):
-        self.model, self.is_wanted, self.room = model, is_wanted, room
+    before a copy is made that would be too much. With is_sparse, weights and outputs are kept only of the queries by which a layer is checked."""
+    def __init__(self, model, is_wanted=lambda number, name: True, room=lambda *sizes: None, is_sparse=False):
+        self.model, self.is_wanted, self.room, self.is_sparse = model, is_wanted, room, is_sparse
         self.found, self.lost, self.numbers, self.uses = [], [], {}, {}
         self.has_softmax = False
         self.is_quiet, self.known, self.inside, self.hooks, self.modes = False, OrderedDict(), [], [], []
@@ -444,7 +452,8 @@ class Watch:
             raise Unusual("its scores are not all of a product of two matrices")
         queries, v = whole.shape[-2], v if v.dim() == 3 else v[None]
         batch, heads, group = self.axes(tuple(matrix.shape), queries, weights.where)
-        self.room((n * rows, scores.a.shape[2]), (matrix.numel() * column.shape[-1], scores.a.shape[2]), v.shape, whole.shape, weights.where[-1][0])
+        kept = spread(rows * n // (batch * heads * group)) if self.is_sparse else None
+        self.room((n * rows, scores.a.shape[2]), (matrix.numel() * column.shape[-1], scores.a.shape[2]), v.shape, self.size(whole.shape, kept), weights.where[-1][0])
         form = lambda t: t.expand(whole.shape[:-2] + t.shape[-2:]).reshape(batch, heads * group, -1, t.shape[-1])
         per_head = lambda t: plain(t.reshape(batch, heads, *t.shape[-2:]))
         bias, hidden = None, None
@@ -457,7 +466,12 @@ class Watch:
         sink = compact(form(scores.sink.expand(*whole.shape[:-1], 1))) if scores.sink is not None else None
         q, k = picked(scores.a, matrix, row), picked(scores.b.transpose(1, 2), matrix, column)
         return Found(weights.where, plain(form(q)), per_head(k), per_head(self.values_of(weights, v)), scores.scale, scores.cap, bias, hidden,
-                     plain(form(whole)), kind=weights.kind, sink=sink, eps=scores.eps)
+                     plain(some(form(whole), kept)), kind=weights.kind, sink=sink, eps=scores.eps, rows=kept)
+
+    @staticmethod
+    def size(shape, rows):
+        """The shape of what is kept of [lead, queries, keys]."""
+        return shape if rows is None else (*shape[:-2], min(len(rows), shape[-2]), shape[-1])
 
     @staticmethod
     def values_of(weights, v):
@@ -554,8 +568,8 @@ class Watch:
         try:
             rows, keys = query.shape[-2], key.shape[-2]
             batch, heads, group = self.axes(tuple(query.shape[:-2]), rows, where)
-            whole = (*query.shape[:-2], rows, keys)
-            self.room(query.shape, key.shape, value.shape, None, where[-1][0], whole)
+            whole, kept = (*query.shape[:-2], rows, keys), spread(rows // group) if self.is_sparse else None
+            self.room(query.shape, key.shape, value.shape, self.size((*whole[:-1], value.shape[-1]) if self.is_sparse else whole, kept), where[-1][0])
             form = lambda t: t.reshape(batch, heads * group, -1, t.shape[-1])
             of_keys = lambda t: plain(t.reshape(batch, -1, *t.shape[-2:]))
             hidden = None
@@ -566,8 +580,8 @@ class Watch:
             elif mask is not None:
                 bias = mask if bias is None else bias + mask
             self.found.append(Found(where, plain(form(query)), of_keys(key), of_keys(value), query.shape[-1] ** -0.5 if scale is None else float(scale), cap,
-                                    compact(form(bias.expand(whole))) if bias is not None else None, hidden, output=plain(form(out)),
-                                    eps=torch.finfo(query.dtype).eps, key=number))
+                                    compact(form(bias.expand(whole))) if bias is not None else None, hidden, output=plain(some(form(out), kept)),
+                                    eps=torch.finfo(query.dtype).eps, rows=kept, key=number))
         except Unusual as error:
             self.lost.append((where, str(error)))
 
