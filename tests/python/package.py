@@ -49,6 +49,21 @@ def make(folder):
         found["computed"].append(max(float(np.abs(ours[name] - board.tensor(name)).max()) for name in ours))
         del os.environ["ATTN"]
     layers.to_html(f"{folder}/heads.html", layers=[0])
+    os.environ["ATTN"] = ATTN
+    made = layers.figure(layer=2, head=3, base=1, width="3.25in", range=(0, 0.5), tokens=slice(1, 4))
+    for ending in ("svg", "pdf", "png"):
+        made.save(f"{folder}/figure.{ending}")
+    kept = Layer("kept", *(draw(1, 1, 2, 4),) * 3, 1.0, weights=np.array([[[[0.25, 0.75], [0.5, 0.5]]]]))
+    found["figures"] = [made._repr_svg_(), layers[2].figure("heads", width="3.25in", title="").svg, layers[2].figure("arcs").svg, kept.figure(colors="grey").svg]
+    found["unfit"] = []
+    for wrong in (lambda: layers.figure("legs"), lambda: layers.figure(layer=3), lambda: layers[0].figure(head=9), lambda: layers[0].figure(width="3 feet"),
+                  lambda: layers[0].figure(range=(1, 0))):
+        try:
+            wrong()
+            found["unfit"].append(None)
+        except Exception as error:  # noqa: BLE001
+            found["unfit"].append(f"{type(error).__name__}: {error}")
+    del os.environ["ATTN"]
     found["refused"] = []
     for wrong in (lambda: Playground(), lambda: Playground(q=[["a"]], k=[[1]], v=[[1]]), lambda: Playground(q=[[1, np.nan]], k=[[1, 2]], v=[[1]]),
                   lambda: layers.save(f"{folder}/layers.pt"), lambda: layers.save(f"{folder}/layers.npz", layers=[]),

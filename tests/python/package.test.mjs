@@ -53,6 +53,21 @@ test('it is installed in its own environment, with the version of the programs',
   assert.equal(run(home.python, '-c', 'from importlib.metadata import version; print(version("attention-playground"))').trim(), version);
 });
 
+test('figures of a recording are those of attn, with the numbers of layer and head that were typed', () => {
+  const [one, heads, arcs, kept] = made.figures, words = (svg) => [...svg.matchAll(/<text [^>]*>([^<]*)</g)].map(([, text]) => text);
+  assert.equal(words(one)[0], 'Attention weights, layer 2, head 3');
+  assert.match(one, /<svg [^>]*width="312"/);
+  assert.deepEqual(words(one).filter((word) => /^0\.(50|12)$/.test(word)).length >= 2, true, 'the ends of the range');
+  assert.equal(readFileSync(path('figure.svg'), 'utf8'), one);
+  assert.match(readFileSync(path('figure.pdf'), 'latin1'), /^%PDF-/);
+  assert.equal(readFileSync(path('figure.png')).toString('latin1', 1, 4), 'PNG');
+  assert.ok(!heads.includes('Attention weights of all heads') && words(heads).includes('head 1'));
+  assert.ok(words(arcs).includes('vis'));
+  for (const number of ['0.25', '0.75']) assert.ok(words(kept).includes(number), 'the weights that the model computed, not those of q and k');
+  for (const [i, sentence] of [/^ValueError: what: 'legs' is not a figure; use weights, heads, arcs or board\.$/, /^IndexError: layer: 3 is not one of 3 layers, which are counted from 0\.$/,
+    /^ValueError: head: 9 is not one of 4 heads/, /^ValueError: width: "3 feet" is no width/, /^ValueError: range: "1,0" is no range of weights/].entries()) assert.match(made.unfit[i], sentence);
+});
+
 for (const kind of ['npz', 'safetensors']) {
   test(`attn computes the weights of every recorded layer of an .${kind}`, () => {
     for (const {name, weights} of made.layers) near(ran(path(`layers.${kind}`), '--prefix', name, '--outputs', 'weights').weights.data, weights, name);

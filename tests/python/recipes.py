@@ -2,6 +2,7 @@
 
 usage: recipes.py README ATTN, in a folder of its own"""
 import json
+import os
 import re
 import subprocess
 import sys
@@ -61,6 +62,10 @@ for piece in pieces:
         words = given["words"]
         assert words[0].tokens == [["[CLS]", "it", "tokenizes", "unbelievably", ".", "[SEP]"]] and words[0].weights.shape == (1, 12, 6, 6)
         ran.append(["words", max(off(layer.weights.sum(-1), np.ones((1, 12, 6))) for layer in words)])
+    elif ".figure(" in piece:
+        os.environ["ATTN"] = ATTN
+        exec(piece, {"recording": kept})
+        assert open("column.pdf", "rb").read(5) == b"%PDF-" and open("part.svg", encoding="utf-8").read().startswith("<svg")
     elif "to_html" in piece:
         given.update(recording=kept)
         exec(piece, given)

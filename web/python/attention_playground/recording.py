@@ -100,6 +100,16 @@ class Layer:
         tensors.pop("causal")
         return Playground(causal=self.causal, **tensors)
 
+    def figure(self, what="weights", head=0, entry=0, **options):
+        """A figure for a paper: "weights" of one head, "heads", "arcs" or "board", as `attn render` draws it.
+
+        Options: width="3.25in", range=(0, 0.5), tokens=slice(40, 80) or (40, 80), pool="max" or "mean", base=0 or 1 (from which heads, layers and tokens
+        count, here and in the figure), title="", style="light", ax=axes of Matplotlib, and those of `attn render` by their names. Returns a Figure, which
+        a notebook shows and `save("figure.pdf")` writes. The weights are those that the model computed, where they were kept.
+        """
+        from .figure import figure_of
+        return figure_of(self, what, head, entry, **options)
+
 
 class Recording(list):
     """The layers in the order in which they were computed: recording[0].q, recording["h.0.attn"], recording.save("layers.npz"), recording.show()."""
@@ -202,6 +212,16 @@ class Recording(list):
         tokens = first.tokens[0] if first.tokens else None
         keys = first.key_tokens[0] if first.key_tokens else tokens
         return picture_of([[layer.of_head(head) for head in range(layer.heads)] for layer in self], tokens, keys, repr(self))
+
+    def figure(self, what="weights", layer=0, head=0, base=0, title=None, **options):
+        """A figure of one layer, which its title names: recording.figure(layer=5, head=3, width="3.25in").save("figure.pdf"). See Layer.figure."""
+        number = layer if isinstance(layer, str) else layer - base
+        if title is None and len(self) > 1 and what != "board":
+            title = {"weights": "Attention weights, layer {layer}, head {head}", "arcs": "Who attends to whom, layer {layer}, head {head}",
+                     "heads": "Attention weights of all heads of layer {layer}"}.get(what, "").format(layer=layer, head=head)
+        if not isinstance(number, str) and not 0 <= number < len(self):
+            raise IndexError("layer: %s is not one of %d layers, which are counted from %d." % (layer, len(self), base))
+        return self[number].figure(what, head, base=base, title=title, **options)
 
     def to_html(self, path, layers=None, entry=None):
         """Writes one file with the whole page and this recording, that works from a disk and without a network."""
