@@ -317,6 +317,16 @@ export interface PlaygroundBlobOptions {
   with?: ('labels' | 'numbers' | 'bar' | 'caption' | 'sums' | 'clear')[] | undefined;
   /** For the weights; those of the style by default. */
   colors?: 'own' | 'cividis' | 'grey' | undefined;
+  /** For a figure: its width with a unit, "3.25in", "83mm", "234pt" or "312px"; text keeps a size that can be read. As wide as its cells need by default. */
+  width?: string | undefined;
+  /** For a figure: the weights at both ends of the colours; 0 and 1 by default. */
+  range?: [number, number] | undefined;
+  /** For a figure: only these tokens, from the first, counted from 0, up to but not including the second. */
+  tokens?: [number, number] | string | undefined;
+  /** For a figure: where cells would be too small to see, several in one, which has their largest weight or their mean. */
+  pool?: 'max' | 'mean' | undefined;
+  /** For a figure; an empty one is left out. */
+  title?: string | undefined;
 }
 
 export type PlaygroundLanguage = 'numpy' | 'torch' | 'jax' | 'latex';

@@ -119,11 +119,16 @@ export async function write(board, name, only = '') {
 }
 
 /** A figure as SVG, or rendered to PNG; or the board as on the screen, at `scale` times the resolution. */
-export async function figure(board, {format, what = 'weights', style, scale = 1, head = JSON.parse(board.ask('get', 'focus_head')), with: parts, colors = 'own'}) {
+export async function figure(board, {format, what = 'weights', style, scale = 1, head = JSON.parse(board.ask('get', 'focus_head')), with: parts, colors = 'own', width, range, tokens, pool, title}) {
   if (what === 'board' && format === 'png' && style === undefined) return picture(board, scale);
   const listed = parts === undefined ? '' : Array.isArray(parts) ? parts.join() || 'none' : String(parts) || 'none';
-  const words = [what, style ?? 'print', scale, head, listed, colors].map((word) => String(word).replace(/\s/g, '_'));
-  const svg = what === 'board' ? new Blob([board.ask('figure', ...words)], {type: TYPES.svg}) : await write(board, 'figure.svg', `${words.join(' ')}\n${board.table ?? ''}`);
+  const between = (value, sign) => value === undefined ? '' : Array.isArray(value) ? value.join(sign) : value;
+  const words = [what, style ?? 'print', scale, head, listed, colors].map(String);
+  const more = [width ?? '', between(range, ','), between(tokens, ':'), pool ?? '', ...title === undefined ? [] : [title]].map((word) => String(word).replace(/[\n\x1f]/g, ' '));
+  const field = what === 'board' && Object.entries({width, range, tokens, pool, title}).find(([, value]) => value !== undefined)?.[0];
+  if (field) throw refused(field, `${field}: the board is drawn as it is on the screen; leave this out, or draw weights, heads or arcs.`);
+  const svg = what === 'board' ? new Blob([board.ask('figure', ...words)], {type: TYPES.svg}) :
+    await write(board, 'figure.svg', `${[...words, ...more].join('\x1f')}\n${board.table ?? ''}`);
   if (format === 'svg') return svg;
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await svg.text())}`;

@@ -4,8 +4,9 @@ const STYLES = {light: 'Light', dark: 'Dark', print: 'Print'};
 const COLORS = {own: 'Purple', cividis: 'Cividis', grey: 'Grey'};
 const PARTS = {labels: 'Token labels', numbers: 'Numbers', bar: 'Colour bar', caption: 'Caption', sums: 'Row sums', clear: 'Clear background'};
 // The parts available for each figure.
-const PARTS_OF = {board: ['clear'], weights: Object.keys(PARTS), heads: ['bar', 'clear'], arcs: ['labels', 'clear']};
+const PARTS_OF = {board: ['clear'], weights: Object.keys(PARTS), heads: ['labels', 'bar', 'clear'], arcs: ['labels', 'clear']};
 const FORMATS = {svg: 'SVG', png: 'PNG'};
+const WIDTHS = {'': 'As needed', '3.25in': 'A column', '6.75in': 'A page'};  // of many journals
 const SCALES = {1: '1×', 2: '2×', 3: '3×', 4: '4×'};
 const LANGUAGES = {numpy: 'NumPy', torch: 'PyTorch', jax: 'JAX', latex: 'LaTeX'};
 const ENDINGS = {numpy: 'py', torch: 'py', jax: 'py', latex: 'tex'};
@@ -76,7 +77,7 @@ class Tab {
 }
 
 export class FigureTab extends Tab {
-  asked = {what: 'weights', style: 'print', colors: 'own', format: 'svg', scale: 2};
+  asked = {what: 'weights', style: 'print', colors: 'own', width: '', format: 'svg', scale: 2};
   with = new Set(['labels', 'numbers', 'bar', 'caption']);
 
   constructor(...values) {
@@ -92,7 +93,8 @@ export class FigureTab extends Tab {
     this.without = make('section', {'aria-label': 'Without colour'}, make('hr'), make('h3', {textContent: 'Without colour'}),
       make('div', {className: 'grey'}, this.grey, make('p', {className: 'note', textContent: 'The darker the cell, the larger the weight: a grey printer or copier keeps the order.'})));
     const colors = pick('colors', 'Colours', COLORS);
-    this.node = this.panel([this.whatChoice(), pick('style', 'Style', STYLES), colors, dialog.field('With', this.partTicks()), pick('format', 'Format', FORMATS), this.scales, this.without],
+    this.widths = pick('width', 'Width', WIDTHS);
+    this.node = this.panel([this.whatChoice(), pick('style', 'Style', STYLES), colors, dialog.field('With', this.partTicks()), this.widths, pick('format', 'Format', FORMATS), this.scales, this.without],
       this.stage, 'Save figure', {copy: () => this.copy(), save: async () => save(await this.blob(), this.name.textContent)});
     this.colors = colors;
   }
@@ -132,8 +134,8 @@ export class FigureTab extends Tab {
   }
 
   options(more = {}) {
-    const {what, style, colors, format, scale, head} = this.asked;
-    return {what, style, colors, format, head, scale: format === 'png' ? +scale : 1, with: [...this.with], ...more};
+    const {what, style, colors, width, format, scale, head} = this.asked;
+    return {what, style, colors, format, head, width: what === 'board' || !width ? undefined : width, scale: format === 'png' ? +scale : 1, with: [...this.with], ...more};
   }
 
   blob() { return this.host.toBlob(this.options()); }
@@ -152,6 +154,7 @@ export class FigureTab extends Tab {
     this.head.disabled = what === 'board' || what === 'heads';
     this.colors.hidden = what === 'board';
     this.scales.hidden = format === 'svg';
+    this.widths.hidden = what === 'board';
     this.without.hidden = style === 'dark' || what === 'board' || what === 'arcs' || this.asked.colors === 'cividis';
     const isOfLayers = this.host.get('batch_of') === 'layers' && this.host.get('batch') > 1;
     this.name.textContent = [this.preset(), what, ...isOfLayers ? ['layer', this.host.get('layer') + 1] : [], ...this.head.disabled ? [] : ['head', this.asked.head + 1]].join('-') + `.${format}`;

@@ -45,7 +45,7 @@ export const methods = {
   },
 
   /** Exports the layer: as a file {format: 'json' | 'npz' | 'safetensors'} or {format: 'csv' | 'tsv' | 'npy', tensor}; as a figure {format:
-   * 'svg' | 'png', what: 'weights' | 'heads' | 'arcs' | 'board', style: 'print' | 'light' | 'dark', scale, head, with, colors}; without a
+   * 'svg' | 'png', what: 'weights' | 'heads' | 'arcs' | 'board', style: 'print' | 'light' | 'dark', scale, head, with, colors, width, range, tokens, pool, title}; without a
    * style, {format: 'png', what: 'board'} is the board as on the screen. */
   async toBlob(board, options) {
     if (typeof options !== 'object' || options === null) throw wrong('options', 'an object with format', options);

@@ -86,6 +86,30 @@ test('a PNG has the size that the dialog says, and a clear background where it i
   await board.close();
 });
 
+test('a figure is as wide as a column, of some tokens, with a range and a title of its own; the dialog has the width', async () => {
+  const board = await browser.open('/?preset=pronoun'), sizeOf = (svg) => Number(/ width="([\d.]+)"/.exec(svg)[1]);
+  const wordsOf = (svg) => [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, one]) => one);
+  const svg = await textOf(board, {format: 'svg', width: '3.25in', range: [0, 0.5], tokens: [1, 4], pool: 'max', title: 'Where “it” looks'});
+  assert.equal(sizeOf(svg), 312);
+  assert.equal(wordsOf(svg)[0], 'Where “it” looks');
+  const labels = await board.get('labels');
+  for (const [i, label] of labels.entries()) if (labels.indexOf(label) === i) assert.equal(wordsOf(svg).includes(label), i >= 1 && i < 4, label);
+  assert.ok(wordsOf(svg).includes('0.12') && !wordsOf(svg).includes('1.00'));
+  assert.ok(!(await textOf(board, {format: 'svg', title: ''})).includes('Attention weights'));
+  for (const [options, field, sentence] of [[{width: '3 feet'}, 'width', /"3 feet" is no width; give a number and its unit/], [{range: [1, 0]}, 'range', /"1,0" is no range of weights/], [{tokens: [3, 90]}, 'tokens', /3:90 is not within/],
+    [{pool: 'median'}, 'pool', /"median" is no way to put tokens together/], [{what: 'board', title: 'A'}, 'title', /the board is drawn as it is on the screen/]]) {
+    await assert.rejects(board.call('toBlob', {format: 'svg', ...options}), {message: sentence, field});
+  }
+  const panel = await openTab(board, 'Figure');
+  await shown(panel, 'head 1');
+  await panel.getByRole('radio', {name: 'A page'}).click();
+  await until('the width', async () => sizeOf(await shown(panel, 'head 1')) === 648);
+  assert.equal(await shown(panel, 'head 1'), await textOf(board, {format: 'svg', style: 'print', width: '6.75in'}));
+  await panel.getByRole('radio', {name: 'The board'}).click();
+  await until('the board', async () => !(await panel.getByRole('radio', {name: 'A page'}).isVisible()));
+  await board.close();
+});
+
 test('keys that a query does not see are hatched and have no number, and a computed 0.00 stays one', async () => {
   const board = await browser.open('/');
   await board.call('set', 'causal', true);

@@ -53,18 +53,20 @@ int answer(base::Result<files::Opened> opened) {
   return 4;
 }
 
-/// `wanted` is "what style scale head with colors", separated by spaces; each may be empty. The lines after
-/// it are a table of views::Words.
+/// `wanted` is what, style, scale, head, with, colors, width, range, tokens and pool, and a title if there is
+/// to be another, separated by U+001F; each may be empty. The lines after it are a table of views::Words.
 base::Result<std::string> drawn(std::string_view tensors, std::string_view wanted) {
   const std::size_t line = std::min(wanted.find('\n'), wanted.size());
   views::Words own(wanted.substr(std::min(line + 1, wanted.size())));
   wanted = wanted.substr(0, line);
   files::FigureWords words;
-  for (std::string_view* word :
-       {&words.what, &words.style, &words.scale, &words.head, &words.with, &words.colors}) {
-    const std::size_t end = std::min(wanted.find(' '), wanted.size());
+  for (std::string_view* word : {&words.what, &words.style, &words.scale, &words.head, &words.with,
+                                 &words.colors, &words.width, &words.range, &words.tokens, &words.pool}) {
+    const std::size_t end = wanted.find('\x1f');
     *word = wanted.substr(0, end);
-    wanted.remove_prefix(std::min(end + 1, wanted.size()));
+    const bool isLast = end == std::string_view::npos;
+    wanted.remove_prefix(isLast ? wanted.size() : end + 1);
+    if (word == &words.pool && !isLast) words.title = wanted;
   }
   auto options = files::figureOptions(words);
   if (options)
