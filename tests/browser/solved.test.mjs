@@ -35,7 +35,8 @@ async function reach(board, control, ...groups) {
   assert.fail(`there is no way to ${control}`);
 }
 
-const TOGGLES = {causal: [], mask_after_softmax: ['more-masks']};
+const TOGGLES = {causal: [], train_layer_norm: [], mask_after_softmax: ['more-masks']};
+const MENUS = {train_score: ['dot', 'scaled']};
 const GROUPS = {window_left: ['window'], window_right: ['window'], key_length: ['more-masks'], prefix: ['more-masks']};
 
 /** Switches an option, or types its value. */
@@ -43,6 +44,12 @@ async function setOption(board, option, value) {
   if (option in TOGGLES) {
     await reach(board, option, ...TOGGLES[option]);
     return board.click(option);
+  }
+  if (option in MENUS) {
+    await reach(board, option);
+    await board.click(option);
+    await board.settle();
+    return board.click(`${option}:${MENUS[option].indexOf(value)}`);
   }
   const place = `${option}-value`;
   await reach(board, place, ...(GROUPS[option] ?? []));
