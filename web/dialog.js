@@ -13,7 +13,7 @@ const LOCKS = ['all', 'causal', 'd_k', 'heads', 'k', 'labels', 'mask', 'normaliz
 import {CodeTab, FigureTab, styles} from './figures.js';
 
 const STYLES = `
-  dialog { box-sizing: border-box; width: min(1024px, 100vw - 16px); height: min(772px, 100dvh - 16px); padding: 0; border: 1px solid transparent; border-radius: 10px; direction: ltr; text-align: left;
+  dialog { box-sizing: border-box; width: min(1024px, 100vw - 16px); height: min(836px, 100dvh - 16px); padding: 0; border: 1px solid transparent; border-radius: 10px; direction: ltr; text-align: left;
     container-type: inline-size;
     /* As large as the words of the board, and as those that the reader's browser has. */
     font: calc(clamp(14px, var(--attention-size, max(14px, 0.875rem)), 35px) * 27 / 28)/1.45 Inter, system-ui, sans-serif; --panel: light-dark(#fff, #1e2127); --text: light-dark(#1f2328, #e6e7ea); --muted: light-dark(#59626d, #a3a9b3);
