@@ -176,10 +176,9 @@ StoredFile storedOf(const training::Trainer& trainer) {
   for (const training::Parameter& p : trainer.model().parameters()) {
     const Shape shape = p.rows == 1 ? Shape{p.columns} : Shape{p.rows, p.columns};
     const float* const from = trainer.numbers().data() + p.offset;
-    Stored& tensor = file.tensors.emplace_back(storedOf(p.name, shape, {from, from + p.size()}));
-    const auto owned = std::make_shared<char[]>(p.size() * sizeof(float));
-    std::memcpy(owned.get(), from, p.size() * sizeof(float));
-    tensor.owned = owned, tensor.bytes = {owned.get(), p.size() * sizeof(float)};
+    Stored& tensor = file.tensors.emplace_back();  // its numbers are those of the trainer, which outlives it
+    tensor.name = p.name, tensor.shape = shape;
+    tensor.bytes = {reinterpret_cast<const char*>(from), p.size() * sizeof(float)};
   }
   Stored options = textsOf(kOptions, {optionsOf(trainer.setup())});
   options.shape.clear();

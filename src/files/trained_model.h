@@ -14,7 +14,7 @@ namespace files {
 
 /// The parameters of a run by their names, and as texts "training" (the options of the run as JSON),
 /// "vocabulary", "classes" and, for translate, "source_vocabulary": a token is an index into the vocabulary,
-/// a prediction one into the classes.
+/// a prediction one into the classes. The tensors point to the numbers of the trainer.
 StoredFile storedOf(const training::Trainer& trainer);
 
 class TrainedModel {

@@ -127,7 +127,7 @@ test('what a model cannot read is one sentence', () => {
     [2, /it is a trained model; give it tokens, as in --set tokens=3,1,4/],
   ]) assert.match(refusal(status, attn('run', path, ...args)), sentence);
   assert.match(refusal(1, attn('run', file(layer({})), '--text', 'a')), /training: the file has no model as attn train writes it/);
-  const numbers = JSON.parse(attn('convert', path, '-').stdout || 'null') ?? JSON.parse(readFileSync(path, 'utf8'));
+  const numbers = JSON.parse(attn('convert', path, '-').stdout);
   delete numbers.unembedding;
   assert.match(refusal(1, attn('run', file(numbers), '--set', 'tokens=1')), /unembedding: it is missing; the model needs it, \[\d+, 8\]/);
 });

@@ -351,9 +351,6 @@ class Pieces {
   float acrossX_ = 0, acrossY_ = 0;  ///< from a key's cell to the place of the query's beside it
 };
 
-}  // namespace
-
-namespace {
 constexpr float kStripName = 34, kStripPad = 8, kStripWords = 24;
 constexpr float kStripCell = 36;  // numbers are readable
 
