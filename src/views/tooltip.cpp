@@ -110,8 +110,10 @@ void follow(Context& c) {
   const ImVec2 by = ImGui::GetIO().MouseDelta;
   const bool moves = by.x != 0 || by.y != 0;
   if (const auto at = c.widgetRects.find(t.named); at != c.widgetRects.end()) t.focus = {t.named, at->second};
-  if (t.focus.name != t.focused) t.byKeys = !t.focus.name.empty();
-  if (moves || t.focus.name.empty()) t.byKeys = false;
+  // The focus of a frame is younger than the pointer's events in it, which wait for the frame.
+  const bool isFocused = t.focus.name != t.focused && !t.focus.name.empty();
+  if (isFocused) t.byKeys = true;
+  else if (moves || t.focus.name.empty()) t.byKeys = false;
   const Tooltip::Place& here = t.byKeys ? t.focus : t.over;
   if (here.name != t.of.name) {
     const bool goesOn = t.isOpen || now - t.left < kNeighbour;
@@ -121,7 +123,7 @@ void follow(Context& c) {
     t.since = now;
   }
   t.of = here;
-  if (isDismissed() || c.view.text) t.isOpen = false, t.isShut = true, t.left = -1;
+  if ((isDismissed() && !isFocused) || c.view.text) t.isOpen = false, t.isShut = true, t.left = -1;
   if (t.isShut || t.isOpen || here.name.empty()) return;
   t.isOpen = now - t.since >= kRests;
   if (!t.isOpen) t.wait = millisecondsFrom(now, t.since + kRests);

@@ -67,6 +67,20 @@ TEST_CASE(
   CHECK(!f.app().wantsFrame());
 }
 
+TEST_CASE("tooltip: the focus opens it although the pointer moved and pressed before, in the same frame") {
+  Pointer f;
+  const app::Rect undo = f.at("undo");
+  f.io().AddMousePosEvent(undo.x + 3, undo.y + 3);
+  f.io().AddMouseButtonEvent(0, true);
+  f.io().AddMouseButtonEvent(0, false);
+  f.app().pointAt("causal");
+  f.rest(0.45f);
+  CHECK(contains(f.says(), "Causal mask"));
+  f.moveTo(f.at("undo"));  // later than the focus
+  f.rest(0.45f);
+  CHECK(contains(f.says(), "Undo"));
+}
+
 TEST_CASE("tooltip: that of a neighbour opens at once, also across the gap between them") {
   Pointer f;
   f.pointAt("undo");
