@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "attention/kernels/kernels.h"
-#include "files/tensors_json.h"
+#include "files/tensors_file.h"
 #include "files/work.h"
 
 namespace files {

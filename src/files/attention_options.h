@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "document/document.h"
-#include "files/tensors_json.h"
+#include "files/tensors_file.h"
 
 namespace files {
 

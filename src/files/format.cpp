@@ -11,7 +11,7 @@
 #include "files/npy.h"
 #include "files/safetensors.h"
 #include "files/table.h"
-#include "files/tensors_any.h"
+#include "files/tensors_json.h"
 #include "files/zip.h"
 
 namespace files {
@@ -166,7 +166,7 @@ Format formatOfBytes(std::string_view bytes) {
 Result<StoredFile> readStored(std::string_view bytes, Format format, std::string_view tensorName) {
   if (auto ok = checkBegin(bytes, format); !ok) return ok;
   switch (format) {
-    case Format::json: return readAnyJson(bytes, tensorName);
+    case Format::json: return readJson(bytes, tensorName);
     case Format::npy: return one(readNpy(bytes, tensorName));
     case Format::npz: return readNpz(bytes);
     case Format::safetensors: return readSafetensors(bytes);
@@ -200,7 +200,7 @@ Result<void> checkWritable(const StoredFile& file, Format format) {
 
 bool writeStored(const StoredFile& file, Format format, const std::function<bool(std::string_view)>& put) {
   switch (format) {
-    case Format::json: return writeAnyJson(withTexts(file, true), put);
+    case Format::json: return writeJson(withTexts(file, true), put);
     case Format::npz: return writeNpz(withTexts(file, false), put);
     case Format::safetensors: return writeSafetensors(withNotes(file), put);
     default: break;

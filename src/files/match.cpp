@@ -196,6 +196,9 @@ class Matcher {
     if (name == "labels" || name == "key_labels") return takeLabels(name, tensor);
     for (const TensorField& field : tensorFields(file_))
       if (field.name == name) {
+        if (tensor.shape.empty() && tensor.type != Type::text)
+          return base::refuse(ErrorKind::range, name + ".shape",
+                              {"[] is a single value; give a list or a matrix."});
         tensor.name = name;
         Result<Array> array = arrayOf(std::move(tensor), field.isMask);
         if (!array) return array.error();
@@ -206,6 +209,10 @@ class Matcher {
     if (isListOption(name) && tensor.type != Type::text) return takeList(name, std::move(tensor));
     if (name == "options" && tensor.type == Type::text && tensor.texts.size() == 1)
       return takeOptions(tensor.texts.front());
+    if (name == "options")
+      return base::refuse(ErrorKind::type, name,
+                          {tensor.shape.empty() ? "a number" : "a list",
+                           " is not an object; give {\"causal\": true} or the like."});
     if (isResultName(name)) return {};
     if (isOne) return takeSetting(name, std::move(tensor));
     if (unknown_.empty()) unknown_ = given;
@@ -259,14 +266,13 @@ class Matcher {
 
   /// Reads options from the text {"causal": true, …}.
   Result<void> takeOptions(const std::string& text) {
+    if (!text.starts_with('{'))
+      return base::refuse(ErrorKind::type, "options",
+                          {inQuotes(text), " is not an object; give {\"causal\": true} or the like."});
     document::JsonText json;
     if (auto ok = document::parseJson(text, {}, json); !ok)
       return base::refuse(ErrorKind::syntax, "options", {"they are no JSON: " + ok.error().message()});
     using Json = document::Json;
-    if (json.root.kind != Json::Kind::object)
-      return base::refuse(
-          ErrorKind::type, "options",
-          {"they are " + std::string(json.root.kindName()) + "; expected {\"causal\": true} or the like."});
     for (std::size_t i = 0; i < json.root.keys.size(); ++i) {
       const Json& item = json.root.items[i];
       Setting setting;

@@ -10,7 +10,7 @@
 
 namespace files {
 
-/// Converts a stored file to a tensors file. In addition to the names used in JSON (tensors_json.h), in any
+/// Converts a stored file to a tensors file. In addition to the names used in JSON (tensors_file.h), in any
 /// case, it knows common alternatives: query, key, value, attn_mask, is_causal, past_key, past_value,
 /// nonpad_kv_seqlen, wq …. qkv contains all three, stacked on a first axis of 3 or side by side in the
 /// columns. arr_0, arr_1, arr_2 (and arr_3), which numpy.savez assigns to unnamed arrays, are q, k, v (and

@@ -11,7 +11,7 @@
 #include "files/printed.h"
 #include "files/read.h"
 #include "files/table.h"
-#include "files/tensors_any.h"
+#include "files/tensors_json.h"
 
 namespace files {
 namespace {
@@ -88,19 +88,10 @@ Result<Opened> Opener::open(std::string_view bytes, std::string_view fileName) {
     Opened out;
     out.kind = Opened::Kind::text;
     if (document::isLessonText(bytes)) return out;
-    Result<TensorsFile> file = readTensorsFile(bytes);
-    if (file && file->isState) return out;
-    if (file) {
-      Result<State> state = stateOf(std::move(*file), State{});
-      if (state) return opened(std::move(*state));
-    }
-    // Names without meaning, or shapes that do not match: the user can choose from the tensors of the file.
-    Result<StoredFile> any = readAnyJson(bytes, stem);
-    if (!any) return out;  // the error of the other reader says more
+    Result<StoredFile> any = readJson(bytes, stem);
+    if (!any || any->isState) return out;
     const bool isList = any->tensors.size() == 1 && any->tensors.front().name == stem;
-    Result<Opened> taken = take(std::move(*any), [&] { return readAnyJson(bytes, stem); }, isList, fileName);
-    if (!taken && !isList) return out;
-    return taken;
+    return take(std::move(*any), [&] { return readJson(bytes, stem); }, isList, fileName);
   }
   Result<StoredFile> file = readStored(bytes, format, stem);
   if (!file) return file.error();
@@ -114,20 +105,20 @@ Result<Opened> Opener::paste(std::string_view text) {
   Result<std::string> json = jsonOfPrinted(text);
   if (!json) return json.error();
   text_ = std::move(*json);
-  if (text_.find("\"version\"") != std::string::npos) {
+  Result<StoredFile> file = readJson(text_, "clipboard");
+  if (!file) return file.error();
+  if (file->isState) {
     Opened out;
     out.kind = Opened::Kind::text, out.text = text_;
     return out;
   }
-  Result<StoredFile> file = readAnyJson(text_, "clipboard");
-  if (!file) return file.error();
   const bool isOne = file->tensors.size() == 1 && text_.starts_with('[');
   if (isOne && file->tensors.front().shape.size() <= 2 && file->tensors.front().type != Type::text) {
     Opened out;
     out.kind = Opened::Kind::cells, out.text = cellsOf(file->tensors.front());
     return out;
   }
-  return take(std::move(*file), [this] { return readAnyJson(text_, "clipboard"); }, isOne, "The clipboard");
+  return take(std::move(*file), [this] { return readJson(text_, "clipboard"); }, isOne, "The clipboard");
 }
 
 Result<Opened> Opener::choose(std::string_view choices) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "files/tensors_json.h"
+#include "files/tensors_file.h"
 
 namespace files {
 

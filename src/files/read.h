@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "document/text.h"
-#include "files/tensors_json.h"
+#include "files/tensors_file.h"
 
 namespace files {
 

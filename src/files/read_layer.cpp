@@ -7,7 +7,7 @@
 #include "files/match.h"
 #include "files/read.h"
 #include "files/state_tensors.h"
-#include "files/tensors_any.h"
+#include "files/tensors_json.h"
 
 namespace files {
 namespace {
@@ -26,7 +26,7 @@ Result<document::State> readLayer(std::string_view bytes, Format format, std::st
   if (format == Format::json) {
     Result<document::State> state = readState(bytes, document::State{});
     if (state) return state;
-    Result<StoredFile> file = readAnyJson(bytes, name);
+    Result<StoredFile> file = readJson(bytes, name);
     if (!file) return state;
     return weightsAlone(std::move(*file)).value_or(std::move(state));
   }
@@ -45,16 +45,11 @@ Result<document::State> readLayer(std::string_view bytes, Format format, std::st
 }
 
 Result<StoredFile> readEverything(std::string_view bytes, Format format, std::string_view name) {
-  constexpr std::size_t beginning = 4096;  // the version of a state is near its beginning
-  if (format == Format::json && bytes.substr(0, beginning).find("\"version\"") != std::string_view::npos) {
-    const Result<TensorsFile> file = readTensorsFile(bytes);
-    if (file && file->isState) {
-      const Result<document::State> state = document::fromText(bytes, document::State{});
-      if (!state) return state.error();
-      return tensorsOfState(*state);
-    }
-  }
-  return readStored(bytes, format, name);
+  Result<StoredFile> file = readStored(bytes, format, name);
+  if (!file || !file->isState) return file;
+  const Result<document::State> state = document::fromText(bytes, document::State{});
+  if (!state) return state.error();
+  return tensorsOfState(*state);
 }
 
 }  // namespace files

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "files/tensors_json.h"
+#include "files/tensors_file.h"
 
 namespace files {
 
@@ -58,6 +58,7 @@ inline constexpr std::string_view kModelTexts[] = {"training", "vocabulary", "cl
 
 /// The content of a file.
 struct StoredFile {
+  bool isState = false;  ///< JSON with "version", for document::fromText(); it has no tensors then
   std::vector<Stored> tensors;
   std::vector<std::pair<std::string, std::string>> notes;  ///< the metadata of safetensors
   /// The row of a table, from 1, that was taken as a heading and left out; 0 if there was none.

@@ -3,610 +3,34 @@
 #include <algorithm>
 #include <bit>
 #include <cfloat>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "attention/layer/trace.h"
 #include "base/number.h"
 #include "base/sentence.h"
 #include "document/json.h"
-#include "document/option.h"
 #include "files/printed.h"
-#include "files/stored.h"
+#include "files/table.h"
 
 namespace files {
 namespace {
 
 using base::inQuotes;
 using base::shapeText;
+using ErrorKind = Error::Kind;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr std::int64_t kMaxSize = std::numeric_limits<int>::max();
-constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;  ///< products of sizes are limited to this
-constexpr float kLargestHalf = 65504.0f;
-constexpr std::size_t kMaxAxes = 4;
-constexpr std::size_t kMaxLabels = 100'000;
-constexpr std::size_t kMaxFields = 1000;  ///< in one object, so that a linear search is fast
-constexpr std::string_view kFields =
-    "a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, b_v and b_o), and "
-    "maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, sink, "
-    "what stands around the layer (gamma_1, token_query …), labels and options";
+constexpr std::size_t kFew = 64;  ///< values of a small tensor
+constexpr std::int64_t kMostSize = std::numeric_limits<int>::max();
 
-/// The float nearest to a decimal number with these digits; `value` is the nearest double.
-float nearestFloat(double value, const std::string& digits) {
-  // Rounding through double gives a different result only if the double is exactly between two floats, or
-  // below the normal range.
+/// The double that becomes the float nearest to a decimal number with these digits; `value` is the nearest
+/// double. Rounded twice the number would be another one only if that is exactly between two floats, or below
+/// their normal range.
+double forFloat(double value, const std::string& digits) {
   const bool isBetween = (std::bit_cast<std::uint64_t>(value) & 0x1fffffff) == 0x10000000;
   const bool isSmall = value != 0 && std::abs(value) < 2 * double{FLT_MIN};
-  if (isBetween || isSmall) return base::parseFloat(digits).value_or(0.0f);
-  if (std::abs(value) > 2 * double{FLT_MAX}) return value < 0 ? -kInfinity : kInfinity;
-  return static_cast<float>(value);
-}
-
-/// The float16 nearest to a number, ties to even (IEEE 754-2019, binary16: 11 bits of precision, exponents
-/// from -14).
-float nearestHalf(float value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const int exponent = std::max(std::ilogb(value), -14);
-  const float unit = std::ldexp(1.0f, exponent - 10);
-  const float rounded = std::nearbyint(value / unit) * unit;
-  return std::abs(rounded) > kLargestHalf ? std::copysign(kInfinity, value) : rounded;
-}
-
-/// A value that is neither a list nor an object.
-struct Scalar {
-  enum class Kind : std::uint8_t { null, boolean, number, text };
-  Kind kind = Kind::null;
-  bool boolean = false;
-  double number = 0;
-  float single = 0;
-  std::string text;
-
-  std::string described() const {
-    switch (kind) {
-      case Kind::null: return "null";
-      case Kind::boolean: return boolean ? "true" : "false";
-      case Kind::number: return base::shortest(number);
-      case Kind::text: return base::inQuotes(text);
-    }
-    return {};
-  }
-};
-
-/// Receives the events of the parser. Returning false stops the parser; then `ok` holds the error, or
-/// `file.isState` is set.
-class TensorsCollector final : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit TensorsCollector(std::string_view text) : text_(text) {}
-
-  Result<void> ok;
-  TensorsFile file;
-  bool hasInfinity = false;  ///< a mask has one as Python writes it, a word that JSON has not
-
-  bool null() override { return take({}); }
-  bool boolean(bool value) override {
-    Scalar scalar;
-    scalar.kind = Scalar::Kind::boolean;
-    scalar.boolean = value;
-    if (place_ == Place::data || place_ == Place::lists) return takeBoolean(value);
-    return take(scalar);
-  }
-  bool number_integer(std::int64_t value) override {
-    return takeNumber(static_cast<double>(value), static_cast<float>(value));
-  }
-  bool number_unsigned(std::uint64_t value) override {
-    return takeNumber(static_cast<double>(value), static_cast<float>(value));
-  }
-  bool number_float(double value, const std::string& digits) override {
-    return takeNumber(value, nearestFloat(value, digits));
-  }
-  bool string(std::string& value) override {
-    Scalar scalar;
-    scalar.kind = Scalar::Kind::text;
-    scalar.text = std::move(value);
-    return take(scalar);
-  }
-  bool binary(nlohmann::json::binary_t&) override { return false; }
-  bool start_object(std::size_t) override;
-  bool end_object() override;
-  bool start_array(std::size_t) override;
-  bool end_array() override;
-  bool key(std::string& name) override;
-  bool parse_error(std::size_t position, const std::string& token,
-                   const nlohmann::detail::exception& why) override;
-
-  /// To be called after the whole text has been parsed.
-  bool finish();
-
- private:
-  /// What the parser is currently inside of.
-  enum class Place : std::uint8_t {
-    start,
-    root,
-    tensor,
-    shape,
-    data,
-    lists,
-    labels,
-    options,
-    optionList,
-    skipped
-  };
-
-  using Field = TensorField;
-
-  bool fail(Error::Kind kind, std::string_view field, std::string_view sentence) {
-    if (ok) ok = base::refuse(kind, field, {sentence});
-    return false;
-  }
-  bool take(const Scalar& scalar);
-  bool takeNumber(double value, float single);
-  bool takeBoolean(bool value);
-  bool takeItem(float value, bool isBoolean);
-  bool takeInfinity(const Scalar& scalar);
-  bool takeSize(const Scalar& scalar);
-  bool takeType(const Scalar& scalar);
-  bool takeOption(const Scalar& scalar);
-  bool takeListed(const Scalar& scalar);
-  bool takeLabel(const Scalar& scalar);
-  bool failLabel(std::string_view what);
-  bool openList();
-  bool closeList();
-  bool beginTensor();
-  bool finishTensor();
-  bool checkItems();
-  std::string named(std::string_view part) const { return std::string(field_->name) + std::string(part); }
-  /// The position in the first `depth` open lists: "q[1][0]".
-  std::string path(std::size_t depth) const {
-    std::string out(field_->name);
-    for (std::size_t i = 0; i < depth; ++i)
-      out += "[" + std::to_string(counts_[i] - (i + 1 < counts_.size() ? 1 : 0)) + "]";
-    return out;
-  }
-  std::string itemField() const {
-    return place_ == Place::lists ? path(counts_.size())
-                                  : named(".data[") + std::to_string(array_.values.size()) + "]";
-  }
-  std::string position(std::size_t at) const;
-
-  std::string_view text_;
-  Place place_ = Place::start;
-  std::vector<std::string> rootKeys_;
-  std::string unknown_;    ///< the first unknown field
-  std::size_t depth_ = 0;  ///< nesting of lists and objects in a skipped field
-
-  std::vector<Field> fields_ = tensorFields(file);
-  Field* field_ = nullptr;                            ///< of the root's next value, or of the one being read
-  bool isOptions_ = false;                            ///< the root's next value is options
-  std::optional<document::Value>* labels_ = nullptr;  ///< where the value is stored, if it is labels
-
-  Array array_;
-  std::string part_;  ///< the key within the tensor
-  bool hasShape_ = false, hasData_ = false, hasType_ = false, isBrain_ = false;
-  std::size_t booleans_ = 0, infinities_ = 0;
-  std::size_t firstInfinity_ = 0;
-
-  std::size_t level_ = 0;             ///< nesting depth of lists
-  std::vector<std::int64_t> counts_;  ///< number of items so far, for each open list
-  std::size_t leafLevel_ = 0;         ///< the depth whose items are numbers; 0: unknown
-
-  std::string option_;
-};
-
-// ---- values
-
-bool TensorsCollector::takeNumber(double value, float single) {
-  if (place_ == Place::data || place_ == Place::lists) return takeItem(single, false);
-  Scalar scalar;
-  scalar.kind = Scalar::Kind::number;
-  scalar.number = value;
-  scalar.single = single;
-  return take(scalar);
-}
-
-bool TensorsCollector::takeBoolean(bool value) {
-  if (!field_->isMask)
-    return fail(Error::Kind::type, itemField(),
-                std::string(value ? "true" : "false") + " is not a number; give a number.");
-  ++booleans_;
-  return takeItem(value ? 1.0f : 0.0f, true);
-}
-
-bool TensorsCollector::takeItem(float value, bool isBoolean) {
-  if (!std::isfinite(value))
-    return fail(Error::Kind::range, itemField(),
-                "the number is too large for 32 bits; use -3.4e38 to 3.4e38.");
-  if (!isBoolean && booleans_ > 0)
-    return fail(Error::Kind::type, itemField(), "a number follows true or false; give one kind only.");
-  if (isBoolean && booleans_ != array_.values.size() + 1)
-    return fail(Error::Kind::type, itemField(), "true or false follows a number; give one kind only.");
-  if (place_ == Place::lists) {
-    if (leafLevel_ == 0) leafLevel_ = level_;
-    if (leafLevel_ != level_)
-      return fail(Error::Kind::type, itemField(),
-                  "it is not as deep as those before; give every row the same depth.");
-    ++counts_.back();
-  }
-  array_.values.push_back(value);
-  return true;
-}
-
-bool TensorsCollector::takeInfinity(const Scalar& scalar) {
-  const bool isInfinity =
-      scalar.kind == Scalar::Kind::text && (scalar.text == "-inf" || scalar.text == "inf");
-  if (!isInfinity)
-    return fail(Error::Kind::type, itemField(),
-                scalar.described() + (field_->isMask ? " is not a number; give a number, \"-inf\" or \"inf\"."
-                                                     : " is not a number; give a finite number."));
-  if (!field_->isMask)
-    return fail(Error::Kind::range, itemField(),
-                scalar.described() + " is only for a mask; give a finite number.");
-  if (infinities_++ == 0) firstInfinity_ = array_.values.size();
-  // Passes a number through the checks of takeItem(), then replaces it.
-  if (!takeItem(0.0f, false)) return false;
-  array_.values.back() = scalar.text == "inf" ? kInfinity : -kInfinity;
-  return true;
-}
-
-bool TensorsCollector::takeSize(const Scalar& scalar) {
-  const std::string field = named(".shape[") + std::to_string(array_.shape.size()) + "]";
-  const bool isWhole = scalar.kind == Scalar::Kind::number && scalar.number == std::floor(scalar.number);
-  if (!isWhole || scalar.number < 0 || scalar.number > static_cast<double>(kMaxSize))
-    return fail(scalar.kind == Scalar::Kind::number ? Error::Kind::range : Error::Kind::type, field,
-                scalar.described() + " is not a size; give a whole number from 0 to " +
-                    std::to_string(kMaxSize) + ".");
-  if (array_.shape.size() == kMaxAxes)
-    return fail(Error::Kind::range, named(".shape"), "it has more than 4 sizes; use at most 4.");
-  array_.shape.push_back(static_cast<std::int64_t>(scalar.number));
-  return true;
-}
-
-bool TensorsCollector::takeType(const Scalar& scalar) {
-  const bool isLengths = field_->name == "key_lengths";
-  const std::string_view text =
-      scalar.kind == Scalar::Kind::text ? std::string_view(scalar.text) : std::string_view();
-  hasType_ = true;
-  if (isLengths && (text == "int64" || text == "int32")) return true;
-  // Computation is in 32 bits: float64 is rounded, and integers are converted.
-  if (!isLengths && (text == "float32" || text == "float64")) return true;
-  const bool isWhole = text.starts_with("int") || text.starts_with("uint");
-  if (!isLengths && !field_->isMask && isWhole) return true;
-  if (!isLengths && text == "bfloat16") return isBrain_ = true;
-  if (!isLengths && text == "float16") return array_.type = Array::Type::float16, true;
-  if (field_->isMask && text == "bool") return array_.type = Array::Type::boolean, true;
-  return fail(Error::Kind::type, named(".dtype"),
-              scalar.described() + " cannot be read; use " +
-                  (isLengths        ? "\"int64\" or \"int32\"."
-                   : field_->isMask ? "\"bool\", \"float32\", \"float64\" or \"float16\"."
-                                    : "\"float32\", \"float64\" or \"float16\"."));
-}
-
-bool TensorsCollector::takeOption(const Scalar& scalar) {
-  Setting setting;
-  setting.name = option_;
-  setting.field = "options." + option_;
-  switch (scalar.kind) {
-    case Scalar::Kind::null:
-      return fail(Error::Kind::type, setting.field, "null is not a value; leave the option out.");
-    case Scalar::Kind::boolean: setting.kind = Setting::Kind::boolean; break;
-    case Scalar::Kind::number: setting.kind = Setting::Kind::number; break;
-    case Scalar::Kind::text: setting.kind = Setting::Kind::text; break;
-  }
-  setting.boolean = scalar.boolean;
-  setting.number = scalar.number;
-  setting.text = scalar.text;
-  file.options.push_back(std::move(setting));
-  return true;
-}
-
-/// Appends a number to an option that is a list; its setting is the text of that list.
-bool TensorsCollector::takeListed(const Scalar& scalar) {
-  std::string& text = file.options.back().text;
-  if (scalar.kind != Scalar::Kind::number)
-    return fail(Error::Kind::type, "options." + option_,
-                scalar.described() + " is no whole number; give a list of these.");
-  if (text.size() > kMaxFields * 16)
-    return fail(Error::Kind::range, "options." + option_, "there are too many; give fewer.");
-  text.insert(text.size() - 1, (text.size() > 2 ? "," : "") + base::shortest(scalar.number));
-  return true;
-}
-
-bool TensorsCollector::take(const Scalar& scalar) {
-  switch (place_) {
-    case Place::start:
-      return fail(Error::Kind::type, "file",
-                  scalar.described() + " is not an object; " + std::string(kFields) + ".");
-    case Place::root:
-      if (field_)
-        return fail(Error::Kind::type, field_->name,
-                    scalar.described() + " is not a tensor; give {\"shape\": [sizes], \"data\": [numbers]}.");
-      if (isOptions_)
-        return fail(Error::Kind::type, "options",
-                    scalar.described() + " is not an object; give {\"causal\": true} or the like.");
-      if (labels_ && scalar.kind != Scalar::Kind::text)
-        return fail(Error::Kind::type, rootKeys_.back(),
-                    scalar.described() + " is not a sentence or a list of texts; give one of these.");
-      if (labels_) *labels_ = scalar.text;
-      return true;
-    case Place::tensor:
-      if (part_ == "dtype") return takeType(scalar);
-      return fail(Error::Kind::type, named(".") + part_,
-                  scalar.described() + " is not a list; give a list of numbers.");
-    case Place::shape: return takeSize(scalar);
-    case Place::data:
-    case Place::lists: return takeInfinity(scalar);
-    case Place::labels: return takeLabel(scalar);
-    case Place::options: return takeOption(scalar);
-    case Place::optionList: return takeListed(scalar);
-    case Place::skipped: return true;
-  }
-  return true;
-}
-
-bool TensorsCollector::takeLabel(const Scalar& scalar) {
-  if (scalar.kind != Scalar::Kind::text) return failLabel(scalar.described());
-  auto& labels = *std::get_if<std::vector<std::string>>(&**labels_);
-  if (labels.size() == kMaxLabels)
-    return fail(Error::Kind::memory, rootKeys_.back(),
-                "there are more than " + std::to_string(kMaxLabels) + "; give fewer.");
-  labels.push_back(scalar.text);
-  return true;
-}
-
-bool TensorsCollector::failLabel(std::string_view what) {
-  const std::size_t index = std::get_if<std::vector<std::string>>(&**labels_)->size();
-  return fail(Error::Kind::type, rootKeys_.back() + "[" + std::to_string(index) + "]",
-              std::string(what) + " is not a text; give a list of texts.");
-}
-
-// ---- structure
-
-bool TensorsCollector::key(std::string& name) {
-  if (place_ == Place::skipped) return true;
-  if (place_ == Place::tensor) {
-    bool* const given = name == "shape"   ? &hasShape_
-                        : name == "data"  ? &hasData_
-                        : name == "dtype" ? &hasType_
-                                          : nullptr;
-    if (!given)
-      return fail(Error::Kind::type, field_->name,
-                  "the field " + base::inQuotes(name) + " is unknown; a tensor has shape, data and dtype.");
-    if (*given)
-      return fail(Error::Kind::syntax, field_->name, base::inQuotes(name) + " is given twice; give it once.");
-    part_ = std::move(name);
-    return true;
-  }
-  if (place_ == Place::options) {
-    if (file.options.size() >= kMaxFields)
-      return fail(Error::Kind::memory, "options",
-                  "there are more than " + std::to_string(kMaxFields) + "; give fewer.");
-    for (const Setting& setting : file.options)
-      if (setting.name == name)
-        return fail(Error::Kind::syntax, "options", base::inQuotes(name) + " is given twice; give it once.");
-    option_ = std::move(name);
-    return true;
-  }
-  if (name == "version") {
-    file.isState = true;
-    return false;
-  }
-  if (rootKeys_.size() >= kMaxFields)
-    return fail(Error::Kind::memory, "file",
-                "there are more than " + std::to_string(kMaxFields) + " fields; give fewer.");
-  if (std::find(rootKeys_.begin(), rootKeys_.end(), name) != rootKeys_.end())
-    return fail(Error::Kind::syntax, "file", base::inQuotes(name) + " is given twice; give it once.");
-  rootKeys_.push_back(name);
-  field_ = nullptr;
-  isOptions_ = name == "options";
-  labels_ = name == "labels" || name == "tokens" ? &file.labels
-            : name == "key_labels"               ? &file.keyLabels
-                                                 : nullptr;
-  for (Field& field : fields_)
-    if (field.name == name) field_ = &field;
-  if (field_ || isOptions_ || labels_) return true;
-  if (!isResultName(name) && unknown_.empty()) unknown_ = name;
-  return true;
-}
-
-bool TensorsCollector::start_object(std::size_t) {
-  switch (place_) {
-    case Place::start: place_ = Place::root; return true;
-    case Place::root:
-      if (field_) return place_ = Place::tensor, beginTensor();
-      place_ = isOptions_ ? Place::options : Place::skipped;
-      depth_ = 1;
-      return true;
-    case Place::tensor:
-      return fail(Error::Kind::type, named(".") + part_, "an object is not a list; give a list of numbers.");
-    case Place::shape:
-      return fail(Error::Kind::type, named(".shape"), "an object is not a size; give whole numbers.");
-    case Place::data:
-    case Place::lists:
-      return fail(Error::Kind::type, itemField(), "an object is not a number; give a number.");
-    case Place::labels: return failLabel("an object");
-    case Place::options:
-    case Place::optionList:
-      return fail(Error::Kind::type, "options." + option_,
-                  "an object is no value of an option; give a number, a text, true or false.");
-    case Place::skipped: ++depth_; return true;
-  }
-  return true;
-}
-
-bool TensorsCollector::end_object() {
-  if (place_ == Place::tensor) {
-    place_ = Place::root;
-    return finishTensor();
-  }
-  if (place_ == Place::skipped && --depth_ > 0) return true;
-  if (place_ == Place::options || place_ == Place::skipped) place_ = Place::root;
-  return true;
-}
-
-bool TensorsCollector::start_array(std::size_t) {
-  switch (place_) {
-    case Place::start:
-      return fail(Error::Kind::type, "file", "a list is not an object; " + std::string(kFields) + ".");
-    case Place::root:
-      if (field_) return place_ = Place::lists, beginTensor() && openList();
-      if (isOptions_)
-        return fail(Error::Kind::type, "options",
-                    "a list is not an object; give {\"causal\": true} or the like.");
-      if (labels_) return *labels_ = std::vector<std::string>(), place_ = Place::labels, true;
-      place_ = Place::skipped;
-      depth_ = 1;
-      return true;
-    case Place::tensor: {
-      if (part_ == "dtype")
-        return fail(Error::Kind::type, named(".dtype"), "a list is not a text; use \"float32\" or the like.");
-      const bool isShape = part_ == "shape";
-      (isShape ? hasShape_ : hasData_) = true;
-      place_ = isShape ? Place::shape : Place::data;
-      if (isShape || !hasShape_) return true;
-      // The shape may claim any size, but each value takes at least two bytes of text.
-      std::int64_t count = 1;
-      for (const std::int64_t size : array_.shape)
-        count = size > 0 && count > kMaxCount / size ? kMaxCount : count * size;
-      array_.values.reserve(std::min(static_cast<std::size_t>(count), text_.size() / 2));
-      return true;
-    }
-    case Place::shape:
-      return fail(Error::Kind::type, named(".shape"), "a list is not a size; give whole numbers.");
-    case Place::data:
-      return fail(Error::Kind::type, itemField(),
-                  "a list is not a number; give the numbers row after row, in one list.");
-    case Place::lists: return openList();
-    case Place::labels: return failLabel("a list");
-    case Place::options: {
-      const document::Option* option = document::optionNamed(option_);
-      if (!option || option->type != document::OptionType::ids)
-        return fail(Error::Kind::type, "options." + option_,
-                    "a list is no value of an option; give a number, a text, true or false.");
-      Setting setting;
-      setting.kind = Setting::Kind::text, setting.name = option_, setting.field = "options." + option_,
-      setting.text = "[]";
-      file.options.push_back(std::move(setting));
-      return place_ = Place::optionList, true;
-    }
-    case Place::optionList:
-      return fail(Error::Kind::type, "options." + option_,
-                  "a list is no whole number; give a list of these.");
-    case Place::skipped: ++depth_; return true;
-  }
-  return true;
-}
-
-bool TensorsCollector::end_array() {
-  switch (place_) {
-    case Place::shape:
-    case Place::data: place_ = Place::tensor; return true;
-    case Place::lists: return closeList();
-    case Place::labels: place_ = Place::root; return true;
-    case Place::optionList: place_ = Place::options; return true;
-    case Place::skipped:
-      if (--depth_ == 0) place_ = Place::root;
-      return true;
-    default: return true;
-  }
-}
-
-bool TensorsCollector::openList() {
-  if (level_ == kMaxAxes)
-    return fail(Error::Kind::range, field_->name, "lists are more than 4 deep; use at most 4.");
-  if (leafLevel_ != 0 && level_ >= leafLevel_)
-    return fail(Error::Kind::type, itemField(),
-                "it is not as deep as those before; give every row the same depth.");
-  if (level_ > 0) ++counts_.back();
-  ++level_;
-  counts_.push_back(0);
-  return true;
-}
-
-bool TensorsCollector::closeList() {
-  const std::int64_t count = counts_.back();
-  if (array_.shape.size() < level_) array_.shape.resize(level_, -1);
-  std::int64_t& size = array_.shape[level_ - 1];
-  if (size >= 0 && size != count)
-    return fail(Error::Kind::range, path(level_ - 2),
-                "row " + std::to_string(counts_[level_ - 2] - 1) + " (from 0) has " + std::to_string(count) +
-                    (level_ == leafLevel_ ? " values" : " rows") + ", those before it " +
-                    std::to_string(size) + "; give every row the same length.");
-  size = count;
-  // An empty list does not determine the depth of the items; other lists on its level must be empty too.
-  if (count == 0 && leafLevel_ == 0) leafLevel_ = level_;
-  counts_.pop_back();
-  if (--level_ > 0) return true;
-  place_ = Place::root;
-  return checkItems();
-}
-
-bool TensorsCollector::beginTensor() {
-  array_ = Array{};
-  part_.clear();
-  hasShape_ = hasData_ = hasType_ = isBrain_ = false;
-  booleans_ = infinities_ = 0;
-  level_ = leafLevel_ = 0;
-  counts_.clear();
-  return true;
-}
-
-bool TensorsCollector::finishTensor() {
-  for (const auto& [given, part] : {std::pair(hasShape_, ".shape"), std::pair(hasData_, ".data")})
-    if (!given)
-      return fail(Error::Kind::type, named(part),
-                  "it is missing; give {\"shape\": [sizes], \"data\": [numbers]}.");
-  std::int64_t count = 1;
-  for (const std::int64_t size : array_.shape)
-    count = size > 0 && count > kMaxCount / size ? kMaxCount : count * size;
-  if (count != static_cast<std::int64_t>(array_.values.size()))
-    return fail(Error::Kind::range, named(".data"),
-                "there are " + std::to_string(array_.values.size()) + " values, but the shape " +
-                    base::shapeText(array_.shape) + " asks for " +
-                    (count == kMaxCount ? "more than any memory holds" : std::to_string(count)) +
-                    "; make them fit.");
-  return checkItems();
-}
-
-bool TensorsCollector::checkItems() {
-  const bool isBool = array_.type == Array::Type::boolean;
-  if (booleans_ > 0 && hasType_ && !isBool)
-    return fail(Error::Kind::type, named(".dtype"),
-                "the data are true and false; use \"bool\" or give numbers.");
-  if (booleans_ > 0) array_.type = Array::Type::boolean;
-  if (isBool && infinities_ > 0)
-    return fail(Error::Kind::type, named(".data[") + std::to_string(firstInfinity_) + "]",
-                "an infinity is not true or false; give true or false, or a mask of dtype \"float32\".");
-  for (std::size_t i = 0; i < array_.values.size() && (isBool || array_.type == Array::Type::float16); ++i) {
-    float& value = array_.values[i];
-    const std::string at = "[" + std::to_string(i) + "]";
-    if (isBool && value != 0.0f && value != 1.0f)
-      return fail(Error::Kind::type, named(".data") + at,
-                  base::shortest(value) + " is not true or false; give true, false, 1 or 0.");
-    if (isBool) continue;
-    const float half = nearestHalf(value);
-    if (std::isinf(half) && !std::isinf(value))
-      return fail(
-          Error::Kind::range, named(".data") + at,
-          base::shortest(value) + " is too large for float16; use -65504 to 65504, or dtype \"float32\".");
-    value = half;
-  }
-  for (float& value : array_.values)
-    if (isBrain_) value = floatOfBrain(brainOf(value));
-  *field_->target = std::move(array_);
-  return true;
-}
-
-// ---- the ends
-
-std::string TensorsCollector::position(std::size_t at) const {
-  const std::string_view before = text_.substr(0, at);
-  const auto lines = std::count(before.begin(), before.end(), '\n');
-  const std::size_t newline = before.rfind('\n');
-  const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
-  return "line " + std::to_string(lines + 1) + ", column " + std::to_string(at - start + 1);
+  return isBetween || isSmall ? double{base::parseFloat(digits).value_or(static_cast<float>(value))} : value;
 }
 
 bool isPartOfWord(char c) {
@@ -614,206 +38,522 @@ bool isPartOfWord(char c) {
          c == '+';
 }
 
-bool TensorsCollector::parse_error(std::size_t position_, const std::string& token,
-                                   const nlohmann::detail::exception& why) {
+/// "line 2, column 5"
+std::string positionOf(std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at);
+  const std::size_t newline = before.rfind('\n');
+  const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
+  return "line " + std::to_string(std::count(before.begin(), before.end(), '\n') + 1) + ", column " +
+         std::to_string(at - start + 1);
+}
+
+/// Receives the events of the parser. Numbers are stored in the type of their tensor, so that they take no
+/// more memory than it has to; where data stand before their dtype, as 64 bits each until the tensor ends.
+class JsonCollector final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  /// Every number takes at least two characters of the text, of which one separates it from the next.
+  JsonCollector(std::string_view text, std::string_view name)
+      : mostValues_(
+            std::min(text.size() / 2, static_cast<std::size_t>(std::count(text.begin(), text.end(), ','))) +
+            1),
+        name_(name),
+        text_(text) {}
+
+  Result<void> ok;
+  bool isPython = false;  ///< it has a word such as NaN, which JSON has not
+  StoredFile file;
+
+  bool null() override {
+    if (isOptions_) return note("null");
+    return isAlone() ? take(0, Item::none) : failItem("null");
+  }
+  bool boolean(bool value) override {
+    return isOptions_ ? note(value ? "true" : "false") : take(value ? 1 : 0, Item::truth);
+  }
+  bool number_integer(std::int64_t value) override {
+    return isOptions_ ? note(std::to_string(value)) : take(std::bit_cast<std::uint64_t>(value), Item::whole);
+  }
+  bool number_unsigned(std::uint64_t value) override {
+    return isOptions_ ? note(std::to_string(value))
+                      : take(value, value > std::uint64_t{INT64_MAX} ? Item::natural : Item::whole);
+  }
+  bool number_float(double value, const std::string& digits) override {
+    if (isOptions_) return note(digits);
+    if (isTypeKnown() && typeOf(Item::real) == Type::float32) value = forFloat(value, digits);
+    return take(std::bit_cast<std::uint64_t>(value), Item::real);
+  }
+  bool string(std::string& text) override;
+  bool binary(nlohmann::json::binary_t&) override { return false; }
+  bool key(std::string& text) override;
+  bool start_object(std::size_t) override;
+  bool end_object() override;
+  bool start_array(std::size_t) override;
+  bool end_array() override;
+  bool parse_error(std::size_t position, const std::string& token,
+                   const nlohmann::detail::exception& why) override;
+
+ private:
+  enum class Item : std::uint8_t { none, truth, whole, natural, real, text };
+
+  bool refuse(ErrorKind kind, const std::string& field, const std::string& sentence) {
+    if (ok) ok = base::refuse(kind, field, {sentence});
+    return false;
+  }
+  /// Of the tensor, or of a part of it such as ".shape".
+  bool fail(ErrorKind kind, const std::string& sentence, const std::string& part = {}) {
+    return refuse(kind, fieldOf(name_) + part, sentence);
+  }
+  /// Of the next value of the tensor.
+  bool failItem(std::string_view given) {
+    return refuse(ErrorKind::type, itemField(), std::string(given) + " is not a number; give a number.");
+  }
+  bool failSize(const std::string& given) {
+    return fail(ErrorKind::range,
+                given + " is not a size; give a whole number from 0 to " + std::to_string(kMostSize) + ".",
+                ".shape[" + std::to_string(shape_.size()) + "]");
+  }
+  /// Is the text a single value?
+  bool isAlone() const { return depth_ == 0 && counts_.empty(); }
+  bool isInItems() const { return !isOptions_ && !counts_.empty() && !(isTensor_ && part_ == "shape"); }
+  std::string itemField() const { return isTensor_ ? itemField(count_) : path(counts_.size()); }
+  std::string itemField(std::size_t index) const {
+    return fieldOf(name_) + ".data[" + std::to_string(index) + "]";
+  }
+  std::string path(std::size_t depth) const;
+  bool note(const std::string& text, bool isItem = true) {
+    if (isItem && !counts_.empty() && counts_.back()++ > 0) options_ += ", ";
+    options_ += text;
+    return true;
+  }
+  void begin() {
+    bytes_ = {}, values_ = {}, texts_ = {}, shape_.clear(), counts_.clear(), type_.reset();
+    kind_ = Item::none, count_ = leaf_ = 0, hasShape_ = hasData_ = hasType_ = false;
+  }
+  bool take(std::uint64_t bits, Item kind);
+  bool takeSize(std::uint64_t value, Item kind);
+  /// Lists have no dtype, and of objects it may follow.
+  bool isTypeKnown() const { return type_ || !isTensor_; }
+  Type typeOf(Item kind) const { return type_.value_or(kind == Item::truth ? Type::boolean : Type::float32); }
+  template <class T>
+  void reserve(std::vector<T>& values, std::size_t each);
+  bool store(std::uint64_t bits, Item kind);
+  bool defer(std::uint64_t bits, Item kind);
+  bool encode(std::uint64_t bits, Item kind, Type type, std::size_t index, char* to);
+  bool finish();
+  template <class T>
+  void keep(Stored tensor, std::vector<T> values, std::size_t size);
+
+  std::size_t mostValues_, mostTexts_ = kMostTexts;  ///< that may still come
+
+  std::string name_, part_, options_;
+  std::string_view text_;
+  int depth_ = 0;  ///< nesting of objects
+  bool isOptions_ = false, isTensor_ = false, hasShape_ = false, hasData_ = false, hasType_ = false;
+  std::optional<Type> type_;
+  Item kind_ = Item::none;             ///< of the items so far
+  std::size_t count_ = 0;              ///< of the items so far
+  std::vector<char> bytes_;            ///< the items in the type of the tensor, once it is known
+  std::vector<std::uint64_t> values_;  ///< the items before it is known
+  std::vector<std::string> texts_;
+  Shape shape_;
+  std::vector<std::int64_t> counts_;  ///< number of items so far, for each open list
+  std::size_t leaf_ = 0;              ///< nesting depth of the items; 0: unknown
+};
+
+/// The position in the first `depth` open lists: "q[1][0]".
+std::string JsonCollector::path(std::size_t depth) const {
+  std::string out = fieldOf(name_);
+  for (std::size_t i = 0; i < depth; ++i)
+    out += "[" + std::to_string(counts_[i] - (i + 1 < counts_.size() ? 1 : 0)) + "]";
+  return out;
+}
+
+bool JsonCollector::takeSize(std::uint64_t value, Item kind) {
+  const auto size = std::bit_cast<std::int64_t>(value);
+  if (kind != Item::whole || size < 0 || size > kMostSize)
+    return failSize(kind == Item::real      ? base::shortest(std::bit_cast<double>(value))
+                    : kind == Item::natural ? std::to_string(value)
+                    : kind == Item::whole   ? std::to_string(size)
+                                            : std::string("true or false"));
+  if (shape_.size() == kMaxRank)
+    return fail(ErrorKind::range, "it has more than 32 sizes; give fewer.", ".shape");
+  shape_.push_back(size);
+  return true;
+}
+
+bool JsonCollector::take(std::uint64_t bits, Item kind) {
+  if (isTensor_ && part_ == "shape" && !counts_.empty()) return takeSize(bits, kind);
+  if (isTensor_ && counts_.empty())
+    return part_ == "dtype"
+               ? fail(ErrorKind::type, "a number is not a text; use \"float32\" or the like.", ".dtype")
+               : fail(ErrorKind::type, "a single value is not a list; give a list of numbers.", "." + part_);
+  if (isAlone()) return fail(ErrorKind::type, "a single value is not a tensor; give a list or an object.");
+  if (!counts_.empty()) {
+    if (leaf_ == 0) leaf_ = counts_.size();
+    if (leaf_ != counts_.size())
+      return refuse(ErrorKind::type, itemField(),
+                    "it is not as deep as those before; give every row the same depth.");
+  }
+  if (kind_ == Item::none) kind_ = kind;
+  if ((kind == Item::text) != (kind_ == Item::text))
+    return refuse(ErrorKind::type, itemField(), "texts and numbers are mixed; give one kind only.");
+  if ((kind == Item::truth) != (kind_ == Item::truth))
+    return refuse(ErrorKind::type, itemField(),
+                  kind == Item::truth ? "true or false follows a number; give one kind only."
+                                      : "a number follows true or false; give one kind only.");
+  if (kind != Item::text && !(isTypeKnown() ? store(bits, kind) : defer(bits, kind))) return false;
+  ++count_;
+  if (!counts_.empty()) ++counts_.back();
+  return counts_.empty() && !isTensor_ ? finish() : true;
+}
+
+/// Makes room for the values of a tensor at its first one, and if it is not a small one, for as many as may
+/// come. Its shape may claim any size.
+template <class T>
+void JsonCollector::reserve(std::vector<T>& values, std::size_t each) {
+  if (count_ != 0 && count_ != kFew) return;
+  std::size_t most = count_ == 0 ? std::min(mostValues_, kFew) : mostValues_;
+  if (hasShape_) most = std::min(most, static_cast<std::size_t>(checkedCount(shape_).value_or(0)));
+  values.reserve(most * each);
+}
+
+bool JsonCollector::store(std::uint64_t bits, Item kind) {
+  const Type type = typeOf(kind);
+  char item[sizeof bits];
+  if (!encode(bits, kind, type, count_, item)) return false;
+  const auto size = static_cast<std::size_t>(bytesOf(type));
+  reserve(bytes_, size);
+  bytes_.insert(bytes_.end(), item, item + size);
+  return true;
+}
+
+bool JsonCollector::defer(std::uint64_t bits, Item kind) {
+  reserve(values_, 1);
+  if (kind != kind_) {  // converts the integers so far to real numbers, or the new value
+    const auto real = [](std::uint64_t value, Item of) {
+      return std::bit_cast<std::uint64_t>(of == Item::whole
+                                              ? static_cast<double>(std::bit_cast<std::int64_t>(value))
+                                              : static_cast<double>(value));
+    };
+    if (kind_ == Item::whole && kind == Item::natural &&
+        std::all_of(values_.begin(), values_.end(),
+                    [](std::uint64_t v) { return std::bit_cast<std::int64_t>(v) >= 0; })) {
+      kind_ = Item::natural;
+    } else if (!(kind_ == Item::natural && kind == Item::whole && std::bit_cast<std::int64_t>(bits) >= 0)) {
+      if (kind_ != Item::real)
+        for (std::uint64_t& value : values_) value = real(value, kind_);
+      kind_ = Item::real;
+      if (kind != Item::real) bits = real(bits, kind);
+    }
+  }
+  values_.push_back(bits);
+  return true;
+}
+
+/// Why a number is none of a type.
+std::string misfit(double number, Type type) {
+  const std::string given = base::shortest(number);
+  if (type == Type::float32) return "the number is too large for 32 bits; use -3.4e38 to 3.4e38.";
+  if (type == Type::float16)
+    return given + " is too large for float16; use -65504 to 65504, or dtype \"float32\".";
+  if (type == Type::boolean) return given + " is not true or false; give true, false, 1 or 0.";
+  return given + " does not fit " + std::string(files::name(type)) + "; give numbers that do.";
+}
+
+/// Writes a value in a type; an error if it is none of that type.
+bool JsonCollector::encode(std::uint64_t bits, Item kind, Type type, std::size_t index, char* to) {
+  if (kind == Item::truth && type != Type::boolean)
+    return fail(ErrorKind::type, "the data are true and false; use \"bool\" or give numbers.", ".dtype");
+  const auto size = static_cast<std::size_t>(bytesOf(type));
+  const double real = kind == Item::real      ? std::bit_cast<double>(bits)
+                      : kind == Item::natural ? static_cast<double>(bits)
+                                              : static_cast<double>(std::bit_cast<std::int64_t>(bits));
+  const bool isWhole = kind != Item::real;
+  std::uint64_t out = bits;
+  bool fits = true;
+  switch (type) {
+    case Type::float64: out = std::bit_cast<std::uint64_t>(real); break;
+    case Type::float32:
+      out = std::bit_cast<std::uint32_t>(static_cast<float>(real));
+      fits = !std::isinf(static_cast<float>(real)) || std::isinf(real);
+      break;
+    case Type::float16:
+      out = halfOf(real);
+      fits = std::abs(real) < 65520 || !std::isfinite(real);
+      break;
+    case Type::bfloat16:
+      out = brainOf(real);
+      fits = !std::isinf(floatOfBrain(brainOf(real))) || std::isinf(real);
+      break;
+    case Type::boolean:
+      out = real != 0;
+      fits = real == 0 || real == 1;
+      break;
+    case Type::uint64: fits = isWhole && real >= 0; break;
+    case Type::int64: fits = isWhole && kind != Item::natural; break;
+    default: {
+      const bool isSigned = type < Type::uint8;
+      const double most = std::ldexp(1.0, static_cast<int>(8 * size) - (isSigned ? 1 : 0));
+      fits = isWhole && real < most && real >= (isSigned ? -most : 0);
+    }
+  }
+  std::memcpy(to, &out, size);
+  return fits || refuse(ErrorKind::range, isTensor_ ? itemField(index) : itemField(), misfit(real, type));
+}
+
+bool JsonCollector::string(std::string& text) {
+  if (isOptions_) return note(document::jsonQuoted(text));
+  if (isTensor_ && counts_.empty() && part_ == "dtype") {
+    type_ = typeNamed(text);
+    return type_ && *type_ != Type::text
+               ? true
+               : fail(ErrorKind::type,
+                      inQuotes(text) +
+                          " cannot be read; use \"float32\", \"float64\", \"int64\", \"bool\" or the like.",
+                      ".dtype");
+  }
+  const bool isNumber = text == "inf" || text == "-inf" || text == "nan";
+  if (isNumber && kind_ != Item::text)
+    return take(std::bit_cast<std::uint64_t>(text == "nan"   ? std::numeric_limits<double>::quiet_NaN()
+                                             : text == "inf" ? HUGE_VAL
+                                                             : -HUGE_VAL),
+                Item::real);
+  if (isTensor_ && part_ == "shape") return failSize(inQuotes(text));
+  if (isTensor_ || (!counts_.empty() && kind_ != Item::none && kind_ != Item::text))
+    return failItem(inQuotes(text));
+  if (mostTexts_-- == 0)
+    return fail(ErrorKind::memory,
+                "the file has more than " + std::to_string(kMostTexts) + " texts; give fewer.");
+  texts_.push_back(std::move(text));
+  return take(0, Item::text);
+}
+
+bool JsonCollector::key(std::string& text) {
+  if (isOptions_) {
+    if (!options_.ends_with('{')) options_ += ", ";
+    options_ += document::jsonQuoted(text) + ": ";
+    return true;
+  }
+  if (depth_ == 1) {
+    name_ = std::move(text);
+    begin();
+    isTensor_ = false;
+    file.isState = name_ == "version";
+    return !file.isState;
+  }
+  part_ = std::move(text);
+  bool* const given = part_ == "shape"   ? &hasShape_
+                      : part_ == "data"  ? &hasData_
+                      : part_ == "dtype" ? &hasType_
+                                         : nullptr;
+  if (!given)
+    return fail(ErrorKind::syntax,
+                "the field " + inQuotes(part_) + " is unknown; a tensor has shape, data and dtype.");
+  return !std::exchange(*given, true) ||
+         fail(ErrorKind::syntax, inQuotes(part_) + " is given twice; give it once.");
+}
+
+bool JsonCollector::start_object(std::size_t) {
+  if (isOptions_)
+    return fail(ErrorKind::type, "an object is no value of an option; give a number, a text, true or false.");
+  if (!counts_.empty() || depth_ == 2) return failItem("an object");
+  if (++depth_ == 1) return true;
+  if (name_ != "options") return isTensor_ = true;
+  if (!file.notes.empty()) return fail(ErrorKind::syntax, "it is given twice; give it once.");
+  return isOptions_ = true, note("{", false);
+}
+
+bool JsonCollector::end_object() {
+  --depth_;
+  if (isOptions_) {
+    isOptions_ = false;
+    file.notes.emplace_back("options", std::exchange(options_, {}) + "}");
+    return true;
+  }
+  if (!isTensor_) return true;
+  for (const auto& [given, part] : {std::pair(hasShape_, ".shape"), std::pair(hasData_, ".data")})
+    if (!given)
+      return fail(ErrorKind::type, "it is missing; give {\"shape\": [sizes], \"data\": [numbers]}.", part);
+  const bool isFine = finish();
+  isTensor_ = false;
+  return isFine;
+}
+
+bool JsonCollector::start_array(std::size_t) {
+  if (isOptions_)
+    return counts_.empty() ? (counts_.push_back(0), note("[", false))
+                           : fail(ErrorKind::type, "an option has lists in lists; give one.");
+  if (isTensor_) {
+    if (part_ == "dtype")
+      return fail(ErrorKind::type, "a list is not a text; use \"float32\" or the like.", ".dtype");
+    if (!counts_.empty()) return failItem("a list");
+    counts_.push_back(0);
+    return true;
+  }
+  if (depth_ == 0 && counts_.empty()) begin();
+  if (counts_.size() == kMaxRank)
+    return fail(ErrorKind::range, "its lists are more than 32 deep; use fewer.");
+  if (leaf_ != 0 && counts_.size() >= leaf_)
+    return refuse(ErrorKind::type, itemField(),
+                  "it is not as deep as those before; give every row the same depth.");
+  if (!counts_.empty()) ++counts_.back();
+  counts_.push_back(0);
+  return true;
+}
+
+bool JsonCollector::end_array() {
+  const std::int64_t count = counts_.back();
+  const std::size_t level = counts_.size() - 1;
+  if (isOptions_ || isTensor_) {
+    counts_.pop_back();
+    if (isOptions_) return note("]", false);
+    leaf_ = 0;
+    return true;
+  }
+  if (shape_.size() <= level) shape_.resize(level + 1, -1);
+  if (shape_[level] >= 0 && shape_[level] != count)
+    return refuse(ErrorKind::range, path(level - 1),
+                  "row " + std::to_string(counts_[level - 1] - 1) + " (from 0) has " + std::to_string(count) +
+                      (level + 1 == leaf_ ? " values" : " rows") + ", those before it " +
+                      std::to_string(shape_[level]) + "; give every row the same length.");
+  shape_[level] = count;
+  if (count == 0 && leaf_ == 0) leaf_ = level + 1;
+  counts_.pop_back();
+  return level == 0 ? finish() : true;
+}
+
+bool JsonCollector::parse_error(std::size_t position, const std::string& token,
+                                const nlohmann::detail::exception& why) {
   constexpr int tooLarge = 406;  // the parser's error number for a number beyond the range of double
-  const std::size_t at = position_ > 0 ? position_ - 1 : 0;
-  const bool isItem = field_ && (place_ == Place::data || place_ == Place::lists);
-  const std::string field = isItem ? itemField() : "file";
+  const std::size_t at = position > 0 ? position - 1 : 0;
+  const std::string field = isInItems() ? itemField() : "file";
   if (why.id == tooLarge)
-    return fail(Error::Kind::range, field,
-                base::inQuotes(token) + " is too large for 32 bits; use -3.4e38 to 3.4e38.");
+    return refuse(ErrorKind::range, field,
+                  inQuotes(token) + " is too large for 32 bits; use -3.4e38 to 3.4e38.");
   std::size_t begin = std::min(at, text_.size()), end = begin;
   while (begin > 0 && isPartOfWord(text_[begin - 1])) --begin;
   while (end < text_.size() && isPartOfWord(text_[end])) ++end;
   const std::string_view word = text_.substr(begin, std::max<std::size_t>(end - begin, 1));
-  hasInfinity = isItem && field_->isMask && word.ends_with("Infinity");
+  // Python writes infinities and NaN as words that are not JSON.
   for (const std::string_view notFinite : {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
-    if (word == notFinite)
-      return fail(Error::Kind::range, field,
-                  std::string(word) + " cannot be used; give a finite number" +
-                      (isItem && field_->isMask ? ", or the text \"-inf\" to mask." : "."));
+    if (word == notFinite) {
+      isPython = true;
+      return refuse(ErrorKind::range, field, std::string(word) + " cannot be used; give a finite number.");
+    }
   if (at >= text_.size())
-    return fail(
-        Error::Kind::syntax, "file",
-        "the text ends too early, at " + position(text_.size()) + "; check that the file is complete.");
-  return fail(Error::Kind::syntax, "file",
-              "at " + position(at) + " " + base::inQuotes(word) +
-                  " does not belong there; give valid JSON in UTF-8.");
+    return refuse(ErrorKind::syntax, "file",
+                  "the text ends too early, at " + positionOf(text_, text_.size()) +
+                      "; check that the file is complete.");
+  return refuse(ErrorKind::syntax, "file",
+                "at " + positionOf(text_, at) + " " + inQuotes(word) +
+                    " does not belong there; give valid JSON in UTF-8.");
 }
 
-bool TensorsCollector::finish() {
-  settleMode(file);
-  ok = checkFields(file, unknown_);
-  return bool(ok);
-}
-
-void append(std::string& out, float value) {
-  if (std::isinf(value)) {
-    out += value < 0 ? "\"-inf\"" : "\"inf\"";
-    return;
+bool JsonCollector::finish() {
+  Stored tensor;
+  tensor.name = base::printable(name_), tensor.shape = shape_;
+  const std::optional<std::int64_t> count = checkedCount(shape_);
+  if (!count || static_cast<std::size_t>(*count) != count_)
+    return fail(ErrorKind::range,
+                "there are " + std::to_string(count_) + " values, but the shape " + shapeText(shape_) +
+                    " asks for " + (count ? std::to_string(*count) : "more than any memory holds") +
+                    "; make them fit.",
+                ".data");
+  if (file.tensors.size() == kMostTensors)
+    return fail(ErrorKind::memory,
+                "there are more than " + std::to_string(kMostTensors) + " tensors; give fewer.");
+  mostValues_ -= std::min(mostValues_, count_);
+  if (kind_ == Item::text) {
+    tensor.type = Type::text, tensor.texts = std::move(texts_);
+    return file.tensors.push_back(std::move(tensor)), true;
   }
-  if (value == 0) {  // "-0" would be read as an integer and lose its sign
-    out += std::signbit(value) ? "-0.0" : "0";
-    return;
-  }
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value);
-  out.append(text, end.ptr);
+  tensor.type = typeOf(kind_);
+  const auto size = static_cast<std::size_t>(bytesOf(tensor.type));
+  if (values_.empty()) return keep(std::move(tensor), std::move(bytes_), count_ * size), true;
+  char* const bytes = reinterpret_cast<char*>(values_.data());
+  for (std::size_t i = 0; i < count_; ++i)  // overwrites only values already read
+    if (!encode(values_[i], kind_, tensor.type, i, bytes + i * size)) return false;
+  return keep(std::move(tensor), std::move(values_), count_ * size), true;
 }
 
-Result<TensorsFile> collected(std::string_view text, bool mayBePython) {
-  TensorsCollector collector(text);
-  // Through the base class, so that all readers share one instantiation of the parser.
+template <class T>
+void JsonCollector::keep(Stored tensor, std::vector<T> values, std::size_t size) {
+  values.resize((size + sizeof(T) - 1) / sizeof(T));
+  if (values.capacity() / 2 > values.size()) values.shrink_to_fit();
+  const auto kept = std::make_shared<std::vector<T>>(std::move(values));
+  const char* const bytes = reinterpret_cast<const char*>(kept->data());
+  tensor.bytes = {bytes, size};
+  tensor.owned = std::shared_ptr<const char[]>(kept, bytes);
+  file.tensors.push_back(std::move(tensor));
+}
+
+Result<StoredFile> collected(std::string_view text, std::string_view name, bool mayBePython) {
+  JsonCollector collector(text, name);
   const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(),
                                                  static_cast<nlohmann::json::json_sax_t*>(&collector));
-  if (collector.hasInfinity && mayBePython)
-    if (const Result<std::string> json = jsonOfPrinted(text)) return collected(*json, false);
+  if (collector.isPython && mayBePython)
+    if (const Result<std::string> json = jsonOfPrinted(text)) return collected(*json, name, false);
   if (!collector.ok) return collector.ok.error();
-  if (isWhole && !collector.finish()) return collector.ok.error();
-  if (!isWhole && !collector.file.isState)
-    return base::refuse(Error::Kind::syntax, "file", {"it is not JSON; check the file."});
-  if (collector.file.isState) {
-    TensorsFile file;
-    file.isState = true;
-    return file;
-  }
+  if (collector.file.isState) collector.file.tensors.clear();
+  else if (!isWhole) return base::refuse(ErrorKind::syntax, "file", {"it is not JSON; check the file."});
+  if (const std::string* const twice = repeatedName(collector.file))
+    return base::refuse(ErrorKind::syntax, "file", {inQuotes(*twice), " is given twice; give it once."});
   return std::move(collector.file);
 }
 
 }  // namespace
 
-Result<TensorsFile> readTensorsFile(std::string_view text) {
+Result<StoredFile> readJson(std::string_view text, std::string_view name) {
   if (text.substr(0, 3) == "\xef\xbb\xbf" || text.substr(0, 2) == "\xff\xfe" ||
       text.substr(0, 2) == "\xfe\xff")
-    return base::refuse(Error::Kind::syntax, "file",
+    return base::refuse(ErrorKind::syntax, "file",
                         {"it begins with a byte order mark; save it as UTF-8 without one."});
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    return base::refuse(Error::Kind::syntax, "file", {"it is empty; give a state or tensors in JSON."});
-  return collected(text, true);
+    return base::refuse(ErrorKind::syntax, "file", {"it is empty; give a state or tensors in JSON."});
+  return collected(text, name, true);
 }
 
-std::vector<TensorField> tensorFields(TensorsFile& file) {
-  std::vector<TensorField> fields{{"q", &file.q},
-                                  {"k", &file.k},
-                                  {"v", &file.v},
-                                  {"mask", &file.mask, true},
-                                  {"past_k", &file.pastK},
-                                  {"past_v", &file.pastV},
-                                  {"key_lengths", &file.keyLengths},
-                                  {"w_a", &file.wA},
-                                  {"u_a", &file.uA},
-                                  {"v_a", &file.vA},
-                                  {"sink", &file.sink},
-                                  {"d_output", &file.dOutput},
-                                  {"d_weights", &file.dWeights},
-                                  {"x", &file.x},
-                                  {"x_kv", &file.xKv},
-                                  {"w_q", &file.wQ},
-                                  {"w_k", &file.wK},
-                                  {"w_v", &file.wV},
-                                  {"w_o", &file.wO},
-                                  {"b_q", &file.bQ},
-                                  {"b_k", &file.bK},
-                                  {"b_v", &file.bV},
-                                  {"b_o", &file.bO},
-                                  {"x_v", &file.xV}};
-  for (std::size_t i = 0; i < file.parameters.size(); ++i)
-    fields.push_back({document::name(static_cast<document::ParameterId>(i)), &file.parameters[i]});
-  return fields;
-}
-
-bool isResultName(std::string_view name) {
-  return (attention::tensorNamed(name) && name != "bias") || name == "softcapped" || name == "present_k" ||
-         name == "present_v";
-}
-
-void settleMode(TensorsFile& file) {
-  const auto mode = std::find_if(file.options.begin(), file.options.end(),
-                                 [](const Setting& setting) { return setting.name == "mode"; });
-  if (mode == file.options.end()) return;
-  if (mode->text == "x") file.q.reset(), file.k.reset(), file.v.reset();
-  if (mode->text == "qkv")
-    for (std::optional<Array>* one : {&file.x, &file.xKv, &file.wQ, &file.wK, &file.wV, &file.wO, &file.bQ,
-                                      &file.bK, &file.bV, &file.bO, &file.xV})
-      one->reset();
-  file.options.erase(mode);
-}
-
-Result<void> checkFields(const TensorsFile& file, std::string_view unknown) {
-  if (!unknown.empty())
-    return base::refuse(Error::Kind::type, inQuotes(unknown),
-                        {"the field is unknown; " + std::string(kFields) + "."});
-  const auto missing = [](std::string_view name) {
-    return Error{Error::Kind::type, std::string(name), base::joined({"it is missing; ", kFields, "."}), false,
-                 Error::Fault::missing};
-  };
-  const std::pair<std::string_view, bool> direct[] = {
-      {"q", file.q.has_value()}, {"k", file.k.has_value()}, {"v", file.v.has_value()}};
-  const std::pair<std::string_view, bool> projected[] = {
-      {"x", file.x.has_value()},    {"x_kv", file.xKv.has_value()}, {"w_q", file.wQ.has_value()},
-      {"w_k", file.wK.has_value()}, {"w_v", file.wV.has_value()},   {"w_o", file.wO.has_value()},
-      {"b_q", file.bQ.has_value()}, {"b_k", file.bK.has_value()},   {"b_v", file.bV.has_value()},
-      {"b_o", file.bO.has_value()}, {"x_v", file.xV.has_value()}};
-  if (file.q || !file.x) {
-    for (const auto& [name, isGiven] : direct)
-      if (!isGiven) return missing(name);
-    for (const auto& [name, isGiven] : projected)
-      if (isGiven)
-        return base::refuse(Error::Kind::range, name,
-                            {"q is given too; give either q, k and v, or x and its weights."});
-    return {};
-  }
-  for (const auto& [name, isGiven] : projected)
-    if (!isGiven && name != "x_kv" && name != "x_v" && name != "w_o" && !name.starts_with("b_"))
-      return missing(name);
-  for (const auto& [name, isGiven] :
-       {std::pair("past_k", file.pastK.has_value()), std::pair("past_v", file.pastV.has_value())})
-    if (isGiven)
-      return base::refuse(Error::Kind::range, name,
-                          {"it goes with q, k and v, and there is no q; leave it out."});
-  return {};
-}
-
-std::optional<Setting> settingFrom(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0) return std::nullopt;
-  Setting setting;
-  setting.name = text.substr(0, equals);
-  setting.field = "--set " + setting.name;
-  const std::string value(text.substr(equals + 1));
-  document::JsonText json;
-  const bool parsed(document::parseJson(value, {}, json));
-  const document::Json& root = json.root;
-  using JsonKind = document::Json::Kind;
-  if (parsed && root.kind == JsonKind::boolean) {
-    setting.boolean = root.boolean;
-  } else if (parsed && root.kind == JsonKind::number) {
-    setting.kind = Setting::Kind::number;
-    setting.number = root.number;
-  } else {
-    setting.kind = Setting::Kind::text;
-    setting.text = parsed && root.kind == JsonKind::text ? root.text : value;
-  }
-  return setting;
-}
-
-bool writeTensors(const std::vector<NamedArray>& tensors, const std::function<bool(std::string_view)>& put) {
+bool writeJson(const StoredFile& file, const std::function<bool(std::string_view)>& put) {
   constexpr std::size_t piece = 1 << 16;
   std::string out = "{";
-  out.reserve(piece + 64);
-  for (std::size_t t = 0; t < tensors.size(); ++t) {
-    const NamedArray& tensor = tensors[t];
-    out += (t > 0 ? ",\n " : "") + document::jsonQuoted(tensor.name) +
-           ": {\"shape\": " + base::shapeText(tensor.shape) + ", \"data\": [";
-    for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+  bool isFirst = true;
+  const auto begin = [&](const std::string& name) {
+    out += (std::exchange(isFirst, false) ? "" : ",\n ") + document::jsonQuoted(name) + ": ";
+  };
+  for (const Stored& tensor : file.tensors) {
+    begin(tensor.name);
+    const bool isText = tensor.type == Type::text, isBool = tensor.type == Type::boolean;
+    if (!isText) {
+      out += "{\"shape\": " + shapeText(tensor.shape) + ", ";
+      if (tensor.type != Type::float32) out += "\"dtype\": \"" + std::string(name(tensor.type)) + "\", ";
+      out += "\"data\": ";
+    }
+    const bool isList = !isText || !tensor.shape.empty();
+    if (isList) out += "[";
+    const std::size_t count =
+        isText ? tensor.texts.size() : tensor.bytes.size() / static_cast<std::size_t>(bytesOf(tensor.type));
+    for (std::size_t i = 0; i < count; ++i) {
       if (i > 0) out += ", ";
-      append(out, tensor.values[i]);
+      if (isText) {
+        out += document::jsonQuoted(tensor.texts[i]);
+      } else {
+        const std::string text = textOf(tensor, i);
+        const bool isWord = !isBool && (text.ends_with("inf") || text == "nan");
+        if (isWord) out += '"';
+        out += text == "-0" ? "-0.0" : text;  // -0 would be read as an integer and lose its sign
+        if (isWord) out += '"';
+      }
       if (out.size() < piece) continue;
       if (!put(out)) return false;
       out.clear();
     }
-    out += "]}";
+    if (isList) out += "]";
+    if (!isText) out += "}";
+  }
+  for (const auto& [key, text] : file.notes) {
+    if (key != "options") continue;
+    begin(key);
+    out += text;
   }
   return put(out + "}\n");
 }

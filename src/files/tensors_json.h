@@ -1,93 +1,22 @@
-// Tensors of any rank in JSON: the input and output of `attn run`.
+// Tensors of any type and rank in JSON.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "document/option.h"
-#include "document/parameter.h"
+#include "files/stored.h"
 
 namespace files {
 
-using Shape = std::vector<std::int64_t>;  ///< the sizes of a tensor's axes
+/// Reads {"name": {"shape", "data", "dtype"}, …}, where a nested list or a single value may replace an
+/// object, or one nested list, which is called `name`. Lists of texts become tensors of texts, and "options"
+/// a note. Numbers without a dtype are float32. "nan", "inf" and "-inf" are numbers. A text with "version" is
+/// a state (StoredFile::isState), and read no further. An error, with the position, for invalid JSON, ragged
+/// rows, duplicate names, and values that do not match type or shape.
+Result<StoredFile> readJson(std::string_view text, std::string_view name);
 
-using base::Error;
-using base::Result;
-
-/// Numbers with a shape; the number of values is the product of the sizes.
-struct Array {
-  enum class Type : std::uint8_t { float32, float16, boolean };
-  Type type = Type::float32;  ///< float16: every value is representable in 16 bits
-  Shape shape;                ///< sizes may be 0
-  std::vector<float> values;  ///< 0 and 1 for booleans
-};
-
-/// The value of an option, from a file or a command line.
-struct Setting {
-  enum class Kind : std::uint8_t { boolean, number, text };
-  std::string name;
-  Kind kind = Kind::boolean;
-  bool boolean = false;
-  double number = 0;
-  std::string text;
-  std::string field;  ///< where it was given, for errors: "options.scale" or "--set scale"
-};
-
-/// A tensors file: {"q": {"shape", "data", "dtype"}, …, "options": {…}}. Parsed, but shapes and options not
-/// yet checked against each other.
-struct TensorsFile {
-  /// It has "version", and must be read by document::fromText(). The other members are empty then.
-  bool isState = false;
-  std::optional<Array> q, k, v, mask, pastK, pastV, keyLengths, wA, uA, vA, sink;
-  std::optional<Array> x, xKv, wQ, wK, wV, wO, bQ, bK, bV, bO, xV;  ///< instead of q, k and v
-  std::optional<Array> dOutput, dWeights;  ///< gradients of the output and the weights, for `attn grad`
-  std::optional<document::Value> labels, keyLabels;                        ///< a sentence, or a list of texts
-  std::array<std::optional<Array>, document::kParameterCount> parameters;  ///< by document::ParameterId
-  std::vector<Setting> options;
-};
-
-/// A tensor and its name in files.
-struct TensorField {
-  std::string_view name;
-  std::optional<Array>* target = nullptr;
-  bool isMask = false;
-};
-std::vector<TensorField> tensorFields(TensorsFile& file);
-/// Is it a result that `attn run` writes? Results saved in a file are ignored, and computed again.
-bool isResultName(std::string_view name);
-/// A file with all tensors of a layer says by the option "mode" ("x" or "qkv") which are inputs. Removes the
-/// others, and the option.
-void settleMode(TensorsFile& file);
-/// An error unless the file has either q, k and v, or x and its weights. `unknown` is the first field with an
-/// unknown name, or "".
-Result<void> checkFields(const TensorsFile& file, std::string_view unknown);
-
-/// Reads a tensors file in a single pass, with little more memory than its numbers take. A tensor may also be
-/// nested lists. The file must have q, k and v, or x and its weights, or be a state. An error, with the
-/// position, for invalid JSON, duplicate keys, unknown fields, ragged rows, a number of values that does not
-/// match the shape, NaN, numbers beyond the range of the type, and infinities other than the texts "-inf" and
-/// "inf" in a float mask.
-Result<TensorsFile> readTensorsFile(std::string_view text);
-
-/// Parses "scale=0.5" as a setting; a value that is not JSON is a text. Nothing if "=" or the name is
-/// missing.
-std::optional<Setting> settingFrom(std::string_view text);
-
-/// A tensor with its name in files.
-struct NamedArray {
-  std::string name;
-  Shape shape;
-  std::vector<float> values;
-};
-
-/// Writes {"name": {"shape": […], "data": […]}, …} piece by piece, one tensor per line. Floats have the
-/// fewest digits that read back to the same bits; infinities are the texts "inf" and "-inf". Stops when `put`
-/// returns false, and returns its result.
-bool writeTensors(const std::vector<NamedArray>& tensors, const std::function<bool(std::string_view)>& put);
+/// Writes plain() tensors in the format of readJson(), one per line. Floats have the fewest digits that read
+/// back to the same bits. Stops when `put` returns false, and returns its result.
+bool writeJson(const StoredFile& file, const std::function<bool(std::string_view)>& put);
 
 }  // namespace files

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "files/tensors_json.h"
+#include "files/tensors_file.h"
 
 namespace files {
 

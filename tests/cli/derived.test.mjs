@@ -118,7 +118,7 @@ data('nothing is normalised', ['block:norm_2: nothing is normalised', '"post" or
 data('pre-norm of another width', ['block:norm_2: nothing is normalised', 'to "post".'], of({block_norm: 'pre'}, {v: filled([2, 4, 3], 1)}), ...norm);
 data('a parameter of another width', ['gamma_1.shape', '[3]', '[1, 4]'], layer({gamma_1: [1, 2, 3]}), ...norm);
 data('a matrix of another hidden width', ['w_1.shape', '[4, 4]', '[4, 8]'], layer({w_1: filled([4, 4], 1)}), ...norm);
-data('a parameter that is no tensor', ['w_1', '3 is not a tensor'], layer({w_1: 3}));
+data('a parameter that is no tensor', ['w_1.shape', 'a single value'], layer({w_1: 3}));
 data('a parameter twice', ['"b_1"', 'twice'], '{"b_1": [1], "b_1": [1]}');
 data('no queries', ['q.shape', 'no tokens'], layer({q: {shape: [2, 0, 2], data: []}}), ...norm);
 data('no keys', ['k.shape', 'no tokens'], {q: filled([1, 2], 1), k: {shape: [0, 2], data: []}, v: {shape: [0, 2], data: []}}, ...norm);

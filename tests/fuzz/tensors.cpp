@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "files/attention_file.h"
-#include "files/tensors_json.h"
+#include "files/tensors_file.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "files/attention_file.h"
+#include "files/tensors_json.h"
 #include "files/work.h"
 #include "layer.h"
 
@@ -25,7 +26,10 @@ std::string refusalOf(std::string text, const RunRequest& request = {}) {
 
 std::string written(const std::vector<files::NamedArray>& tensors) {
   std::string out;
-  files::writeTensors(tensors, [&](std::string_view piece) { return out += piece, true; });
+  files::StoredFile file;
+  for (const files::NamedArray& one : tensors)
+    file.tensors.push_back(files::storedOf(one.name, one.shape, one.values));
+  files::writeJson(file, [&](std::string_view piece) { return out += piece, true; });
   return out;
 }
 

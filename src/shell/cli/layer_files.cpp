@@ -106,7 +106,6 @@ LayerInput layerIn(const LayerFiles& layer) {
 void writeResults(const LayerFiles& layer, const std::vector<files::NamedArray>& results, Output& output) {
   const auto put = [&](std::string_view piece) { return output.put(piece); };
   const files::Format format = formatToWrite("--out", layer.out);
-  if (format == files::Format::json) return output.finish(files::writeTensors(results, put));
   files::StoredFile file;
   for (const files::NamedArray& array : results)
     file.tensors.push_back(files::storedOf(array.name, array.shape, array.values));
