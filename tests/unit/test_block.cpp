@@ -376,7 +376,7 @@ TEST_CASE("block: explanations end in the value that they explain") {
   b.x = Tensor(1, 2, 2), b.attention = Tensor(1, 2, 2);
   b.x.at(0, 0, 0) = 0.5f, b.attention.at(0, 0, 0) = -1.25f;
   const Explanation sum = explain(b.spec, b.inputs(), b.run(), {Stage::residual_1, 0, 0}, {"I"}, 2);
-  CHECK(sum.text() == "residual_1[I₁, 1] = −0.75\nx + a: 0.50 + (−1.25) = −0.75");
+  CHECK(sum.text() == "Row I₁, column 1 = −0.75\nx + a: 0.50 + (−1.25) = −0.75");
 }
 
 namespace {

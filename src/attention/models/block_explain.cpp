@@ -24,8 +24,7 @@ class BlockExplainer {
         decimals_(decimals) {}
 
   Explanation explain(Stage stage) {
-    out_.title = std::string(name(stage)) + "[" + token() + ", " + std::to_string(col_ + 1) +
-                 "] = " + number(at(stage));
+    out_.title = "Row " + token() + ", column " + std::to_string(col_ + 1) + " = " + number(at(stage));
     lines(stage);
     return std::move(out_);
   }

@@ -30,7 +30,7 @@ class ModelView {
     top.title(isModel ? late<"All heads of the model">() : late<"All heads of the layer">());
     if (!document::hasManyHeads(s)) {
       top.sentence(late<"There is one layer here. Open a file with several, such as a recorded model or "
-                        "weights of the shape [layers, heads, queries, keys]; or set batch_of to layers.">());
+                        "weights of the shape [layers, heads, queries, keys].">());
       return top.y();
     }
     const std::string of = isModel ? joined({s.batch, late<" layers of ">(), s.heads,
