@@ -267,7 +267,8 @@ class Builder {
   struct Wide {
     float area, margin;  // the width used, and what remains beside it
     float labels;        // at the left of the lower row
-    // V is above the output, so that their columns align; if it is long, beside the output, to save height.
+    // V is above the output, so that their columns align; beside the output, to save height, if it is long or
+    // the cards below would not be in view.
     bool valueBeside;
     int first, third;         // width of X, with W_K above it, and of the weights, with W_V above them
     int cells, above, lower;  // across, up and down
@@ -287,11 +288,12 @@ class Builder {
   // All matrices side by side: X, Q, S, W, O (and the output) in the lower row; projections, Kᵀ and V in the
   // upper row.
   void wide() {
-    Wide w = wideColumns();
-    chooseHeads(w);
-    // Slanted labels make cells smaller; a label that was slanted before stays slanted.
-    w.slant = slanted(wideCell(w, labelRoom(false)));
-    w.room = labelRoom(w.slant), w.cell = wideCell(w, w.room);
+    Wide w = wideMeasures(in_.keyTokens > kLong);
+    if (!w.valueBeside && !projected() && !in_.present && cellWithCards(w, w.room) < kReadableCell) {
+      const Wide beside = wideMeasures(true);
+      if (beside.cell >= kLegibleCell && cellWithCards(beside, beside.room) > cellWithCards(w, w.room))
+        w = beside;
+    }
     wideRows(w);
     const float used = w.size(w.cells) + (w.gaps + w.heads) + w.arrow - kArrow;
     float x = std::max(24.0f, (out_.board.width - used + (w.heads > 0 ? 0 : 24)) / 2) + w.labels;
@@ -308,7 +310,16 @@ class Builder {
     wideBelow(w, arrow);
   }
 
-  Wide wideColumns() const {
+  Wide wideMeasures(bool valueBeside) const {
+    Wide w = wideColumns(valueBeside);
+    chooseHeads(w);
+    // Slanted labels make cells smaller; a label that was slanted before stays slanted.
+    w.slant = slanted(wideCell(w, labelRoom(false)));
+    w.room = labelRoom(w.slant), w.cell = wideCell(w, w.room);
+    return w;
+  }
+
+  Wide wideColumns(bool valueBeside) const {
     const int keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
     Wide w{};
     w.area = std::min(out_.board.width, kContentWidth);
@@ -316,7 +327,7 @@ class Builder {
     w.labels = std::max(36.0f, in_.labelWidth + 14);
     w.first = projected() ? std::max(m, d) : 0;
     w.third = projected() ? std::max(keys, e) : keys;
-    w.valueBeside = keys > kLong;
+    w.valueBeside = valueBeside;
     w.cells = w.first + d + keys + w.third + e + (projected() ? in_.outputDim : 0) + (w.valueBeside ? e : 0);
     w.gaps = w.labels + (projected() ? kGap : 0) + kQueryGap + nameRoom() + kArrow + kSums + w.labels +
              (projected() ? 8.0f : 0) + 24 + (w.valueBeside ? kGap : 0);
@@ -351,14 +362,22 @@ class Builder {
                      (room + kTitle - labels.aside) / lower});
   }
 
+  // With the cards below in view, low ones if numbers can only be read above those.
+  float cellWithCards(const Wide& w, const LabelRoom& labels) const {
+    const float cards = isAside() ? 0 : cardRoom(), cell = cellByHeight(w, labels, cards);
+    if (cards == 0 || in_.present || cell >= kReadableCell) return std::min(cellByWidth(w, w.heads), cell);
+    const float low = std::min(cellByHeight(w, labels, kLowCard + 40), kReadableCell);
+    return std::min(cellByWidth(w, w.heads), low >= kLegibleCell ? low : cell);
+  }
+
   // Prefers scrolling to the cards over numbers too small to read, but keeps every matrix visible.
   float wideCell(const Wide& w, const LabelRoom& labels) const {
-    const float cards = isAside() ? 0 : cardRoom(), whole = cellByHeight(w, labels, 0);
+    const float seen = cellWithCards(w, labels), whole = cellByHeight(w, labels, 0);
+    if (seen >= kLegibleCell && !in_.present) return clampCell(seen, largestCell());
     const float least = isAside()                     ? 0
                         : out_.board.height < kScreen ? kReadableCell
                                                       : std::min(kReadableCell, whole);
-    return clampCell(std::min(cellByWidth(w, w.heads), std::max(cellByHeight(w, labels, cards), least)),
-                     largestCell());
+    return clampCell(std::min(cellByWidth(w, w.heads), std::max(seen, least)), largestCell());
   }
 
   // The height of the cards below the matrices.
@@ -463,7 +482,7 @@ class Builder {
     const float width =
         std::min(out_.board.width - 2 * margin - 16, in_.present ? kPresentCard : kContentWidth);
     const float x = (out_.board.width - width) / 2;
-    const float least = in_.present ? kLowCard : kCardHeight;
+    const float least = in_.present || out_.board.height - y - 24 >= kLowCard ? kLowCard : kCardHeight;
     const float height = std::max(least, std::min(out_.board.height - y - 24, in_.present ? least : 400.0f));
     const int count = (hasArcs() ? 1 : 0) + (in_.inspector && out_.inspector.empty() ? 1 : 0);
     const float each = count == 2 ? (width - 28) / 2 : width;
