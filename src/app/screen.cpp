@@ -93,6 +93,7 @@ views::Layout Screen::makeLayout() const {
   if (onBoard) in.magnify = view.magnify, in.pan = view.pan;
   in.editing = onBoard && host.isTouch() && !view.drawer && !in.guidePulled && !view.painting &&
                chosen.active && chosen.rows() * chosen.cols() == 1 && isChangeable(chosen.tensor);
+  in.keys = view.keys;
   return views::layout(in);
 }
 

@@ -1,6 +1,8 @@
 // What each control of the interface is: its title, its key, and one sentence. The sentence about an option
 // is the one of the table of options, so that it is the same in the documentation and in the help of the
 // command line.
+#include <utility>
+
 #include "document/option.h"
 #include "views/tooltip.h"
 
@@ -66,6 +68,12 @@ constexpr Row kRows[] = {
     {"panel:guide", "Guide", "", "Lessons, puzzles and questions, each of them about the board"},
     {"panel:close", "Close", "", "Closes this column; it is opened again by the buttons over the board"},
     {"step-through", "Step through", "I", "Shows, step after step, how a query becomes a row of the output"},
+
+    // the number that a finger has selected
+    {"keys", "Keys", "", "Opens or closes the keys for this number"},
+    {"done", "Done", "", "Leaves this number"},
+
+    {"section:*", "Section", "", "Opens or closes this part of the controls"},
 
     // inputs
     {"mode", "Input", "M", ""},
@@ -324,6 +332,23 @@ std::string_view controlOf(std::string_view name) {
   for (const std::string_view end : {"-value", "+", "-"})
     if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
   return name;
+}
+
+std::string_view sectionOf(std::string_view name) {
+  // The table has the controls of a section one after the other, from these on.
+  constexpr std::pair<std::string_view, std::string_view> kFirst[] = {{"mode", "section:inputs"},
+                                                                      {"causal", "section:mask"},
+                                                                      {"score", "section:score"},
+                                                                      {"decimals", "section:numbers"},
+                                                                      {"head:mean", ""}};
+  const Row* own = rowOf(name);
+  if (!own) own = rowOf(whole(name));
+  if (!own) own = rowOf(name.substr(0, name.find(':')));
+  std::string_view section;
+  for (const Row* row = kRows; own && row <= own; ++row)
+    for (const auto& [first, of] : kFirst)
+      if (row->name == first) section = of;
+  return section;
 }
 
 std::vector<std::string_view> controlNames() {

@@ -16,6 +16,17 @@ std::string scoreOf(const document::Settings& s) {
   return formula + (s.scaleBy == 0.0f ? " / √d_k" : " × " + formatFactor(s.scaleBy, 2));
 }
 
+[[gnu::noinline]] std::string_view ofPatches(TensorId id) {
+  switch (id) {
+    case TensorId::q: return "what each patch asks";
+    case TensorId::k: return "what each patch offers";
+    case TensorId::v: return "what each patch says";
+    case TensorId::weights: return "how much each patch looks at each";
+    case TensorId::head_output: return "what each patch becomes";
+    default: return attention::tensorRow(id).caption;
+  }
+}
+
 }  // namespace
 
 std::string scoreFormula(const document::Settings& s) {
@@ -48,6 +59,11 @@ std::string headName(const document::Settings& s) {
   int count = 0;
   for (int h = 0; h < s.heads; ++h) count += (s.hiddenHeads >> h & 1) == 0;
   return count == 1 ? "the one head that takes part" : "mean of the " + std::to_string(count) + " heads";
+}
+
+std::string_view meaningOf(const document::Settings& s, TensorId id) {
+  const bool isOfKeys = id == TensorId::k || id == TensorId::v;  // only they are patches beside a sentence
+  return s.patchColumns > 0 && (isOfKeys || !s.cross) ? ofPatches(id) : attention::tensorRow(id).caption;
 }
 
 std::string weightTitle(const document::Settings& s) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attention/engine/summary.h"
@@ -76,8 +77,15 @@ struct Drag {
 struct Edited {
   CellRef cell;
   float before = 0;
-  /// The board has been scrolled, once the finger was lifted, so that the strip does not cover it.
-  bool isInView = false;
+  /// The height of the board on which it has been scrolled into view above the strip, once the finger was
+  /// lifted.
+  float seenOn = 0;
+  /// What was typed on the keypad; the next digit begins anew while it `isWhole`.
+  std::string typed = {};
+  bool isWhole = true;
+  std::uint64_t gesture = 0;  ///< of what was typed, which is one step of undo
+  /// The matrices as they were at that time, of which the cells that have followed are marked.
+  std::vector<std::pair<TensorId, attention::Tensor>> matrices = {};
 };
 
 /// The text being edited, and what it belongs to.
@@ -141,6 +149,7 @@ struct HelpView {
 
 /// Which sections of the side panel the user has expanded.
 struct SectionsView {
+  std::string_view open;  ///< the section of a phone's sheet that is open; empty: none
   bool moreSizes = false, window = false, moreMasks = false, rotary = false;
 };
 
@@ -171,7 +180,8 @@ struct ViewState {
   /// The magnification of the matrices by two fingers, and how far they are moved to the left.
   float magnify = 1, pan = 0;
   std::optional<Edited> edited;
-  Scroller side;  ///< the side panel
+  bool keys = false;  ///< is the keypad for such numbers open?
+  Scroller side;      ///< the side panel
   Finger finger;
   Menu menu;
   std::optional<Blocked> blocked;

@@ -72,7 +72,7 @@ void operate(Context& c, ControlAction& action, const Option& option, bool isOnP
   action.seeks = option.name;
 }
 
-void unfold(ViewState& v) { v.sections = {true, true, true, true}; }
+void unfold(ViewState& v) { v.sections = {v.sections.open, true, true, true, true}; }
 
 }  // namespace
 

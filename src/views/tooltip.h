@@ -28,6 +28,9 @@ std::string_view controlOf(std::string_view name);
 /// lesson.
 About about(std::string_view name);
 
+/// The section of the controls that holds that one, by its name on a phone's sheet; empty: none.
+std::string_view sectionOf(std::string_view name);
+
 /// The names that it has a title for, in the order of the screen. One that ends with "*" stands for all that
 /// begin so.
 std::vector<std::string_view> controlNames();

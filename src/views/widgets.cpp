@@ -93,6 +93,31 @@ void hookArrow(ImDrawList* list, ImVec2 c, float side, ImU32 color) {
   list->AddPolyline(head, 3, color, 0, 1.5f);
 }
 
+// Those of the keypad, which the first frame does not need.
+[[gnu::noinline]] void drawKeyIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
+  using Icon = Widgets::Icon;
+  if (icon == Icon::keys) {
+    for (int i = 0; i < 9; ++i) {
+      const ImVec2 dot{c.x - 7.5f + 5.5f * static_cast<float>(i % 3),
+                       c.y - 7.5f + 5.5f * static_cast<float>(i / 3)};
+      list->AddRectFilled(dot, {dot.x + 4, dot.y + 4}, color, 1);
+    }
+  } else if (icon == Icon::done) {
+    const ImVec2 tick[] = {{c.x - 7, c.y}, {c.x - 2, c.y + 5}, {c.x + 7, c.y - 5}};
+    list->AddPolyline(tick, 3, color, 0, 1.8f);
+  } else if (icon == Icon::erase) {
+    const ImVec2 outline[] = {
+        {c.x - 11, c.y}, {c.x - 5, c.y - 7}, {c.x + 9, c.y - 7}, {c.x + 9, c.y + 7}, {c.x - 5, c.y + 7}};
+    list->AddPolyline(outline, 5, color, ImDrawFlags_Closed, 1.5f);
+    for (const float s : {-1.0f, 1.0f})
+      list->AddLine({c.x - 1, c.y - 3 * s}, {c.x + 5, c.y + 3 * s}, color, 1.5f);
+  } else {
+    const float s = icon == Icon::next ? 1.0f : -1.0f;
+    const ImVec2 angle[] = {{c.x - 3 * s, c.y - 6}, {c.x + 3 * s, c.y}, {c.x - 3 * s, c.y + 6}};
+    list->AddPolyline(angle, 3, color, 0, 1.8f);
+  }
+}
+
 void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
   using Icon = Widgets::Icon;
   switch (icon) {
@@ -151,6 +176,7 @@ void drawIcon(ImDrawList* list, Widgets::Icon icon, ImVec2 c, ImU32 color) {
       }
       list->AddLine({c.x, c.y - 4.5f}, {c.x, c.y + 6.5f}, color, 1.5f);
       break;
+    default: drawKeyIcon(list, icon, c, color);
   }
 }
 

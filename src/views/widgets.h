@@ -149,7 +149,12 @@ class Widgets {
     pencil,
     sliders,
     book,
-    search
+    search,
+    keys,
+    done,
+    erase,
+    previous,
+    next
   };
   bool icon(std::string_view name, Box box, Icon icon, bool enabled = true, bool active = false);
   /// An icon above its name, without a frame; on a pill while it is `active`.

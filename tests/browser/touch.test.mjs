@@ -33,6 +33,13 @@ async function swipe(board, [x, y], dx, dy, {rest = 150, steps = 10} = {}) {
   await board.settle();
 }
 
+/** Opens the controls, and of their sections the inputs. */
+async function openControls(board) {
+  await tap(board, 'panel');
+  if (await board.call('locate', 'section:inputs').catch(() => null)) await tap(board, 'section:inputs');
+  await isThere(board, 'tokens');
+}
+
 async function tap(board, name, ...cell) {
   await board.middle(name, ...cell);
   await board.settle();  // it may have been scrolled into view
@@ -53,14 +60,13 @@ async function scrollsFrom(board, name, witness, by = -90) {
 
 test('the drawer scrolls under a finger that went down on any of its controls, and none fires', async () => {
   const board = await browser.open('/', PHONE);
-  await tap(board, 'panel');
-  await isThere(board, 'tokens');
+  await openControls(board);
   for (const name of ['tokens+', 'cross', 'labels', 'position', 'mode:x', 'heads-', 'randomize', 'heads-value']) {
     await scrollsFrom(board, name, 'heads');
     await board.middle('tokens');  // back at the top
     await board.settle();
   }
-  await scrollsFrom(board, 'temperature', 'heads', 60);
+  await scrollsFrom(board, 'temperature', 'softcap', 60);
   assert.equal(await rect(board, 'position:rotary'), undefined, 'no menu has opened');
   assert.equal(await board.page.locator('attention-playground input').count(), 0, 'nor a field');
   await board.close();
@@ -91,8 +97,7 @@ test('in the drawer a tap fires, a slider follows a finger sideways and jumps to
 
 test('a panel glides on when the finger leaves it moving', async () => {
   const board = await browser.open('/', PHONE);
-  await tap(board, 'panel');
-  await isThere(board, 'heads');
+  await openControls(board);
   const top = (await rect(board, 'heads')).y;
   await swipe(board, [110, 400], 0, -60, {rest: 0, steps: 3});
   await until('it glides further than the finger', async () => (await rect(board, 'heads')).y < top - 100);
@@ -169,8 +174,7 @@ test('where the board stands in a page, a panel at its end leaves the finger to 
   await board.page.evaluate(() => document.querySelector('attention-playground').scrollIntoView({block: 'center'}));
   await board.settle();
   const scrolled = () => board.page.evaluate(() => scrollY);
-  await tap(board, 'panel');
-  await isThere(board, 'tokens');
+  await openControls(board);
   const tokens = await rect(board, 'tokens'), began = await scrolled(), was = await board.call('getState');
   await swipe(board, [110, tokens.y + 100], 0, -120);
   assert.ok((await rect(board, 'tokens')).y < tokens.y - 60, 'first the panel');
@@ -280,7 +284,7 @@ for (const [what, path, focuses] of [['the page', '/', true], ['a board in a pag
   });
 }
 
-test('a number is changed by a tap, then − and +, the slider or the keyboard, with the weights in view, and Undo is there', async () => {
+test('a number is changed by a tap, then − and +, the slider or the keys, with the weights in view, and Undo is there', async () => {
   const board = await browser.open('/', {...PHONE, viewport: {width: 390, height: 844}});
   const cell = ['q', 0, 3, 2], was = await board.value(...cell);
   await tap(board, ...cell);
@@ -295,11 +299,19 @@ test('a number is changed by a tap, then − and +, the slider or the keyboard, 
   await tap(board, 'undo');
   await tap(board, 'undo');
   assert.equal(await board.value(...cell), was);
-  await tap(board, 'editing-value');
-  await board.page.locator('attention-playground input').waitFor();
-  await board.type('-0.8');
-  await board.press('Enter');
+  await tap(board, 'keys');
+  for (const key of ['0', 'point', '8', 'sign']) await tap(board, `key:${key}`);
   await until('the typed number', async () => Math.abs(await board.value(...cell) + 0.8) < 1e-6);
+  assert.equal(await board.page.locator('attention-playground input').count(), 0, 'the keyboard of the system stays away');
+  const [keys, seen] = [await rect(board, 'editing'), await rect(board, 'matrix:weights')];
+  assert.ok(seen.y > 44 && seen.y + seen.height < keys.y && keys.y >= 344, 'the weights are above the keys');
+  await tap(board, 'undo');
+  assert.equal(await board.value(...cell), was, 'one step');
+  await board.type('-0.7');  // a keyboard of hardware
+  await board.press('Enter');
+  await until('the typed number', async () => Math.abs(await board.value(...cell) + 0.7) < 1e-6);
+  await tap(board, 'done');
+  await isGone(board, 'editing');
   await board.check();
   await board.close();
 });

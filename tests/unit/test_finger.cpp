@@ -383,13 +383,17 @@ TEST_CASE(
   f.tap({2, cell.y + 18, 4, 4});  // beside the matrices
   CHECK_FALSE(isThere(f, "editing"));
   CHECK(opens());
+  f.tap(f.at("done"));
+  CHECK_FALSE(isThere(f, "editing"));
   f.tap(f.at("panel"));  // one sheet at a time, and the numbers above it
+  f.tap(f.at("q", 0, 1, 1));
   CHECK_FALSE(isThere(f, "editing"));
   f.tap(f.at("panel"));
   CHECK(isThere(f, "editing"));
   f.host.touch = false;
   f.settle();
   CHECK_FALSE(isThere(f, "editing"));
+  f.tap(f.at("weights", 0, 1, 1));
   app::Embed embed;
   embed.lock = "v";
   f.app().setEmbed(embed);
@@ -397,14 +401,122 @@ TEST_CASE(
   CHECK_FALSE(opens());
 }
 
-TEST_CASE("editing: a tap on the value opens a text field over the number") {
+TEST_CASE("editing: the keys are of our own, 44 pixels high, and leave the upper 344 of a phone free") {
+  for (const auto& [width, height] :
+       {std::pair{390.0f, 844.0f}, {320.0f, 568.0f}, {640.0f, 440.0f}, {768.0f, 1024.0f}, {390.0f, 480.0f}}) {
+    CAPTURE(width);
+    CAPTURE(height);
+    Fixture f(width, height);
+    f.tap(f.at("q", 0, 1, 1));
+    CHECK_FALSE(isThere(f, "key:1"));
+    f.tap(f.at("keys"));
+    CHECK(f.host.texts.empty());
+    const app::Rect strip = f.at("editing"), cell = f.at("q", 0, 1, 1);
+    CHECK(cell.y + cell.height <= strip.y);
+    if (height > 800) CHECK(strip.y >= 344);
+    for (const char* name :
+         {"key:0", "key:1", "key:9", "key:sign", "key:point", "key:erase", "key:previous", "key:next"}) {
+      CAPTURE(name);
+      const app::Rect r = f.at(name);
+      CHECK(r.height == 44);
+      CHECK(r.width >= 44);
+      CHECK(r.x >= 0);
+      CHECK(r.x + r.width <= width);
+      CHECK(r.y >= strip.y + 64);
+      CHECK(r.y + r.height <= strip.y + strip.height);
+    }
+    CHECK((f.at("key:6").y > f.at("key:5").y) == (width < 600 || height > 600));  // a low window has two rows
+    f.tap(f.at("done"));
+    CHECK_FALSE(isThere(f, "editing"));
+    f.tap(f.at("k", 0, 1, 1));
+    CHECK(isThere(f, "key:1"));  // remembered
+    f.tap(f.at("editing-value"));
+    CHECK_FALSE(isThere(f, "key:1"));
+  }
+}
+
+TEST_CASE(
+    "editing: the first key replaces the number, all of them are one step of undo, and the matrices follow") {
   Fixture f(390, 844);
-  f.tap(f.at("q", 0, 0, 0));
+  const std::string start = f.app().state();
+  const auto type = [&](std::initializer_list<const char*> keys) {
+    for (const char* key : keys) f.tap(f.at(std::string("key:") + key));
+    return f.q(1, 1);
+  };
+  f.tap(f.at("q", 0, 1, 1));
   f.tap(f.at("editing-value"));
+  CHECK(type({"2"}) == 2);
+  CHECK(type({"point", "5"}) == 2.5f);
+  CHECK(type({"point", "sign"}) == -2.5f);
+  CHECK(type({"erase", "erase"}) == -2);
+  f.checkWeights();
+  CHECK(type({"next", "previous", "1", "2"}) == 12);
+  CHECK(f.app().undo());
+  f.settle();
+  CHECK(f.q(1, 1) == -2);
+  CHECK(f.app().undo());
+  f.settle();
+  CHECK(f.app().state() == start);
+  // What is typed begins anew after anything else has changed the number.
+  CHECK(type({"7"}) == 7);
+  CHECK(type({"erase", "3"}) == 3);
+  f.tap(f.at("editing-more"));
+  CHECK(type({"4"}) == 4);
+  CHECK(type({"sign", "sign"}) == 4);
+  f.tap(f.at("key:next"));
+  CHECK(f.at("editing-value").y > 0);
+  CHECK(type({"erase"}) == 4);  // another number has become 0
+  CHECK(f.q(1, 2) == 0);
+  f.tap(f.at("key:sign"));
+  f.tap(f.at("key:point"));
+  f.tap(f.at("key:2"));
+  CHECK(f.q(1, 2) == -0.2f);
+  for (int i = 0; i < 12; ++i) f.tap(f.at("key:8"));
+  CHECK(std::isfinite(f.q(1, 2)));
+  f.checkWeights();
+}
+
+TEST_CASE("editing: what follows from a number is marked until another is selected") {
+  Fixture f(390, 844);
+  const auto marks = [&] {
+    int all = 0;
+    const std::string items = f.app().items();
+    for (std::size_t at = 0; (at = items.find("\"changed:", at)) != std::string::npos; ++at) ++all;
+    return all;
+  };
+  f.tap(f.at("q", 0, 1, 1));
+  CHECK(marks() == 0);
+  f.tap(f.at("editing-more"));
+  CHECK(isThere(f, "changed:q:1:1"));
+  for (int key = 0; key < 2; ++key) CHECK(isThere(f, "changed:weights:1:" + std::to_string(key)));
+  CHECK_FALSE(isThere(f, "changed:weights:0:0"));
+  CHECK_FALSE(isThere(f, "changed:weights:3:1"));
+  CHECK(f.app().undo());
+  f.settle();
+  CHECK(marks() == 0);
+  f.tap(f.at("editing-more"));
+  f.tap(f.at("q", 0, 2, 1));
+  CHECK(marks() == 0);
+  f.host.touch = false;
+  f.settle();
+  CHECK(marks() == 0);
+}
+
+TEST_CASE("editing: a double tap on a number opens the keys, and a keyboard still types into it") {
+  Fixture f(390, 844);
+  for (int i = 0; i < 2; ++i) {
+    f.press(f.at("q", 0, 0, 0));
+    f.button(false);
+  }
+  f.settle();
+  CHECK(isThere(f, "key:1"));
+  CHECK(f.host.texts.empty());
+  Fixture::io().AddInputCharacter('7');
+  f.settle();
   REQUIRE(f.host.texts.size() == 1);
   CHECK(f.host.texts.back().numeric);
-  f.app().endText(app::TextEnd::commit, "1.25");
-  CHECK(f.q(0, 0) == 1.25f);
+  f.app().endText(app::TextEnd::commit, "7.25");
+  CHECK(f.q(0, 0) == 7.25f);
 }
 
 // ---- the bar at the bottom of a phone
@@ -425,21 +537,21 @@ TEST_CASE(
   }
   const app::Rect matrix = f.at("matrix:weights");
   f.tap(f.at("panel"));
-  CHECK(isThere(f, "tokens+"));
+  CHECK(isThere(f, "section:inputs"));
   CHECK(f.at("panel:close").y >= 420);
   CHECK(f.at("matrix:weights").y == matrix.y);
   CHECK(matrix.y + matrix.height < 422);  // all of it stands above the sheet
   f.tap(f.at("causal"));                  // in the header, beside which the sheet stays
-  CHECK(isThere(f, "tokens+"));
+  CHECK(isThere(f, "section:inputs"));
   f.tap(f.at("undo"));
-  CHECK(isThere(f, "tokens+"));
+  CHECK(isThere(f, "section:inputs"));
   CHECK(f.option("causal") == "true");
   f.tap(f.at("panel:guide"));
-  CHECK_FALSE(isThere(f, "tokens+"));
+  CHECK_FALSE(isThere(f, "section:inputs"));
   CHECK(isThere(f, "guide-close"));
   CHECK(f.at("guide-close").y >= 420);
   f.tap(f.at("panel"));
-  CHECK(isThere(f, "tokens+"));
+  CHECK(isThere(f, "section:inputs"));
   CHECK_FALSE(isThere(f, "guide-close"));
   f.tap(f.at("panel:guide"));  // the Guide waited
   CHECK(isThere(f, "guide-close"));
@@ -447,7 +559,15 @@ TEST_CASE(
   CHECK_FALSE(isThere(f, "guide-close"));
   f.tap(f.at("panel"));
   f.tap(f.at("panel:close"));
-  CHECK_FALSE(isThere(f, "tokens+"));
+  CHECK_FALSE(isThere(f, "section:inputs"));
+  const app::Rect undo = f.at("undo"), redo = f.at("redo"), controls = f.at("panel"),
+                  guide = f.at("panel:guide");
+  f.tap(f.at("q", 0, 0, 0));
+  CHECK(f.at("undo").x == undo.x);
+  CHECK(f.at("redo").x == redo.x);
+  CHECK(f.at("keys").x == controls.x);
+  CHECK(f.at("done").x == guide.x);
+  CHECK_FALSE(isThere(f, "panel"));
 }
 
 TEST_CASE("toolbar: it is there on phones only, without what the page hid") {
@@ -466,4 +586,37 @@ TEST_CASE("toolbar: it is there on phones only, without what the page hid") {
   f.app().setEmbed(embed);
   f.settle();
   CHECK_FALSE(isThere(f, "toolbar"));
+}
+
+TEST_CASE("controls: a phone's sheet has closed sections with their values in words, one of which is open") {
+  Fixture f(390, 844);
+  f.tap(f.at("panel"));
+  constexpr std::array kSections{"section:view", "section:inputs", "section:mask", "section:score",
+                                 "section:numbers"};
+  float below = 0;
+  for (const char* name : kSections) {
+    const app::Rect row = f.at(name);
+    CHECK(row.height == 49);
+    CHECK(row.y >= below);
+    below = row.y + row.height;
+  }
+  for (const char* name : {"mode:x", "causal", "temperature", "decimals"})
+    CHECK(isThere(f, name) == (std::string(name) == "causal"));  // of which there is one in the header
+  f.tap(f.at("section:mask"));
+  CHECK(isThere(f, "pattern"));
+  f.tap(f.at("section:score"));
+  CHECK(isThere(f, "temperature"));
+  CHECK_FALSE(isThere(f, "pattern"));
+  f.tap(f.at("section:score"));
+  CHECK_FALSE(isThere(f, "temperature"));
+  // What is asked for is in a section that opens, and then in view.
+  const app::Rect row = f.at("section:numbers");
+  CHECK(f.app().locate("decimals", 0, 0, 0)->y == row.y);
+  f.settle();
+  CHECK(f.app().locate("decimals", 0, 0, 0)->y > row.y);
+  CHECK_FALSE(f.app().locate("temperatur", 0, 0, 0));
+  f.tap(f.at("section:view"));
+  f.tap(f.at("view:block"));
+  CHECK(f.option("view") == "\"block\"");
+  CHECK_FALSE(isThere(f, "section:view"));
 }

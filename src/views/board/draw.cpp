@@ -195,7 +195,7 @@ class BoardView {
     else hatchMasked(m, box, s);
     drawTriangles(c_, m, box, look, values.rowPeaks);
     if (stepperOf(c_)) drawSteps(c_, m, box, look);
-    if (c_.pin) markChanges(c_, shown, mean);
+    if (c_.pin || c_.view.edited) markChanges(c_, shown, mean);
     if (m.sums && m.cell >= 16 && !isQuiet(c_, TensorId::scores)) rowSums(m, box);
     if (c_.decodes()) decoding(m, box);
     titles(m, box);
@@ -456,8 +456,7 @@ class BoardView {
     const std::string name = m.tensor == TensorId::weights ? weightTitle(c_.state)
                              : isCaptioned                 ? std::string(m.title)
                                                            : clipped(m, m.title);
-    const std::string_view own = attention::tensorRow(m.tensor).caption,
-                           words = own.empty() ? m.caption : own;
+    const std::string_view own = meaningOf(c_.state, m.tensor), words = own.empty() ? m.caption : own;
     constexpr float kDot = 12;  // between name and words
     const float wide = textWidth(c_.fonts.strong, name), all = wide + kDot + textWidth(c_.fonts.small, words);
     const float end = titleEnd(m, box.x, y);

@@ -15,10 +15,10 @@ constexpr float kHeader = 44, kSide = 232, kGuide = 320, kOptions = 48;
 constexpr float kSheet = 140, kGoal = 56,
                 kGoalBlock =
                     152;  // height of the sheet of a lesson at the bottom, and of its goal at the controls
-constexpr float kToolbar = 56, kPhone = 560;  // its height, and the least one of a window that has it
-constexpr float kEditing = 64;
-constexpr float kTitle = 24;    // height of a matrix's title
-constexpr float kBetween = 24;  // between matrices below each other, for column labels
+constexpr float kToolbar = 56, kPhone = 560;      // its height, and the least one of a window that has it
+constexpr float kEditing = 64, kUncovered = 344;  // kUncovered: from the top of the window
+constexpr float kTitle = 24;                      // height of a matrix's title
+constexpr float kBetween = 24;                    // between matrices below each other, for column labels
 constexpr float kTitles =
     40;  // between two rows of matrices: for titles, or for the weights' labels with their title above
 constexpr float kWords = 20;         // for labels above a matrix that are not slanted
@@ -1186,13 +1186,22 @@ void magnify(Layout& out, float by, float pan) {
 }
 
 // The strip covers the end of the board, and does not change its cells, so that nothing moves under the
-// finger that selected a number.
-void addEditing(Layout& out) {
-  out.board.height -= kEditing;
+// finger that selected a number. In a low window the keys are in as few rows as hold them.
+void addEditing(Layout& out, bool keys) {
+  Box& pad = out.keypad = {out.board.x, 0, out.board.width, 0};
+  for (int rows = 3; keys && rows > 0; --rows) {
+    if (pad.height > 0 && out.board.height - kEditing - pad.height >= kUncovered - out.board.y) break;
+    const auto columns = static_cast<float>((KeyGrid::kCount + rows - 1) / rows);
+    if (pad.height > 0 && columns * (KeyGrid::kHigh + KeyGrid::kAcross) > pad.width) break;
+    pad.height = static_cast<float>(rows) * (KeyGrid::kHigh + KeyGrid::kDown);
+  }
+  const float height = kEditing + pad.height;
+  out.board.height -= height;
   for (Box* box : {&out.stepLine, &out.stepper})
-    if (!box->empty()) box->y -= kEditing;
+    if (!box->empty()) box->y -= height;
   out.editing = {out.board.x, out.board.bottom() + out.stepLine.height + out.stepper.height, out.board.width,
-                 kEditing};
+                 height};
+  pad.y = out.editing.bottom() - pad.height;
 }
 
 }  // namespace
@@ -1201,7 +1210,7 @@ Layout layout(const LayoutInput& input) {
   const auto made = [](const LayoutInput& in) {
     Layout out = in.stepper ? withSteps(in) : Builder(in).build();
     if (in.magnify > 1) magnify(out, in.magnify, in.pan);
-    if (in.editing) addEditing(out);
+    if (in.editing) addEditing(out, in.keys);
     return out;
   };
   if (!input.natural) return made(input);
@@ -1210,10 +1219,26 @@ Layout layout(const LayoutInput& input) {
   Layout out = made(endless);
   const float less = kEndless - input.height;
   out.side.height -= less, out.board.height -= less;
-  for (Box* below : {&out.guide, &out.stepper, &out.stepLine, &out.editing}) {
+  for (Box* below : {&out.guide, &out.stepper, &out.stepLine, &out.editing, &out.keypad}) {
     if (!below->empty()) below->y -= less;
   }
   return out;
+}
+
+KeyGrid keyGrid(const Box& keypad) {
+  KeyGrid grid;
+  grid.rows = static_cast<int>(std::lround(keypad.height / (KeyGrid::kHigh + KeyGrid::kDown)));
+  grid.columns = (KeyGrid::kCount + grid.rows - 1) / std::max(grid.rows, 1);
+  return grid;
+}
+
+Box KeyGrid::key(const Box& keypad, int index) const {
+  constexpr float kMargin = 16, kMost = 66.8f;
+  const auto count = static_cast<float>(columns);
+  const float wide = std::min((keypad.width - 2 * kMargin + kAcross) / count - kAcross, kMost);
+  const float left = keypad.midX() - (count * (wide + kAcross) - kAcross) / 2;
+  return {left + static_cast<float>(index % columns) * (wide + kAcross),
+          keypad.y + static_cast<float>(index / columns) * (kHigh + kDown), wide, kHigh};
 }
 
 ThumbnailGrid thumbnails(const Box& heads, int count) {
@@ -1224,8 +1249,10 @@ ThumbnailGrid thumbnails(const Box& heads, int count) {
     grid.names = size >= 44;
     const float gap = size >= 44 ? 16.0f : 6.0f;
     grid.size = size;
-    grid.pitchX = size + gap, grid.pitchY = size + (grid.names ? 28.0f : gap);
-    grid.columns = std::max(1, static_cast<int>((heads.width + gap) / grid.pitchX));
+    // Below pictures as small as that, numbers of two digits need more room for the tags beside them.
+    grid.pitchX = size + (size == 44 && count > 10 ? 22 : gap),
+    grid.pitchY = size + (grid.names ? 28.0f : gap);
+    grid.columns = std::max(1, static_cast<int>((heads.width + grid.pitchX - size) / grid.pitchX));
     const int rows = (count + grid.columns - 1) / grid.columns;
     // Without a given height they become as high as necessary.
     if (heads.height <= 0 ? size <= 44 || count <= (size == 84 ? 4 : 8)

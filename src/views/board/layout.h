@@ -82,6 +82,7 @@ struct LayoutInput {
   /// Those that it will be about, which join them if there is room, so that they need not move.
   std::vector<attention::TensorId> askedLater;
   bool editing = false;  ///< a finger has selected a number, which the strip at the bottom changes
+  bool keys = false;     ///< with its keypad
   float magnify = 1;     ///< of the matrices, by two fingers; at least 1
   float pan = 0;         ///< pixels by which magnified matrices are moved to the left
   bool stepper = false;  ///< the steps of a row are shown, at the bottom of the board
@@ -130,8 +131,8 @@ struct Layout {
   Box toolbar;   ///< of a phone, at the bottom of the window; else empty
   Box sheet;     ///< where a phone shows all of a lesson, or the controls, one at a time
   /// The strip for the number that a finger has selected, over what else is at the bottom; empty if there is
-  /// none.
-  Box editing;
+  /// none. Its keypad, if that is open, is at its end.
+  Box editing, keypad;
   float panLimit = 0;  ///< the largest useful pan
   float contentHeight = 0;
   std::vector<MatrixPlace> matrices;
@@ -157,5 +158,14 @@ struct ThumbnailGrid {
   bool names = true;  ///< is there room for names?
 };
 ThumbnailGrid thumbnails(const Box& heads, int count);
+
+/// The keys inside Layout::keypad, 44 high: five in a row, or as many as fit a low window.
+struct KeyGrid {
+  static constexpr int kCount = 15;
+  static constexpr float kHigh = 44, kAcross = 6, kDown = 5;  ///< kAcross, kDown: between the keys
+  int columns = 5, rows = 3;
+  Box key(const Box& keypad, int index) const;
+};
+KeyGrid keyGrid(const Box& keypad);
 
 }  // namespace views

@@ -290,7 +290,7 @@ class Pointer {
     if (c_.view.arithmetic) clickNumber(*c_.view.arithmetic);
     const bool isTap = drag_.kind == Drag::Kind::pending && (c_.touch ? has(Does::waits) : !io_.KeyShift);
     if (c_.touch && has(Does::waits) && !c_.layout.editing.empty() && drag_.kind == Drag::Kind::none)
-      c_.view.selection.active = false, c_.requests.moved = true;
+      endEditing(c_);
     if (isTap && paints()) beginPaint();
     else if (isTap) selectPressed();  // also inside a range, of which it leaves the single cell
     if (drag_.kind == Drag::Kind::value || drag_.kind == Drag::Kind::weight ||
@@ -329,7 +329,8 @@ class Pointer {
     if (hit.place) {
       if (c_.view.painting && attention::isOfPairs(hit.cell.tensor)) return;
       drag_.kind = Drag::Kind::none;  // releasing the button must not select, which would end typing
-      typeCell(c_, hit.cell, {});
+      if (c_.layout.editing.empty()) typeCell(c_, hit.cell, {});
+      else c_.view.keys = true;
       return;
     }
     Box heading;

@@ -15,6 +15,7 @@ using attention::Contrast;
 using attention::Tensor;
 
 constexpr std::size_t kMostOfKind = 8;  // rows of each kind
+constexpr float kLeastMarked = 18;      // pixels of a cell
 
 const Tensor* pinnedTensor(const Context& c, TensorId id, bool isMean) {
   if (isMean) return &c.pin->summaries().mean(id, c.pin->spec(), c.pin->trace());
@@ -231,10 +232,34 @@ void lookBefore(Context& c) {
   c.view.before = (key || button) && (c.view.before || c.pin->isLike(c.state));
 }
 
+std::vector<std::pair<TensorId, Tensor>> markable(const Context& c) {
+  std::vector<std::pair<TensorId, Tensor>> all;
+  for (const MatrixPlace& m : c.layout.matrices) {
+    const bool isMean = c.showsMean() && (m.tensor == TensorId::weights || m.tensor == TensorId::head_output);
+    const Tensor* t = m.cell < kLeastMarked ? nullptr
+                      : isMean              ? &c.mean(m.tensor)
+                                            : c.tensor(shownTensor(m.tensor));
+    if (t) all.emplace_back(m.tensor, *t);
+  }
+  return all;
+}
+
+namespace {
+
+/// What the cells of a matrix are compared with; null: nothing.
+const Tensor* tensorBefore(const Context& c, TensorId place, bool isMean) {
+  if (c.pin) return hasPinnedCells(c) ? pinnedTensor(c, shownTensor(place), isMean) : nullptr;
+  if (!c.view.edited) return nullptr;
+  for (const auto& [id, tensor] : c.view.edited->matrices)
+    if (id == place) return &tensor;
+  return nullptr;
+}
+
+}  // namespace
+
 void markChanges(Context& c, const ShownMatrix& shown, bool isMean) {
   const auto& [m, box, look, now, id, s] = shown;
-  if (m.cell < 18 || !hasPinnedCells(c)) return;
-  const Tensor* was = pinnedTensor(c, shownTensor(m.tensor), isMean);
+  const Tensor* was = m.cell < kLeastMarked ? nullptr : tensorBefore(c, m.tensor, isMean);
   if (!was || !was->sameShape(now)) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool edited = c.editable(m.tensor);
@@ -253,9 +278,8 @@ void markChanges(Context& c, const ShownMatrix& shown, bool isMean) {
       const ImVec2 corner[] = {{x, top + arm}, {x, top}, {x + arm, top}};
       list->AddPolyline(corner, 3, edited ? hue(c.palette, m.tensor) : withAlpha(under, 0.7f), 0,
                         edited ? 2.2f : 1.5f);
-      if (edited)
-        c.widgetRects["changed:" + std::string(attention::name(m.tensor)) + ":" + std::to_string(row) + ":" +
-                      std::to_string(col)] = {x, top, arm, arm};
+      c.widgetRects["changed:" + std::string(attention::name(m.tensor)) + ":" + std::to_string(row) + ":" +
+                    std::to_string(col)] = {x, top, arm, arm};
     }
   }
 }

@@ -21,7 +21,10 @@ struct ShownMatrix {
   TensorId id;  ///< of the tensor, which may stand for that of the place: the mean of the heads
   Slice slice;
 };
-/// Marks the corner of each cell that differs from the pinned board.
+/// The matrices that are large enough for marks, to be kept in Edited.
+std::vector<std::pair<TensorId, attention::Tensor>> markable(const Context& context);
+/// Marks the corner of each cell that differs from the pinned board, or if there is none, from what it was
+/// when the finger selected the number that it changes.
 void markChanges(Context& context, const ShownMatrix& shown, bool isMean);
 /// The pinned weight of a query and a key, as the board would show it; nothing if the two are equal to the
 /// decimals shown.

@@ -41,6 +41,8 @@ void header(Context& context);
 void toolbar(Context& context);
 /// The strip that changes the number that a finger has selected (Layout::editing).
 void editing(Context& context);
+/// Nothing is selected any more, so that strip goes.
+void endEditing(Context& context);
 /// The bar over the board (Layout::bar): the sentence, Causal, Heads, and buttons that open the left column.
 void bar(Context& context);
 /// A text field for the words of the queries or of the keys.
@@ -85,6 +87,8 @@ std::string weightFormula(const document::Settings& settings);
 std::string normalizerName(const document::Settings& settings);
 /// The title of the weights and the caption of the outputs, which name the head.
 std::string weightTitle(const document::Settings& settings);
+/// What a matrix is in plain words: "what each word asks", or each patch where tokens are those of a picture.
+std::string_view meaningOf(const document::Settings& settings, TensorId id);
 std::string outputFormula(const document::Settings& settings);
 /// Do weights and outputs on the board show the mean over heads? headName(): "head 2", "mean of the 3 heads".
 bool showsMean(const document::Settings& settings);

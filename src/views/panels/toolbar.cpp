@@ -1,5 +1,6 @@
 // The bar at the bottom of a phone, in reach of a thumb: Undo, Redo, and the two sheets, of which one at a
-// time is open.
+// time is open; while a number is edited, its keypad and the way out in their place.
+#include "base/late.h"
 #include "views/guide/guide_page.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -25,6 +26,7 @@ class Toolbar {
     c_.widgetRects["toolbar"] = box_;
     if (w_.slot("undo", next(), Icon::undo, "Undo", c_.canUndo)) c_.requests.ask(Command::undo);
     if (w_.slot("redo", next(), Icon::redo, "Redo", c_.canRedo)) c_.requests.ask(Command::redo);
+    if (!c_.layout.editing.empty()) return editingSlots();
     bool& controls = c_.view.drawer;
     if (hasPanel_ && w_.slot("panel", next(), Icon::sliders, "Controls", true, controls))
       controls = !controls;
@@ -33,8 +35,15 @@ class Toolbar {
 
  private:
   Box next() {
-    const float width = box_.width / static_cast<float>(2 + hasPanel_ + hasGuide_);
+    const float width =
+        box_.width / static_cast<float>(c_.layout.editing.empty() ? 2 + hasPanel_ + hasGuide_ : 4);
     return {box_.x + width * static_cast<float>(at_++), box_.y, width, box_.height};
+  }
+
+  [[gnu::noinline]] void editingSlots() {
+    bool& keys = c_.view.keys;
+    if (w_.slot("keys", next(), Icon::keys, base::late<"Keys">(), true, keys)) keys = !keys;
+    if (w_.slot("done", next(), Icon::done, base::late<"Done">())) endEditing(c_);
   }
 
   // A lesson that the controls cover waits for them to close.
