@@ -668,7 +668,10 @@ void LessonPlayer::carryOut(const GuideAct& act) {
       else isWanted_ = true, screen_.view.sideClosed = false, ask(act.name, act.number);
       break;
     case What::place: place(act.cells); break;
-    case What::option: screen_.view.guideTab = false; break;
+    case What::option:
+      screen_.view.guideTab = false;
+      screen_.view.sections.open = views::sectionOf(act.name);
+      break;
     case What::terms: wantTerms(); break;
     case What::index: wantList(), wantTerms(); break;
     case What::texts:

@@ -19,6 +19,8 @@ Result<Rect> Places::locate(std::string_view name, int head, int row, int col) {
   if (const auto id = document::derivedNamed(name)) return derived(*id, head, row, col);
   const views::WidgetRects& rects = screen_.drawnRects();
   const auto at = rects.find(name);
+  const auto closed = at == rects.end() ? opened(name) : std::nullopt;
+  if (closed) return *closed;
   if (at == rects.end()) return unknown("locate", name, "a tensor, or a control that is on the screen");
   return control(name, at->second);
 }
@@ -71,6 +73,16 @@ Result<Rect> Places::derived(TensorId id, int head, int row, int col) {
   if (isBar && !isInEquation) row = 0;
   return revealed(screen_.view.experiments.page, {box.x + width * static_cast<float>(col),
                                                   box.y + height * static_cast<float>(row), width, height});
+}
+
+std::optional<Rect> Places::opened(std::string_view name) {
+  const std::string_view section = views::sectionOf(name);
+  const auto row = screen_.drawnRects().find(section);
+  if (section.empty() || row == screen_.drawnRects().end() || screen_.view.sections.open == section)
+    return {};
+  screen_.view.sections.open = section;
+  screen_.wake();
+  return control(section, row->second);
 }
 
 // The control may have to be scrolled into view, in the side panel or in a menu.

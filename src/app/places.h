@@ -20,6 +20,8 @@ class Places {
  private:
   base::Result<Rect> cell(attention::TensorId id, int head, int row, int col);
   Rect control(std::string_view name, const views::Box& box);
+  /// Of a control in a closed section of a phone's sheet: the row of that section, which opens.
+  std::optional<Rect> opened(std::string_view name);
   Rect revealed(views::Scroller& panel, const views::Box& box);
 
   Screen& screen_;

@@ -11,7 +11,9 @@
 #include "base/sentence.h"
 #include "document/remedy.h"
 #include "document/text.h"
+#include "views/control_action.h"
 #include "views/guide/guide_page.h"
+#include "views/panels/changes.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
 
@@ -22,7 +24,12 @@ using document::OptionId;
 
 constexpr std::uint32_t kMaskSlot = 900;  // texture slot
 constexpr float kMaskSize = 48;
-constexpr float kTouchRow = 40, kTouchGap = 4;
+constexpr float kTouchRow = 42, kTouchGap = 4;
+
+/// The pages, by the names of the controls that open them.
+constexpr std::string_view kPages[] = {"view:layer", "view:block",    "view:train",
+                                       "view:model", "view:segments", "lab:1",
+                                       "lab:2",      "lab:3",         "view:cost"};
 
 /// A choice as shown in the menu.
 struct Entry {
@@ -64,6 +71,7 @@ class SidePanel {
   /// Draws all sections; returns the height.
   float draw() {
     const float top = y_;
+    if (isSheet()) return sheet() - top;
     tabs();
     if (c_.open() == document::View::train) return trainControls(c_, {x_, y_ + 4, width_, 0}) - top;
     inputs();
@@ -78,6 +86,7 @@ class SidePanel {
   // --- rows
 
   void heading(std::string_view words) {
+    if (isSheet()) return;  // it is the row that opens the section
     y_ += 6;
     textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 10, c_.palette.muted, words);
     y_ += 27;
@@ -270,6 +279,114 @@ class SidePanel {
     t.text = document::toJson(document::get(c_.state, id));
     t.box = {box.right() - 72, box.midY() - 13, 72, 26};
     c_.requests.text = t;
+  }
+
+  // --- a phone's sheet
+
+  // A head, and sections with their values in words, of which one at a time is open. Returns the y below.
+  [[gnu::noinline]] float sheet() {
+    using base::late;
+    head();
+    if (c_.open() == document::View::train) return trainControls(c_, {x_, y_ + 4, width_, 0});
+    for (const std::string* name : {&c_.view.seek, &c_.view.run})
+      if (!name->empty() && !sectionOf(*name).empty()) c_.view.sections.open = sectionOf(*name);
+    if (!listed(c_.hide, "views") && !listed(c_.hide, "experiments"))
+      section("section:view", late<"View">(),
+              about(*std::ranges::find_if(
+                        kPages, [&](std::string_view page) { return pageOf(c_, page) == c_.open(); }))
+                  .title,
+              &SidePanel::pages);
+    const document::State& s = c_.state;
+    section("section:inputs", late<"Inputs">(),
+            base::joined({s.mode == document::Mode::x ? late<"X · W, ">() : late<"Q K V, ">(), s.tokens,
+                          s.tokens == 1 ? late<" token, d_k ">() : late<" tokens, d_k ">(), s.headDim}),
+            &SidePanel::inputs);
+    section("section:mask", late<"Mask">(), masksInWords(), &SidePanel::mask);
+    section("section:score", late<"Score">(), std::string(attention::mechanismOf(s.score).title),
+            &SidePanel::score);
+    section("section:numbers", late<"Numbers">(),
+            base::joined({s.decimals, s.decimals == 1 ? late<" decimal">() : late<" decimals">()}),
+            &SidePanel::numbers);
+    files();
+    if (c_.view.options.on) guideKeys();
+    return y_;
+  }
+
+  void head() {
+    const Box line{x_ - 14, y_ - 6, width_ + 29, 52};
+    textMiddle(list_, c_.fonts.title, x_, line.midY(), c_.palette.text, "Controls");
+    cross_ = {line.right() - 48, line.y + 4, 44, 44};
+    Widgets plain(c_);  // the keys begin with the sections
+    if (plain.cross("panel:close", cross_)) close();
+    const Box theme{cross_.x - 38, line.midY() - 17, 34, 34}, reset{theme.x - 44, theme.y, 34, 34};
+    if (plain.icon("theme", theme, Widgets::Icon::theme))
+      c_.requests.set(OptionId::theme, std::string(c_.palette.dark ? "light" : "dark"));
+    if (plain.icon("reset", reset, Widgets::Icon::reset)) c_.requests.ask(Command::reset);
+    y_ = line.bottom();
+    rule();
+  }
+
+  void rule() { list_->AddLine({x_ - 14, y_ - 0.5f}, {x_ + width_ + 15, y_ - 0.5f}, c_.palette.border); }
+
+  void section(std::string_view name, const std::string& title, const std::string& values,
+               void (SidePanel::*rows)()) {
+    std::string_view& open = c_.view.sections.open;
+    const Box box{x_, y_, width_, 49};
+    const float room = width_ - textWidth(c_.fonts.strong, title) - 40;
+    textMiddle(list_, c_.fonts.strong, x_, box.midY(), c_.palette.text, title);
+    if (w_.disclosure(name, box, open == name ? std::string() : elide(c_.fonts.small, values, room),
+                      open == name))
+      open = open == name ? std::string_view() : name;
+    y_ = box.bottom();
+    if (open == name) (this->*rows)(), y_ += 8;
+    rule();
+  }
+
+  void pages() {
+    for (const std::string_view name : kPages) {
+      const auto page = pageOf(c_, name);
+      if (page == document::View::model && !document::hasManyHeads(c_.state)) continue;
+      const Box box = row(24, 4);
+      const bool isOpen = page == c_.open();
+      if (w_.area(name, box)) showView(c_, *page), c_.view.drawer = false;
+      textMiddle(list_, isOpen ? c_.fonts.strong : c_.fonts.text, box.x, box.midY(), c_.palette.text,
+                 about(name).title);
+      if (isOpen) list_->AddCircleFilled({box.right() - 6, box.midY()}, 4, c_.palette.on, 16);
+    }
+  }
+
+  // The kind of mask, or how many kinds there are.
+  std::string masksInWords() const {
+    using base::late;
+    const document::State& s = c_.state;
+    const std::pair<bool, std::string> kinds[] = {{s.causal, late<"causal">()},
+                                                  {s.windowLeft >= 0 || s.windowRight >= 0, late<"window">()},
+                                                  {s.pattern.any(), late<"pattern">()},
+                                                  {!s.painted.empty(), late<"painted">()}};
+    const auto isOn = [](const auto& kind) { return kind.first; };
+    const auto count = std::ranges::count_if(kinds, isOn);
+    if (count > 1) return base::joined({static_cast<int>(count), late<" kinds">()});
+    return count == 1 ? std::ranges::find_if(kinds, isOn)->second : late<"none">();
+  }
+
+  // What is seldom needed, at the foot.
+  void files() {
+    constexpr float kHigh = 44, kApart = 8;
+    float x = x_;
+    const float width = (width_ - 3 * kApart) / 4;
+    y_ += 12;
+    const auto button = [&](std::string_view name, std::string_view words, bool isThere) {
+      const Box box{x, y_, width, kHigh};
+      x += isThere ? width + kApart : 0;
+      return isThere && w_.button(name, box, words);
+    };
+    if (button("pin", c_.pin ? base::late<"Unpin">() : base::late<"Pin">(), !listed(c_.hide, "changes")))
+      togglePin(c_);
+    if (button("share", "Share", c_.view.shares && !listed(c_.hide, "share")))
+      c_.requests.ask(Command::share);
+    if (button("import", "Open", !listed(c_.hide, "import"))) c_.requests.ask(Command::pickFile);
+    if (button("export:save", "Save", !listed(c_.hide, "export"))) c_.requests.ask(Command::saveState);
+    y_ += kHigh;
   }
 
   // --- sections
@@ -642,7 +759,7 @@ class SidePanel {
     if (!listed(c_.hide, "guide"))
       guideTab_ = {x_ + 86, line.y, textWidth(c_.fonts.text, "Guide"), line.height};
     if (!guideTab_.empty() && tab(c_, "panel:guide", guideTab_, "Guide", false)) openGuide(c_);
-    if (isSheet() || (!c_.layout.sidePanelIsDrawer && !c_.onPage()))
+    if (!c_.layout.sidePanelIsDrawer && !c_.onPage())
       cross_ = {line.right() - 40, line.y + 4, 34, line.height - 8};
     if (!cross_.empty() && Widgets(c_).cross("panel:close", cross_)) close();
     y_ = line.bottom() + 6;
