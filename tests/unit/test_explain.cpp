@@ -238,7 +238,7 @@ TEST_CASE("explain: why a key is hidden") {
   layer.paint(3, 2) = 1;
   CHECK(mask(3, 2) == "key 3 is painted out : hidden, −∞");
   layer.spec.causal = false;
-  CHECK(mask(0, 3) == "no mask : visible");
+  CHECK(mask(0, 3) == "no mask: visible");
   layer.spec.keyLength = 3;
   CHECK(mask(0, 3) == "key 4 is padding : hidden, −∞");
   layer.spec.keyLength = -1, layer.spec.pattern.local = 2;

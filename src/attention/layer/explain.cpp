@@ -277,7 +277,7 @@ class Explainer : ExplainedCell {
       const std::string offset = spec.causalOffset > 0 ? " + " + std::to_string(spec.causalOffset) : "";
       return key + (visible ? " ≤ query " : " > query ") + std::to_string(row + 1) + offset + verdict;
     }
-    if (!isWindowed) return "no mask" + verdict;
+    if (!isWindowed) return "no mask: visible";
     const KeyRange range = visibleKeys(spec, row);
     const std::string window = range.begin == range.end
                                    ? "empty"

@@ -262,7 +262,7 @@ class GuideList {
   // --- below a lesson: the terms and the puzzles of its subject
 
   /// Words from left to right, with a line of their own where they do not fit; the height of a line.
-  float lineHeight() const { return c_.touch ? 32.0f : 20.0f; }
+  float lineHeight() const { return c_.touch ? 44.0f : 20.0f; }
   Box next(float& x, std::string_view words) {
     const float wide = textWidth(c_.fonts.small, words);
     if (x > x_ + kIndent && x + wide > x_ + width_) x = x_ + kIndent, y_ += lineHeight();
@@ -274,9 +274,13 @@ class GuideList {
     const Box box = next(x, words);
     textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.faint, words);
     x += 5;
+    afterLabel_ = x;
   }
-  bool subject(float& x, std::string_view name, std::string_view words, bool isLast) {
+  // The first one stays beside its label, shortened if it is too long.
+  bool subject(float& x, std::string_view name, std::string_view title, bool isLast) {
     const AsIs own;  // terms are in the reader's language, titles are those of the lessons
+    const std::string words =
+        x == afterLabel_ ? elide(c_.fonts.small, title, x_ + width_ - x) : std::string(title);
     const Box box = next(x, words);
     const bool pressed = w_.keys(name, box).press || w_.area(name, box);
     const bool isOver = ImGui::IsItemHovered();
@@ -383,6 +387,7 @@ class GuideList {
   ImDrawList* list_;
   Search search_;
   float x_, y_, width_;
+  float afterLabel_ = 0;  // where the words of a subject begin
 };
 
 }  // namespace

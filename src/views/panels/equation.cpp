@@ -36,7 +36,7 @@ EquationSet typeset(const Fonts& f, const attention::CellFormula& formula) {
   EquationSet out;
   FormulaLook look{f.text, f.smallStrong, f.mono, f.strong, FormulaLook::Shape::high};
   const auto [left, right] = sides(formula.symbols);
-  out.left = Formula(look, left), out.right = Formula(look, right);
+  out.left = Formula(look, left), out.right = out.alone = Formula(look, right);
   if (formula.numbers.text.empty()) return out;
   const auto [value, numbers] = sides(formula.numbers.text);
   out.leftNumbers = Formula(look, value), out.rightNumbers = Formula(look, numbers);
@@ -86,6 +86,16 @@ bool Equation::fits(float width, float height) const {
   const float result = formula_.below.empty() ? 0 : kNote + textWidth(c_.fonts.mono, "= " + formula_.below);
   return leftWidth() + 2 * kEquals + textWidth(c_.fonts.text, "=") + right + result <= width &&
          this->height() + (hasNumbers() ? 0 : kLinePitch) <= height;
+}
+
+float Equation::drawSymbols(const Box& area) {
+  if (isEmpty()) return 0;
+  const Formula &left = set_->left, &right = set_->alone;
+  const float width = left.width() + 2 * kEquals + textWidth(c_.fonts.text, "=") + right.width();
+  if (width > area.width || right.height() > area.height) return 0;
+  row(left, right, area.x + left.width(), area.y + right.above(), false);
+  noteFormula(formula_.symbols, {area.x, area.y, area.width, 2});
+  return right.height();
 }
 
 void Equation::draw(const Box& area, bool isHigh) {

@@ -17,6 +17,7 @@ struct EquationSet {
     bool operator==(const Source&) const = default;
   } of;
   Formula left, right, leftNumbers, rightNumbers;
+  Formula alone;  ///< the right side without the numbers below it, which may be wider
 };
 
 class Equation {
@@ -28,6 +29,9 @@ class Equation {
   /// Of the formula alone, and what a first line below it takes.
   float height() const;
   static constexpr float kFirstLine = 40;
+  /// Draws the symbols alone, from the top left corner of `area` on, and returns their height; 0 if they do
+  /// not fit.
+  float drawSymbols(const Box& area);
   /// Draws it from the top left corner of `area` on, and as much of the rest as there is room for. `isHigh`:
   /// products stand as a table.
   void draw(const Box& area, bool isHigh);

@@ -233,15 +233,33 @@ class Inspector {
     const float right =
         std::clamp(textWidth(c_.fonts.strong, title) + 60, std::min(box.width, 260.0f), box.width);
     if (const int row = queryRow(focus_, c_.rowsSoFar()); row >= 0) sum(box.x + right, box.y + 14, row);
-    float y = box.y + 36;
-    for (const std::string& line : briefLines(e)) {
-      textMiddle(list_, c_.fonts.mono, box.x, y, c_.palette.text, elide(c_.fonts.mono, line, box.width));
+    std::vector<std::string> lines = briefLines(e);
+    const float formula = symbols(box);
+    float y = box.y + 36 + formula;
+    if (formula > 0 && lines.size() == 2) lines = {lines[0] + " " + lines[1]};  // there is room for one
+    for (const std::string& line : lines) {
+      ImFont* font = textWidth(c_.fonts.mono, line) > box.width ? c_.fonts.monoSmall : c_.fonts.mono;
+      textMiddle(list_, font, box.x, y, c_.palette.text, elide(font, line, box.width));
       y += 20;
     }
     rowBars(box);
   }
 
  private:
+  // The formula without its numbers, above the bars of the brief version; returns its height and a gap, or 0
+  // if it does not fit.
+  float symbols(const Box& box) {
+    constexpr float kTitle = 26, kBelow = 24;
+    const MatrixPlace* weights = c_.layout.find(TensorId::weights);
+    // The whole version has it too.
+    const bool isBelow = c_.layout.inspectorBelow.bottom() > c_.layout.board.height;
+    if (!isBelow || !weights || stepperOf(c_) || showsMean(c_.state)) return 0;
+    const float bars = onScreen(c_.layout, c_.view, weights->box).y;
+    const float height = Equation(c_, focusOf(), explainFocus(c_, focus_, true))
+                             .drawSymbols({box.x, box.y + kTitle, box.width, bars - box.y - kTitle - kBelow});
+    return height > 0 ? height + 6 : 0;
+  }
+
   // The formula, and below it what there is room for; the bars are lower if it fits only then. Returns false
   // if it does not fit.
   [[gnu::noinline]] bool equation(const Box& card, Box room, float& bars) {
