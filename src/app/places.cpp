@@ -75,7 +75,7 @@ Result<Rect> Places::derived(TensorId id, int head, int row, int col) {
                                                   box.y + height * static_cast<float>(row), width, height});
 }
 
-std::optional<Rect> Places::opened(std::string_view name) {
+[[gnu::noinline]] std::optional<Rect> Places::opened(std::string_view name) {
   const std::string_view section = views::sectionOf(name);
   const auto row = screen_.drawnRects().find(section);
   if (section.empty() || row == screen_.drawnRects().end() || screen_.view.sections.open == section)

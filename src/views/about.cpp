@@ -70,10 +70,10 @@ constexpr Row kRows[] = {
     {"step-through", "Step through", "I", "Shows, step after step, how a query becomes a row of the output"},
 
     // the number that a finger has selected
-    {"keys", "Keys", "", "Opens or closes the keys for this number"},
+    {"keys", "Keys", "", "Opens or closes them"},
     {"done", "Done", "", "Leaves this number"},
 
-    {"section:*", "Section", "", "Opens or closes this part of the controls"},
+    {"section:*", "Section", "", "Opens or closes it"},
 
     // inputs
     {"mode", "Input", "M", ""},

@@ -1187,7 +1187,7 @@ void magnify(Layout& out, float by, float pan) {
 
 // The strip covers the end of the board, and does not change its cells, so that nothing moves under the
 // finger that selected a number. In a low window the keys are in as few rows as hold them.
-void addEditing(Layout& out, bool keys) {
+[[gnu::noinline]] void addEditing(Layout& out, bool keys) {
   Box& pad = out.keypad = {out.board.x, 0, out.board.width, 0};
   for (int rows = 3; keys && rows > 0; --rows) {
     if (pad.height > 0 && out.board.height - kEditing - pad.height >= kUncovered - out.board.y) break;

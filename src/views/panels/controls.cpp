@@ -332,13 +332,14 @@ class SidePanel {
                void (SidePanel::*rows)()) {
     std::string_view& open = c_.view.sections.open;
     const Box box{x_, y_, width_, 49};
+    const bool isOpen = open == name || c_.view.options.on;  // the keys go through all of them
     const float room = width_ - textWidth(c_.fonts.strong, title) - 40;
     textMiddle(list_, c_.fonts.strong, x_, box.midY(), c_.palette.text, title);
-    if (w_.disclosure(name, box, open == name ? std::string() : elide(c_.fonts.small, values, room),
-                      open == name))
-      open = open == name ? std::string_view() : name;
+    if (Widgets(c_).disclosure(name, box, isOpen ? std::string() : elide(c_.fonts.small, values, room),
+                               isOpen))
+      open = isOpen ? std::string_view() : name;
     y_ = box.bottom();
-    if (open == name) (this->*rows)(), y_ += 8;
+    if (isOpen) (this->*rows)(), y_ += 8;
     rule();
   }
 
@@ -378,7 +379,7 @@ class SidePanel {
     const auto button = [&](std::string_view name, std::string_view words, bool isThere) {
       const Box box{x, y_, width, kHigh};
       x += isThere ? width + kApart : 0;
-      return isThere && w_.button(name, box, words);
+      return isThere && Widgets(c_).button(name, box, words);
     };
     if (button("pin", c_.pin ? base::late<"Unpin">() : base::late<"Pin">(), !listed(c_.hide, "changes")))
       togglePin(c_);

@@ -239,19 +239,18 @@ void uncover(Context& c, CellRef cell) {
   if (!m) return;
   const Slice s = sliceOf(c.state, cell.tensor);
   const Box box = m->cellBox(cell.row - s.firstRow, cell.col - s.firstCol);
-  c.view.scroll = std::clamp(c.view.scroll, std::max(box.bottom() + kAir - c.layout.board.height, 0.0f),
-                             std::max(box.y - kAir, 0.0f));
+  const float least = std::max(box.bottom() + kAir - c.layout.board.height, 0.0f);
+  c.view.scroll = std::clamp(c.view.scroll, least, std::max(box.y - kAir, least));
 }
 
-}  // namespace
+// The functions below are apart from editing(), which runs in every frame, also before they are there.
+[[gnu::noinline]] void leaveNumber(Context& c) { c.view.edited.reset(); }
 
-void endEditing(Context& c) { c.view.selection.active = false, c.requests.moved = true; }
-
-void editing(Context& c) {
+[[gnu::noinline]] void editNumber(Context& c) {
   const Selection& s = c.view.selection;
-  const attention::Tensor* tensor = c.layout.editing.empty() ? nullptr : c.tensor(s.tensor);
+  const attention::Tensor* tensor = c.tensor(s.tensor);
   const CellRef cell{s.tensor, tensor ? sliceOf(c.state, s.tensor).head : 0, s.row, s.col};
-  if (!tensor || !tensor->contains(cell.head, cell.row, cell.col)) return c.view.edited.reset();
+  if (!tensor || !tensor->contains(cell.head, cell.row, cell.col)) return leaveNumber(c);
   const float value = tensor->at(cell.head, cell.row, cell.col);
   std::optional<Edited>& edited = c.view.edited;
   if (!edited || !(edited->cell == cell))
@@ -259,6 +258,15 @@ void editing(Context& c) {
   if (edited->seenOn != c.layout.board.height && !ImGui::IsMouseDown(ImGuiMouseButton_Left))
     uncover(c, cell), edited->seenOn = c.layout.board.height;
   EditingStrip(c, cell, value).draw();
+}
+
+}  // namespace
+
+void endEditing(Context& c) { c.view.selection.active = false, c.requests.moved = true; }
+
+void editing(Context& c) {
+  if (!c.layout.editing.empty()) editNumber(c);
+  else if (c.view.edited) leaveNumber(c);
 }
 
 }  // namespace views

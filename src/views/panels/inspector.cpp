@@ -248,7 +248,7 @@ class Inspector {
  private:
   // The formula without its numbers, above the bars of the brief version; returns its height and a gap, or 0
   // if it does not fit.
-  float symbols(const Box& box) {
+  [[gnu::noinline]] float symbols(const Box& box) {
     constexpr float kTitle = 26, kBelow = 24;
     const MatrixPlace* weights = c_.layout.find(TensorId::weights);
     // The whole version has it too.
