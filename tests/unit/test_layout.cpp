@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "views/board/layout.h"
+#include "views/head_tag.h"
 
 using namespace views;
 
@@ -186,6 +187,10 @@ TEST_CASE("layout: thumbnails stay inside their panel") {
           panel.height + 0.5f);
     CHECK(static_cast<float>(grid.columns - 1) * grid.pitchX + grid.size <= panel.width);
   }
+  // A number of two digits and its tag, below the smallest pictures that have names, touch no neighbour.
+  const ThumbnailGrid sixteen = thumbnails({0, 0, 358, 0}, 17);
+  CHECK(sixteen.names);
+  CHECK(sixteen.pitchX - 16 - 2 - kTagWidth >= 5);
 }
 
 TEST_CASE("layout: heads, long sentences and long words overlap nothing from a phone to a wall") {

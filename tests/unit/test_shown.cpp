@@ -502,9 +502,11 @@ TEST_CASE("shown: Help says the kernels and the time of a frame, the median of t
   CHECK(Painted().find("3.3 ms per frame"));
 }
 
-TEST_CASE("shown: beside a small board the softmax is of the number that it gets") {
+TEST_CASE(
+    "shown: beside a small board the formula is typeset, and the softmax is of the number that it gets") {
   Shown f(640, 440);
   f.choose("weights", 3, 1);
+  CHECK(f.words("brief").find("exp") != std::string::npos);
   CHECK(f.words("brief").find("÷ 3") != std::string::npos);
   for (const auto& [option, value] : {std::pair("softcap", "1"), std::pair("position", "\"alibi\"")}) {
     CAPTURE(option);
