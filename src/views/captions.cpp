@@ -3,7 +3,6 @@
 
 #include "attention/engine/decode.h"
 #include "attention/mechanisms/mechanism.h"
-#include "base/late.h"
 #include "base/number.h"
 #include "views/panels/panels.h"
 
@@ -17,14 +16,14 @@ std::string scoreOf(const document::Settings& s) {
   return formula + (s.scaleBy == 0.0f ? " / √d_k" : " × " + formatFactor(s.scaleBy, 2));
 }
 
-[[gnu::noinline]] std::string ofPatches(TensorId id) {
+[[gnu::noinline]] std::string_view ofPatches(TensorId id) {
   switch (id) {
-    case TensorId::q: return base::late<"what each patch asks">();
-    case TensorId::k: return base::late<"what each patch offers">();
-    case TensorId::v: return base::late<"what each patch says">();
-    case TensorId::weights: return base::late<"how much each patch looks at each">();
-    case TensorId::head_output: return base::late<"what each patch becomes">();
-    default: return std::string(attention::tensorRow(id).caption);
+    case TensorId::q: return "what each patch asks";
+    case TensorId::k: return "what each patch offers";
+    case TensorId::v: return "what each patch says";
+    case TensorId::weights: return "how much each patch looks at each";
+    case TensorId::head_output: return "what each patch becomes";
+    default: return attention::tensorRow(id).caption;
   }
 }
 
@@ -62,10 +61,9 @@ std::string headName(const document::Settings& s) {
   return count == 1 ? "the one head that takes part" : "mean of the " + std::to_string(count) + " heads";
 }
 
-std::string meaningOf(const document::Settings& s, TensorId id) {
+std::string_view meaningOf(const document::Settings& s, TensorId id) {
   const bool isOfKeys = id == TensorId::k || id == TensorId::v;  // only they are patches beside a sentence
-  return s.patchColumns > 0 && (isOfKeys || !s.cross) ? ofPatches(id)
-                                                      : std::string(attention::tensorRow(id).caption);
+  return s.patchColumns > 0 && (isOfKeys || !s.cross) ? ofPatches(id) : attention::tensorRow(id).caption;
 }
 
 std::string weightTitle(const document::Settings& s) {

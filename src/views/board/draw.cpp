@@ -456,8 +456,7 @@ class BoardView {
     const std::string name = m.tensor == TensorId::weights ? weightTitle(c_.state)
                              : isCaptioned                 ? std::string(m.title)
                                                            : clipped(m, m.title);
-    const std::string own = meaningOf(c_.state, m.tensor);
-    const std::string_view words = own.empty() ? m.caption : std::string_view(own);
+    const std::string_view own = meaningOf(c_.state, m.tensor), words = own.empty() ? m.caption : own;
     constexpr float kDot = 12;  // between name and words
     const float wide = textWidth(c_.fonts.strong, name), all = wide + kDot + textWidth(c_.fonts.small, words);
     const float end = titleEnd(m, box.x, y);

@@ -36,7 +36,7 @@ EquationSet typeset(const Fonts& f, const attention::CellFormula& formula) {
   EquationSet out;
   FormulaLook look{f.text, f.smallStrong, f.mono, f.strong, FormulaLook::Shape::high};
   const auto [left, right] = sides(formula.symbols);
-  out.left = Formula(look, left), out.right = Formula(look, right);
+  out.left = Formula(look, left), out.right = out.alone = Formula(look, right);
   if (formula.numbers.text.empty()) return out;
   const auto [value, numbers] = sides(formula.numbers.text);
   out.leftNumbers = Formula(look, value), out.rightNumbers = Formula(look, numbers);
@@ -90,9 +90,7 @@ bool Equation::fits(float width, float height) const {
 
 float Equation::drawSymbols(const Box& area) {
   if (isEmpty()) return 0;
-  const Fonts& f = c_.fonts;  // the bar of the kept right side is as long as its numbers need
-  const Formula &left = set_->left, right({f.text, f.smallStrong, f.mono, f.strong, FormulaLook::Shape::high},
-                                          sides(formula_.symbols).second);
+  const Formula &left = set_->left, &right = set_->alone;
   const float width = left.width() + 2 * kEquals + textWidth(c_.fonts.text, "=") + right.width();
   if (width > area.width || right.height() > area.height) return 0;
   row(left, right, area.x + left.width(), area.y + right.above(), false);

@@ -17,6 +17,7 @@ struct EquationSet {
     bool operator==(const Source&) const = default;
   } of;
   Formula left, right, leftNumbers, rightNumbers;
+  Formula alone;  ///< the right side without the numbers below it, which may be wider
 };
 
 class Equation {

@@ -88,7 +88,7 @@ std::string normalizerName(const document::Settings& settings);
 /// The title of the weights and the caption of the outputs, which name the head.
 std::string weightTitle(const document::Settings& settings);
 /// What a matrix is in plain words: "what each word asks", or each patch where tokens are those of a picture.
-std::string meaningOf(const document::Settings& settings, TensorId id);
+std::string_view meaningOf(const document::Settings& settings, TensorId id);
 std::string outputFormula(const document::Settings& settings);
 /// Do weights and outputs on the board show the mean over heads? headName(): "head 2", "mean of the 3 heads".
 bool showsMean(const document::Settings& settings);
