@@ -19,14 +19,16 @@ export type TensorName =
 export type StageName =
   | 'block:attention' | 'block:dropout_1' | 'block:residual_1' | 'block:norm_1' | 'block:hidden_raw' | 'block:hidden'
   | 'block:feed_forward' | 'block:dropout_2' | 'block:residual_2' | 'block:norm_2' | 'token_weights' | 'segment_weights'
+  /** Of the classes of the whole document: before and after softmax. */
+  | 'class_scores' | 'class_probabilities'
   /** 1 where a number is kept by dropout, else 0. */
   | 'block:drop_mask_1' | 'block:drop_mask_2';
 
 /** What the block and hierarchical attention would learn: as their seeds make it, until somebody changes it. */
 export type ParameterName =
   | 'gamma_1' | 'delta_1' | 'w_1' | 'b_1' | 'w_2' | 'b_2' | 'gamma_2' | 'delta_2'
-  | 'token_w' | 'token_b' | 'token_query' | 'segment_w' | 'segment_b' | 'segment_query'
-  | 'memory_w' | 'memory_u' | 'memory_b' | 'memory_w_a' | 'memory_u_a' | 'memory_v_a';
+  | 'token_w' | 'token_b' | 'token_query' | 'segment_w' | 'segment_b' | 'segment_query' | 'class_w' | 'class_b'
+  | 'memory_w' | 'memory_u' | 'memory_b' | 'memory_w_a' | 'memory_u_a' | 'memory_v_a' | 'decoder_u' | 'decoder_c';
 
 /** The experiments, as their controls stand on the screen. */
 export type ExperimentName =
@@ -54,6 +56,8 @@ export type ExperimentName =
   | 'memory:weights' | 'memory:contexts'
   /** Rows of [tokens after it, ‖∂fixed context/∂word‖, ‖∂context of attention/∂word‖]. */
   | 'memory:gradients'
+  /** The decoder that attends anew for each word: a row of weights over h for each word, its context, and its next state. */
+  | 'decoder:weights' | 'decoder:contexts' | 'decoder:states'
   /**
    * This layer and what it is compared with, rows of [tokens, parameters, multiply-adds, tanh, bytes of weights, of the cache, of
    * the scores, sequential steps]; and two heads of the same at powers of ten up to a million.
@@ -83,14 +87,14 @@ export type OptionName =
   | 'train_position' | 'train_score' | 'train_normalizer' | 'train_optimizer' | 'train_rate' | 'train_batch' | 'train_dropout' | 'train_seed'
   | 'train_sentences' | 'train_running' | 'stepper'
   | 'rotary_pairs' | 'rotary_base' | 'rotary_dims' | 'rotary_scaling' | 'rotary_factor' | 'position_ids' | 'projection_bias' | 'output_projection' | 'd_out' | 'additive_dim' | 'separate_values' | 'softmax_sink'
-  | 'column_names' | 'patch_columns' | 'column_layout' | 'batch_of' | 'layer' | 'color_map'
+  | 'column_names' | 'patch_columns' | 'column_layout' | 'batch_of' | 'layer' | 'color_map' | 'memory_words' | 'segment_classes'
   | 'card' | 'pin' | 'value_norms' | 'weight_by';
 
 /** The examples. */
 export type PresetName =
   | 'i-saw-a-saw' | 'pronoun' | 'previous-token' | 'look-up' | 'uniform' | 'saturated' | 'additive' | 'general' | 'cosine' | 'alignment'
   | 'local-window' | 'longformer' | 'bigbird' | 'block' | 'sparsemax' | 'grouped-query' | 'multi-query' | 'sinusoidal' | 'target-outputs'
-  | 'rotary' | 'alibi' | 'decoder' | 'transformer-block' | 'image-patches' | 'speech' | 'caption' | 'summary' | 'time-series' | 'generation' | 'segments' | 'mask-after-softmax';
+  | 'rotary' | 'alibi' | 'decoder' | 'transformer-block' | 'image-patches' | 'speech' | 'caption' | 'summary' | 'time-series' | 'generation' | 'recurrent-decoder' | 'segments' | 'mask-after-softmax';
 
 /** What is open: the board of the layer, or one of the pages. */
 export type ViewName = 'layer' | 'block' | 'segments' | 'spread' | 'dense' | 'memory' | 'cost' | 'train' | 'model';

@@ -304,6 +304,8 @@ void LessonPlayer::compute(bool beforeAnswer) {
 
 void LessonPlayer::select(const Cells& cells) {
   const auto named = attention::tensorNamed(cells.tensor);
+  if (cells.at.size() == 3 && document::derivedNamed(cells.tensor) == TensorId::decoder_weights)
+    screen_.view.experiments.word = cells.at[1], screen_.view.experiments.token = cells.at[2];
   if (!named || cells.at.size() != 3) return;
   attention::CellRef cell{*named, cells.at[0], cells.at[1], cells.at[2]};
   if (cell.tensor == TensorId::output)

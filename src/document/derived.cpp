@@ -182,7 +182,9 @@ attention::HierarchyInputs SegmentsRun::inputs() const {
   return {&h,
           starts,
           {of(ParameterId::token_w), of(ParameterId::token_b), of(ParameterId::token_query)},
-          {of(ParameterId::segment_w), of(ParameterId::segment_b), of(ParameterId::segment_query)}};
+          {of(ParameterId::segment_w), of(ParameterId::segment_b), of(ParameterId::segment_query)},
+          of(ParameterId::class_w),
+          of(ParameterId::class_b)};
 }
 
 SegmentsRun runSegments(const State& state, const attention::Trace& trace) {
@@ -193,11 +195,22 @@ SegmentsRun runSegments(const State& state, const attention::Trace& trace) {
   out.starts = options.by == SegmentBy::punctuation ? attention::splitAtPunctuation(state.labels)
                                                     : attention::splitEvery(tokens, options.tokens);
   out.parameters = state.parameters;
-  for (const ParameterId id :
-       {ParameterId::token_w, ParameterId::token_query, ParameterId::segment_w, ParameterId::segment_query})
+  for (const ParameterId id : {ParameterId::token_w, ParameterId::token_query, ParameterId::segment_w,
+                               ParameterId::segment_query, ParameterId::class_w, ParameterId::class_b})
     out.parameters[id] = parameter(state, id);
   attention::forwardHierarchy(out.inputs(), out.trace);
   return out;
+}
+
+attention::DecoderInputs MemoryRun::decoder() const {
+  const auto of = [&](ParameterId id) { return &parameters[id]; };
+  return {&trace.cell.states,
+          of(ParameterId::memory_w_a),
+          of(ParameterId::memory_u_a),
+          of(ParameterId::memory_v_a),
+          of(ParameterId::decoder_u),
+          of(ParameterId::decoder_c),
+          words};
 }
 
 MemoryRun runMemory(const State& state, const attention::Trace& trace) {
@@ -205,15 +218,16 @@ MemoryRun runMemory(const State& state, const attention::Trace& trace) {
   out.given = state.mode != Mode::x;
   out.x = out.given ? sideBySide(trace.q) : state.x;
   attention::MemoryInputs in;
-  for (const ParameterId id : {ParameterId::memory_w, ParameterId::memory_u, ParameterId::memory_b,
-                               ParameterId::memory_w_a, ParameterId::memory_u_a, ParameterId::memory_v_a})
+  out.words = state.experiments.memory.words;
+  for (const ParameterId id :
+       {ParameterId::memory_w, ParameterId::memory_u, ParameterId::memory_b, ParameterId::memory_w_a,
+        ParameterId::memory_u_a, ParameterId::memory_v_a, ParameterId::decoder_u, ParameterId::decoder_c})
     out.parameters[id] = parameter(state, id);
   const auto of = [&](ParameterId id) { return &out.parameters[id]; };
   in.cell.cell = state.experiments.memory.cell, in.cell.x = &out.x;
   in.cell.w = of(ParameterId::memory_w), in.cell.u = of(ParameterId::memory_u),
   in.cell.b = of(ParameterId::memory_b);
-  in.wA = of(ParameterId::memory_w_a), in.uA = of(ParameterId::memory_u_a),
-  in.vA = of(ParameterId::memory_v_a);
+  in.decoder = out.decoder();
   attention::runMemory(in, out.trace);
   const int units = out.trace.contexts.cols();
   out.fixed = out.attended = Tensor(1, 1, units);
@@ -265,6 +279,8 @@ Result<const Tensor*> DerivedTensors::tensor(TensorId id) {
   switch (id) {
     case TensorId::token_weights: return &segments().trace.tokens.weights;
     case TensorId::segment_weights: return &segments().trace.segments.weights;
+    case TensorId::class_scores: return &segments().trace.classScores;
+    case TensorId::class_probabilities: return &segments().trace.classProbabilities;
     case TensorId::weights_fixed: return &comparison().fixed;
     case TensorId::weights_following: return &comparison().following;
     case TensorId::weights_connected: return &comparison().connected;
@@ -280,11 +296,14 @@ Result<const Tensor*> DerivedTensors::tensor(TensorId id) {
     case TensorId::memory_weights: return &memory().trace.weights;
     case TensorId::memory_contexts: return &memory().trace.contexts;
     case TensorId::memory_gradients: return &memory().trace.gradients;
+    case TensorId::decoder_weights: return &memory().trace.decoder.weights;
+    case TensorId::decoder_contexts: return &memory().trace.decoder.contexts;
+    case TensorId::decoder_states: return &memory().trace.decoder.states;
     case TensorId::drop_mask_1: return &block().dropMasks[0];
     case TensorId::drop_mask_2: return &block().dropMasks[1];
     default: break;
   }
-  if (id > TensorId::segment_weights) return &(experiment_ = numbersOf(id));
+  if (id > TensorId::class_probabilities) return &(experiment_ = numbersOf(id));
   if (const auto own = parameterOf(id)) return &parameter(*own);
   const Tensor& stage = block().trace[stageOf(id)];
   if (!stage.empty()) return &stage;
@@ -307,6 +326,12 @@ attention::Explanation DerivedTensors::explain(TensorId id, int row, int col) {
     return attention::explain(run.spec, run.inputs(), run.trace, {stageOf(id), row, col}, state_.labels,
                               state_.decimals);
   }
+  if (id == TensorId::decoder_weights)
+    return attention::explain(memory().decoder(), memory().trace.decoder, row, col, state_.labels,
+                              state_.decimals);
+  if (id == TensorId::class_probabilities)
+    return attention::explainClass(segments().inputs(), segments().trace, col, className(state_, col),
+                                   state_.decimals);
   using attention::Level;
   return attention::explain(segments().inputs(), segments().trace,
                             id == TensorId::token_weights ? Level::tokens : Level::segments, row,

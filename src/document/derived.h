@@ -59,6 +59,9 @@ struct MemoryRun {
   attention::MemoryTrace trace;
   Tensor fixed, attended;  ///< the fixed vector and the context of attention, each [1, 1, units]
   bool given = false;      ///< Q takes the place of x
+  int words = 0;           ///< that the decoder writes
+
+  attention::DecoderInputs decoder() const;
 };
 
 /// Computes it from the options memory_… and the trace of the layer.
@@ -95,7 +98,8 @@ class DerivedTensors {
   /// The pointer is valid until the next change, or the next experiment asked for. An error if the layer does
   /// not have this tensor (for example without normalisation).
   Result<const Tensor*> tensor(attention::TensorId id);
-  /// Does explain() apply to this tensor? True for stages of the block and the weights of both levels.
+  /// Does explain() apply to this tensor? True for stages of the block, the weights of both levels, the
+  /// probabilities of classes and the weights of the decoder.
   static bool isExplained(attention::TensorId id);
   /// The arithmetic of an existing cell. isExplained(id) must be true.
   attention::Explanation explain(attention::TensorId id, int row, int col);

@@ -468,7 +468,9 @@ bool LessonReader::readSelect(const Json& json, const std::string& field, Cells&
     return fail(field, {late<"give a tensor, a head, a row and a column: [\"weights\", 0, 3, 0].">()},
                 ErrorKind::type);
   out.tensor = json.items[0].text;
-  if (!attention::tensorNamed(out.tensor)) return failUnknown(field, out.tensor, tensorNames());
+  const auto around = derivedNamed(out.tensor);
+  if (!attention::tensorNamed(out.tensor) && !(around && DerivedTensors::isExplained(*around)))
+    return failUnknown(field, out.tensor, tensorNames());
   for (int i = 1; i < 4; ++i) {
     int index = 0;
     if (!whole(json.items[static_cast<std::size_t>(i)], joined({field, "[", i, "]"}), 0, 1'000'000, index))

@@ -389,6 +389,11 @@ constexpr Row kRows[] = {
                                 "The layer of the model on the board, from 0")),
     shown(choice(Id::color_map, "color_map", at<&S::colors>, kColors,
                  "Colours of cells: those of the theme, cividis for weights, or shades of grey")),
+    whole(Id::memory_words, "memory_words", inMemory<&MemoryOptions::words>, 1, kMaxMemoryWords,
+          "Words that the recurrent decoder writes, each with a look of its own at the sentence"),
+    invalidates(Invalidates::surroundings,
+                row({Id::segment_classes, "segment_classes", kNoMember, Type::names, 0, kMaxClasses},
+                    "What the classes of the whole document are called, as a list or between commas")),
 };
 
 // The table is split in two, so that a program without descriptions is linked without them.
@@ -711,6 +716,7 @@ Value get(const Settings& settings, OptionId id) {
     case Id::pin: return settings.pin.text ? *settings.pin.text : std::string();
     case Id::position_ids: return settings.positionIds;
     case Id::column_names: return settings.columnNames;
+    case Id::segment_classes: return settings.segments.classes;
     case Id::layer: return static_cast<double>(hasLayers(settings) ? settings.batchItem : 0);
     default: break;
   }
@@ -753,6 +759,7 @@ void assign(Settings& settings, OptionId id, const Value& value) {
     case Id::pin: return assignPin(settings, value);
     case Id::position_ids: return void(settings.positionIds = *numbersOf(value));
     case Id::column_names: return void(settings.columnNames = namesOf(value));
+    case Id::segment_classes: return void(settings.segments.classes = namesOf(value));
     case Id::layer: return void(settings.batchItem = static_cast<int>(*std::get_if<double>(&value)));
     default: break;
   }

@@ -151,6 +151,8 @@ enum class OptionId : std::uint8_t {
   batch_of,       ///< "sequences" | "layers": what the items of the batch stand for
   layer,      ///< the layer on the board, from 0: the same as batch_item where the batch consists of layers
   color_map,  ///< "own" | "cividis" | "grey": colours of the weights; grey applies to all matrices
+  memory_words,     ///< that the recurrent decoder writes, 1 … 16
+  segment_classes,  ///< list of names of the document's classes, as column_names; [] for two without names
 };
 
 enum class OptionType : std::uint8_t {

@@ -27,6 +27,8 @@ int sizeOf(const Settings& settings, attention::Size size) {
     case Size::cellUnits: return settings.experiments.memory.units;
     case Size::cellColumns:
       return attention::partsOf(settings.experiments.memory.cell) * settings.experiments.memory.units;
+    case Size::classes: return classCount(settings);
+    case Size::written: return settings.experiments.memory.words;
     case Size::segments: return (settings.tokens + settings.segments.tokens - 1) / settings.segments.tokens;
     default: return 0;
   }
@@ -105,6 +107,7 @@ Tensor seeded(const Settings& settings, ParameterId id) {
     case ParameterId::token_query: return drawn(shape, 1, settings.segments.seed, 1);
     case ParameterId::segment_w: return drawnWeights(shape, settings.segments.seed, 2);
     case ParameterId::segment_query: return drawn(shape, 1, settings.segments.seed, 3);
+    case ParameterId::class_w: return drawnWeights(shape, settings.segments.seed, 4);
     case ParameterId::memory_w:
     case ParameterId::memory_u:
     case ParameterId::memory_w_a:
@@ -113,6 +116,8 @@ Tensor seeded(const Settings& settings, ParameterId id) {
           shape, settings.experiments.memory.seed,
           4 + static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ParameterId::memory_w));
     case ParameterId::memory_v_a: return drawn(shape, 1, settings.experiments.memory.seed, 10);
+    case ParameterId::decoder_u: return drawnWeights(shape, settings.experiments.memory.seed, 11);
+    case ParameterId::decoder_c: return drawnWeights(shape, settings.experiments.memory.seed, 12);
     case ParameterId::memory_b: return cellBias(settings, shape);
     default: return filled(shape, 0);
   }

@@ -31,6 +31,8 @@ enum class ParameterId : std::uint8_t {
   segment_w,
   segment_b,
   segment_query,  ///< the same
+  class_w,
+  class_b,  ///< of the classes of the document, [width, classes], [1, classes]
   /// Of the recurrent network, [width, units], [units, units], [1, units]; for an LSTM with 4 units' columns:
   /// i, f, g, o.
   memory_w,
@@ -40,9 +42,12 @@ enum class ParameterId : std::uint8_t {
   memory_w_a,
   memory_u_a,
   memory_v_a,
+  /// Of the decoder, by which its own state and the context enter its next state, [units, units] each.
+  decoder_u,
+  decoder_c,
 };
 inline constexpr int kParameterCount = attention::kParameterTensors.size();
-static_assert(static_cast<int>(ParameterId::memory_v_a) + 1 == kParameterCount);
+static_assert(static_cast<int>(ParameterId::decoder_c) + 1 == kParameterCount);
 constexpr attention::TensorId tensorOf(ParameterId id) {
   return attention::kParameterTensors[static_cast<int>(id)];
 }

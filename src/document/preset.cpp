@@ -331,7 +331,24 @@ constexpr std::string_view kSegments =
 "token_w": [[1,0,0,0,0,0,0,0],[0,1,0,0,0,0,0,0],[0,0,1,0,0,0,0,0],[0,0,0,1,0,0,0,0]],
 "token_query": [[1,3,0,0,0,0,0,0]],
 "segment_w": [[1,0,0,0,0,0,0,0],[0,1,0,0,0,0,0,0],[0,0,1,0,0,0,0,0],[0,0,0,1,0,0,0,0]],
-"segment_query": [[0,0,0,2,0,0,0,0]]})";
+"segment_query": [[0,0,0,2,0,0,0,0]],
+"segment_classes": ["victory", "arrival"], "class_w": [[0,0],[0,2],[0,0],[2,0]]})";
+
+// The encoder's states are nearly one-hot, and so are the decoder's: the word whose context it took last. W_a
+// turns that into what comes next in the translation, where the adjective follows the noun: the, car, red,
+// full stop. Scores count what does not match, so v_a is negative.
+constexpr std::string_view kRecurrentDecoder = R"("causal": false, "experiment": "reach",
+"labels": ["the", "red", "car", "."],
+"q": [[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]],
+"k": [[[3,0,0,0],[0,3,0,0],[0,0,3,0],[0,0,0,3]]],
+"v": [[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]],
+"memory_w": [[2,0,0,0],[0,2,0,0],[0,0,2,0],[0,0,0,2]],
+"memory_u": [[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0]],
+"memory_w_a": [[0,0,2,0],[0,0,0,2],[0,2,0,0],[2,0,0,0]],
+"memory_u_a": [[2,0,0,0],[0,2,0,0],[0,0,2,0],[0,0,0,2]],
+"memory_v_a": [[-4,-4,-4,-4]],
+"decoder_c": [[2,0,0,0],[0,2,0,0],[0,0,2,0],[0,0,0,2]],
+"decoder_u": [[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,0,0,0]]})";
 
 // What else a token can be. An "H" in patches of 2 × 2 pixels, from −1 (dark) to 1 (light), row by row: a
 // score counts the pixels that agree, less those that differ.
@@ -549,6 +566,11 @@ constexpr Example kExamples[] = {
       "What it is used for"},
      Other::oneHot,
      kGeneration},
+    {{"recurrent-decoder", "A decoder that asks anew",
+      "A recurrent decoder asks once for each word that it writes: its state before the word is the query.",
+      "Encoder, decoder, block"},
+     Other::oneHot,
+     kRecurrentDecoder},
     {{"segments", "Words, then clauses",
       "One query picks the verb of each of three clauses, another the last clause: both levels sum to 1.",
       "Encoder, decoder, block"},

@@ -397,6 +397,16 @@ std::string_view columnName(const Settings& settings, int head, int col) {
   return at < settings.columnNames.size() ? std::string_view(settings.columnNames[at]) : std::string_view();
 }
 
+int classCount(const Settings& settings) {
+  return std::max(kMinClasses, static_cast<int>(settings.segments.classes.size()));
+}
+
+std::string className(const Settings& settings, int index) {
+  const std::vector<std::string>& names = settings.segments.classes;
+  const auto at = static_cast<std::size_t>(index);
+  return at < names.size() && !names[at].empty() ? names[at] : "Class " + std::to_string(index + 1);
+}
+
 std::vector<std::string> columnNamesWith(const Settings& settings, int head, int col, std::string name) {
   std::vector<std::string> names = settings.columnNames;
   const std::size_t at = static_cast<std::size_t>(head) * static_cast<std::size_t>(settings.headDim) +

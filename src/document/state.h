@@ -83,6 +83,8 @@ struct SegmentOptions {
   SegmentBy by = SegmentBy::tokens;
   int tokens = 2;          ///< per segment, for SegmentBy::tokens
   std::uint32_t seed = 1;  ///< for the matrices and queries
+  /// What the classes of the whole document are called; those without a name: see className().
+  std::vector<std::string> classes;
 
   bool operator==(const SegmentOptions&) const = default;
 };
@@ -95,6 +97,7 @@ struct MemoryOptions {
   attention::CellKind cell = attention::CellKind::tanh;
   int units = 4;
   std::uint32_t seed = 1;  ///< for its parameters
+  int words = 4;           ///< that the decoder writes
 
   bool operator==(const MemoryOptions&) const = default;
 };
@@ -257,7 +260,8 @@ inline constexpr double kMaxSoftcap = 1000;
 inline constexpr double kMinRotaryBase = 1.001, kMaxRotaryBase = 1e9;
 inline constexpr double kMinRotaryFactor = 0.01, kMaxRotaryFactor = 1000;
 inline constexpr int kMaxBatch = 64;
-inline constexpr int kMaxMemoryUnits = 16;
+inline constexpr int kMaxMemoryUnits = 16, kMaxMemoryWords = 16;
+inline constexpr int kMinClasses = 2, kMaxClasses = 8;
 inline constexpr int kMaxCostTokens = 1'000'000;
 inline constexpr int kMaxBlockHidden = 8;
 inline constexpr double kMaxBlockDropout = 0.9;
@@ -328,6 +332,10 @@ Result<void> checkLabels(std::string_view field, std::span<const std::string> la
 /// The column names after naming one column of a head; names that are missing at the end of the list are
 /// added as "".
 std::vector<std::string> columnNamesWith(const Settings& settings, int head, int col, std::string name);
+/// How many classes a document has: as many as names, and at least kMinClasses.
+int classCount(const Settings& settings);
+/// The name of a class, or "Class 1".
+std::string className(const Settings& settings, int index);
 /// An error if an edited parameter of this size could not be stored.
 Result<void> checkParameterSize(const Settings& settings, ParameterId id);
 /// Checks the whole state: sizes, shapes, finite numbers, labels and ranges.

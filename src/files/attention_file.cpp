@@ -301,7 +301,7 @@ Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const Ru
 std::vector<OutputId> outputIds() {
   std::vector<OutputId> ids{OutputId::output, OutputId::weights,   OutputId::scores,   OutputId::softcapped,
                             OutputId::masked, OutputId::present_k, OutputId::present_v};
-  for (int i = 0; attention::kDerivedTensors[i] <= OutputId::segment_weights; ++i)
+  for (int i = 0; attention::kDerivedTensors[i] <= OutputId::class_probabilities; ++i)
     ids.push_back(attention::kDerivedTensors[i]);
   return ids;
 }

@@ -945,4 +945,20 @@ bool Widgets::field(std::string_view name, Box box, std::string_view content) {
   return pressed;
 }
 
+void Widgets::names(document::OptionId id, Box box, std::string title) {
+  const document::Value now = document::get(c_.state, id);
+  std::string joined;
+  for (const std::string& name : *std::get_if<std::vector<std::string>>(&now))
+    joined += (joined.empty() ? "" : ", ") + name;
+  const std::string_view option = document::option(id).name;
+  const bool pressed = [&] {
+    const AsIs asIs;
+    return field(option, box, joined);
+  }();
+  if (!pressed || c_.locked(option)) return;
+  TextTarget t;
+  t.kind = TextTarget::Kind::option, t.option = id, t.name = std::move(title), t.text = joined, t.box = box;
+  c_.requests.text = t;
+}
+
 }  // namespace views

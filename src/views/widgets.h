@@ -203,6 +203,9 @@ class Widgets {
   }
   /// Text that opens a text field when clicked.
   bool field(std::string_view name, Box box, std::string_view content);
+  /// The same for an option that is a list of names, which are typed between commas; `title` says so where
+  /// they are typed.
+  void names(document::OptionId id, Box box, std::string title);
 
  private:
   bool hit(std::string_view name, Box box, bool enabled = true, Mirror::Role role = Mirror::Role::button,

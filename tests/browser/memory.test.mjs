@@ -95,6 +95,40 @@ onBoard('a recurrent network reads the sentence: tanh, LSTM, and U changed by ha
   assert.deepEqual([state.memory_cell, state.memory_units], ['lstm', 3]);
 });
 
+onBoard('a decoder asks anew for each word that it writes: its state before the word is the query', async (board) => {
+  await board.page.evaluate((selector) => document.querySelector(selector).setAttribute('preset', 'recurrent-decoder'), board.selector);
+  await board.settle();
+  const names = ['memory:states', 'memory_w_a', 'memory_u_a', 'memory_v_a', 'decoder_u', 'decoder_c', 'decoder:weights', 'decoder:contexts', 'decoder:states'];
+  const looked = async () => {
+    const [h, wA, uA, vA, u, c, weights, contexts, states] = await Promise.all(names.map((name) => board.tensor(name)));
+    const row = (t, r) => Array.from({length: t.shape[2]}, (_, i) => t.at(0, r, i));
+    const times = (v, m) => Array.from({length: m.shape[2]}, (_, j) => v.reduce((sum, x, i) => sum + x * m.at(0, i, j), 0));
+    const words = Array.from({length: h.shape[1]}, (_, t) => row(h, t));
+    let query = words.at(-1);
+    for (let i = 0; i < weights.shape[1]; i++) {
+      const scores = words.map((word) => times(query, wA).reduce((sum, z, m) => sum + vA.at(0, 0, m) * Math.tanh(z + times(word, uA)[m]), 0));
+      const e = scores.map(Math.exp), sum = e.reduce((a, b) => a + b);
+      e.forEach((v, t) => close(weights.at(0, i, t), v / sum, 2e-5, `a[${i}, ${t}]`));
+      const context = words[0].map((_, n) => words.reduce((total, word, t) => total + e[t] / sum * word[n], 0));
+      const next = times(context, c).map((z, n) => Math.tanh(z + times(query, u)[n]));
+      context.forEach((v, n) => close(contexts.at(0, i, n), v, 2e-5, `c[${i}]`));
+      next.forEach((v, n) => close(states.at(0, i, n), v, 2e-5, `s[${i}]`));
+      query = next;
+    }
+    return weights;
+  };
+  const largest = (weights) => Array.from({length: weights.shape[1]}, (_, i) => [0, 1, 2, 3].reduce((best, t) => (weights.at(0, i, t) > weights.at(0, i, best) ? t : best)));
+  assert.deepEqual(largest(await looked()), [0, 2, 1, 3]);
+  assert.match(JSON.stringify(await board.call('explain', 'decoder:weights', 0, 1, 2)), /a\[y₂, car₃\] = 0\.90/);
+  await board.click('memory_words-');
+  await board.settle();
+  assert.equal((await looked()).shape[1], 3);
+  // The state after "the" asks for "red" instead.
+  await board.page.evaluate((selector) => document.querySelector(selector).setTensor('memory_w_a', Float32Array.from([0, 2, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0, 2, 0, 0, 0]), [1, 4, 4]), board.selector);
+  await board.settle();
+  assert.deepEqual(largest(await looked()), [0, 1, 3]);
+});
+
 onBoard('over a longer distance both curves are gradients', async (board) => {
   await open(board, 'lab:3');
   await board.call('set', 'reach_input', 0);

@@ -66,22 +66,26 @@ test('the block: without a residual where the widths differ, and the same packed
   assert.deepEqual(side['block:norm_2'].data, run({q, k, v}, '--outputs', 'block:norm_2')['block:norm_2'].data);
 });
 
-const levels = inputs => Object.fromEntries([['token', 'tokens'], ['segment', 'segments']].flatMap(([to, from]) =>
-  ['w', 'b', 'query'].map(part => [`${to}_${part}`, matrix(inputs[`${from}.${part}`])])));
+const levels = inputs => ({...Object.fromEntries([['token', 'tokens'], ['segment', 'segments']].flatMap(([to, from]) =>
+  ['w', 'b', 'query'].map(part => [`${to}_${part}`, matrix(inputs[`${from}.${part}`])]))),
+  class_w: matrix(inputs['class.w']), class_b: matrix(inputs['class.b'])});
 
 for (const {name, starts, inputs, expected} of golden.hierarchies) {
   test(`segments: ${name}`, () => {
     const h = matrix(inputs.h);
     const size = starts[1] ?? 7, isEven = starts.every((start, s) => start === s * size);
     const state = {version: 1, mode: 'qkv', tokens: 7, heads: 1, d_k: 4, causal: false, mask: matrix(identity(7)),
-      labels: Array.from({length: 7}, (_, i) => starts.includes(i + 1) ? 'a.' : 'a'), segment_by: 'punctuation',
+      labels: Array.from({length: 7}, (_, i) => starts.includes(i + 1) ? 'a.' : 'a'), segment_by: 'punctuation', segment_classes: ['a', 'b', 'c'],
       q: {...h, shape: [1, 7, 4]}, k: {...h, shape: [1, 7, 4]}, v: {...h, shape: [1, 7, 4]}, ...levels(inputs)};
-    const content = isEven ? giving(h, h, {...levels(inputs), options: {segment_tokens: size}}) : state;
-    const results = run(content, '--outputs', 'token_weights,segment_weights,token_query');
+    const content = isEven ? giving(h, h, {...levels(inputs), options: {segment_tokens: size, segment_classes: 'a, b, c'}}) : state;
+    const results = run(content, '--outputs', 'token_weights,segment_weights,token_query,class_scores,class_probabilities');
     assert.deepEqual(results.token_weights.shape, [7, 1]);
     assert.deepEqual(results.segment_weights.shape, [starts.length, 1]);
     near(results.token_weights.data, expected['tokens.weights'], 2e-6, 'token_weights');
     near(results.segment_weights.data, expected['segments.weights'], 2e-6, 'segment_weights');
+    assert.deepEqual(results.class_probabilities.shape, [1, 3]);
+    near(results.class_scores.data, expected['class.scores'], 1e-5, 'class_scores');
+    near(results.class_probabilities.data, expected['class.probabilities'], 4e-6, 'class_probabilities');
     assert.deepEqual(results.token_query, matrix(inputs['tokens.query']));
   });
 }

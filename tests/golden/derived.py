@@ -7,6 +7,9 @@ numpy, float64, written here from the papers' equations:
   x + sublayer(LN(x))                                        Xiong et al. 2020, table 1
   mean and variance over the width of a token                Ba et al. 2016, equations (3) and (4)
   u = tanh(W h + b), softmax(u · u_w), Σ a h, at two levels  Yang et al. 2016, equations (5) to (10)
+  softmax(W_c v + b_c)                                       the same, equation (11)
+  v_a · tanh(W_a s_{i−1} + U_a h_j), softmax, Σ a h          Bahdanau et al. 2015, section 3.1 and appendix A.1.2
+  s_i = tanh(U s_{i−1} + C c_i)                              the same, appendix A.2.2, without gates and words
   ∂h_n/∂h_1 = Π diag(1 − h_t²) U                             Pascanu et al. 2013, equation (5)
 torch, float64: layer_norm, gelu; the block with them is compared with the one of numpy before anything is written.
 
@@ -152,7 +155,7 @@ def softmax(s):
 
 
 def hierarchy_cases():
-    rng = np.random.default_rng(2016)
+    rng, last = np.random.default_rng(2016), np.random.default_rng(11)
     cases = {"three segments": [0, 3, 5], "one segment": [0], "a segment per token": list(range(7)), "every three": [0, 3, 6]}
     for title, starts in cases.items():
         inputs = dict(h=normal(rng, 7, 4))
@@ -166,11 +169,33 @@ def hierarchy_cases():
         sums = np.array([weights[list(g)] @ wide["h"][list(g)] for g in groups])
         upper = level(wide, "segments", sums)
         upper_weights = softmax(upper)
+        classes = dict(W=normal(last, 4, 3), b=normal(last, 1, 3))
+        inputs |= {"class.w": classes["W"], "class.b": classes["b"]}
+        logits = (upper_weights @ sums) @ classes["W"].astype(np.float64) + classes["b"][0].astype(np.float64)
         yield {"name": title, "starts": starts, "inputs": {k: stored(v[None]) for k, v in inputs.items()},
                "expected": {"tokens.scores": expected(scores), "tokens.weights": expected(weights),
                             "tokens.sums": expected(sums), "segments.scores": expected(upper),
                             "segments.weights": expected(upper_weights),
-                            "segments.sums": expected(upper_weights @ sums)}}
+                            "segments.sums": expected(upper_weights @ sums), "class.scores": expected(logits),
+                            "class.probabilities": expected(softmax(logits))}}
+
+
+def decoder_cases():
+    rng = np.random.default_rng(1409)
+    for title, tokens, units, words in (("three words of five", 5, 4, 3), ("one word", 1, 1, 1), ("more than were read", 3, 6, 8)):
+        shapes = dict(h=(tokens, units), wA=(units, units), uA=(units, units), vA=(1, units), u=(units, units), c=(units, units))
+        inputs = {key: normal(rng, *shape) for key, shape in shapes.items()}
+        h, w_a, u_a, v_a, u, c = (inputs[key].astype(np.float64) for key in shapes)
+        state, rows = h[-1], dict(scores=[], weights=[], contexts=[], states=[])
+        for _ in range(words):
+            scores = np.array([v_a[0] @ np.tanh(state @ w_a + word @ u_a) for word in h])
+            weights = softmax(scores)
+            context = weights @ h
+            state = np.tanh(state @ u + context @ c)
+            for key, row in zip(rows, (scores, weights, context, state)):
+                rows[key].append(row)
+        yield {"name": title, "words": words, "inputs": {k: stored(v[None]) for k, v in inputs.items()},
+               "expected": {k: expected(np.array(v)) for k, v in rows.items()}}
 
 
 def statistics(scores):
@@ -223,6 +248,7 @@ def main():
         "draws": [next(first) for _ in range(4)],
         "blocks": list(block_cases()),
         "hierarchies": list(hierarchy_cases()),
+        "decoders": list(decoder_cases()),
         "spreads": list(spread_cases()),
         "reaches": list(reach_cases()),
     }

@@ -5,7 +5,10 @@
 #include <numeric>
 
 #include "attention/models/hierarchy.h"
+#include "attention/steps/forward.h"
 #include "derived.h"
+#include "document/derived.h"
+#include "document_support.h"
 #include "layer.h"
 
 using namespace attention;
@@ -15,11 +18,17 @@ using test::Random;
 namespace {
 
 struct Hierarchy {
-  Tensor h, tokenW, tokenB, tokenQuery, segmentW, segmentB, segmentQuery;
+  Tensor h, tokenW, tokenB, tokenQuery, segmentW, segmentB, segmentQuery, classW, classB;
   std::vector<int> starts;
 
   HierarchyInputs inputs() const {
-    return {&h, starts, {&tokenW, &tokenB, &tokenQuery}, {&segmentW, &segmentB, &segmentQuery}};
+    const bool classifies = !classW.empty();
+    return {&h,
+            starts,
+            {&tokenW, &tokenB, &tokenQuery},
+            {&segmentW, &segmentB, &segmentQuery},
+            classifies ? &classW : nullptr,
+            classifies ? &classB : nullptr};
   }
   HierarchyTrace run() const {
     const auto ok = validate(inputs());
@@ -108,6 +117,7 @@ TEST_CASE("hierarchy: both levels of every stored case, from NumPy") {
     x.tokenQuery = test::tensorOf(in.at("tokens.query")), x.segmentW = test::tensorOf(in.at("segments.w"));
     x.segmentB = test::tensorOf(in.at("segments.b")),
     x.segmentQuery = test::tensorOf(in.at("segments.query"));
+    x.classW = test::tensorOf(in.at("class.w")), x.classB = test::tensorOf(in.at("class.b"));
     const HierarchyTrace trace = x.run();
     const json& wanted = stored.at("expected");
     test::compare(wanted.at("tokens.scores"), trace.tokens.scores, 4e-6);
@@ -116,6 +126,15 @@ TEST_CASE("hierarchy: both levels of every stored case, from NumPy") {
     test::compare(wanted.at("segments.scores"), trace.segments.scores, 4e-6);
     test::compare(wanted.at("segments.weights"), trace.segments.weights, 2e-6);
     test::compare(wanted.at("segments.sums"), trace.segments.sums, 4e-6);
+    test::compare(wanted.at("class.scores"), trace.classScores, 4e-6);
+    test::compare(wanted.at("class.probabilities"), trace.classProbabilities, 2e-6);
+    for (int i = 0; i < 3; ++i) {
+      const Explanation e = explainClass(x.inputs(), trace, i, "news", 2);
+      CHECK(e.title.starts_with("p[news] = "));
+      REQUIRE(e.terms.size() == 3);
+      CHECK(e.terms[0].value == doctest::Approx(trace.classScores.at(0, 0, i)));
+      CHECK(e.terms[2].value == doctest::Approx(trace.classProbabilities.at(0, 0, i)));
+    }
   }
 }
 
@@ -214,6 +233,39 @@ TEST_CASE("hierarchy: refusals") {
   x.segmentW = Tensor(1, 5, 3);
   CHECK(refusal(x) == "segments.w.shape: [1, 5, 3] does not fit the other sizes; use [1, 4, 3].");
   x = good;
+  x.classW = Tensor(1, 4, 3), x.classB = Tensor(1, 1, 2);
+  CHECK(refusal(x) == "class.b.shape: [1, 1, 2] does not fit the other sizes; use [1, 1, 3].");
+  x = good;
   x.h.at(0, 1, 2) = NAN;
   CHECK(refusal(x) == "h[0,1,2] is NaN; every number must be finite.");
+}
+
+TEST_CASE("hierarchy: the class follows the weights of the words, and its names are of the document") {
+  document::Document d(test::start());
+  const auto probability = [&] {
+    attention::Trace trace;
+    forward(spec(d.state()), inputs(d.state()), trace);
+    return document::runSegments(d.state(), trace).trace.classProbabilities;
+  };
+  CHECK(probability().cols() == 2);
+  CHECK(document::className(d.state(), 1) == "Class 2");
+  const Tensor before = probability();
+  REQUIRE(d.apply(document::SetParameter{document::ParameterId::token_query, 0, 0, 1, 1, {4.0f}}));
+  CHECK(probability() != before);
+  REQUIRE(d.apply(document::SetParameter{document::ParameterId::class_w, 0, 1, 1, 1, {3.0f}}));
+  REQUIRE(d.apply(document::SetOption{document::OptionId::segment_classes, std::string("good, bad")}));
+  CHECK(document::parameter(d.state(), document::ParameterId::class_w).at(0, 0, 1) == 3.0f);
+  REQUIRE(d.apply(document::SetOption{document::OptionId::segment_classes, std::string("good,, bad")}));
+  const Tensor three = probability();
+  CHECK(three.cols() == 3);
+  CHECK(three.at(0, 0, 0) + three.at(0, 0, 1) + three.at(0, 0, 2) == doctest::Approx(1.0));
+  CHECK(document::className(d.state(), 1) == "Class 2");
+  CHECK(document::className(d.state(), 2) == "bad");
+  const auto again = document::fromText(document::toText(d.state()), document::State{});
+  REQUIRE(again);
+  CHECK(again->segments == d.state().segments);
+  const auto refused =
+      d.apply(document::SetOption{document::OptionId::segment_classes, std::vector<std::string>(9, "x")});
+  REQUIRE(!refused);
+  CHECK(refused.error().message() == "segment_classes: there are 9; use at most 8.");
 }

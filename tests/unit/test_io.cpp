@@ -266,7 +266,7 @@ TEST_CASE("outputs have names of their own, the block and the segments among the
   std::vector<std::string> names;
   for (const OutputId id : files::outputIds()) names.emplace_back(attention::name(id));
   CHECK(names.front() == "output");
-  CHECK(names.back() == "segment_weights");
+  CHECK(names.back() == "class_probabilities");
   for (const char* name :
        {"present_v", "block:attention", "block:norm_2", "gamma_1", "segment_query", "token_weights"})
     CHECK(std::count(names.begin(), names.end(), name) == 1);

@@ -6,6 +6,8 @@
 
 #include "attention/experiments/experiment.h"
 #include "attention/experiments/memory.h"
+#include "derived.h"
+#include "document/derived.h"
 #include "document_support.h"
 #include "layer.h"
 
@@ -33,7 +35,7 @@ struct Network {
   MemoryTrace run() const {
     MemoryInputs in;
     in.cell.cell = cell, in.cell.x = &x, in.cell.w = &w, in.cell.u = &u, in.cell.b = &b;
-    in.wA = &wA, in.uA = &uA, in.vA = &vA;
+    in.decoder.wA = &wA, in.decoder.uA = &uA, in.decoder.vA = &vA;
     REQUIRE(validate(in.cell));
     MemoryTrace trace;
     runMemory(in, trace);
@@ -179,4 +181,57 @@ TEST_CASE("memory: options and parameters are of the document, with undo, in the
         "memory_units: 17 is too large; use 1 to 16.");
   for (int i = 0; i < 3; ++i) CHECK(d.undo());
   CHECK(sameBits(d.state(), s));
+}
+
+TEST_CASE("memory: a decoder that asks anew for each word, from NumPy") {
+  const nlohmann::json golden = test::derived();
+  for (const auto& stored : golden.at("decoders")) {
+    const std::string caseName = stored.at("name");
+    CAPTURE(caseName);
+    const auto& in = stored.at("inputs");
+    const auto of = [&](const char* name) { return test::tensorOf(in.at(name)); };
+    const Tensor h = of("h"), wA = of("wA"), uA = of("uA"), vA = of("vA"), u = of("u"), c = of("c");
+    const DecoderInputs inputs{&h, &wA, &uA, &vA, &u, &c, stored.at("words").get<int>()};
+    DecoderTrace trace;
+    forwardDecoder(inputs, trace);
+    const auto& wanted = stored.at("expected");
+    test::compare(wanted.at("scores"), trace.scores, 4e-6);
+    test::compare(wanted.at("weights"), trace.weights, 2e-6);
+    test::compare(wanted.at("contexts"), trace.contexts, 4e-6);
+    test::compare(wanted.at("states"), trace.states, 4e-6);
+    for (int word = 0; word < inputs.words; ++word) {
+      const float* query = word == 0 ? h.row(0, h.rows() - 1) : trace.states.row(0, word - 1);
+      for (int n = 0; n < h.cols(); ++n) CHECK(trace.queries.at(0, word, n) == query[n]);
+      for (int token = 0; token < h.rows(); ++token) {
+        const Explanation e = explain(inputs, trace, word, token, {"I"}, 2);
+        REQUIRE(e.terms.size() == 6);
+        CHECK(e.terms[3].value == doctest::Approx(trace.scores.at(0, word, token)));
+        CHECK(e.terms[5].value == doctest::Approx(trace.weights.at(0, word, token)));
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "memory: the decoder's first look is the one of the last state, and its words are of the document") {
+  document::Document d(test::start());
+  const auto run = [&] {
+    attention::Trace trace;
+    attention::forward(spec(d.state()), inputs(d.state()), trace);
+    return document::runMemory(d.state(), trace);
+  };
+  const document::MemoryRun four = run();
+  CHECK(four.trace.decoder.weights.rows() == 4);
+  for (int t = 0; t < d.state().tokens; ++t)
+    CHECK(four.trace.decoder.weights.at(0, 0, t) == four.trace.weights.at(0, t, 0));
+  REQUIRE(d.apply(document::SetOption{document::OptionId::memory_words, 2.0}));
+  REQUIRE(d.apply(document::SetParameter{document::ParameterId::decoder_c, 0, 0, 1, 1, {5.0f}}));
+  const document::MemoryRun two = run();
+  REQUIRE(two.trace.decoder.weights.rows() == 2);
+  CHECK(two.trace.decoder.weights.at(0, 0, 1) == four.trace.decoder.weights.at(0, 0, 1));
+  CHECK(two.trace.decoder.weights.at(0, 1, 1) != four.trace.decoder.weights.at(0, 1, 1));
+  const auto again = document::fromText(document::toText(d.state()), document::State{});
+  REQUIRE(again);
+  CHECK(again->experiments.memory == d.state().experiments.memory);
+  CHECK(again->parameters == d.state().parameters);
 }

@@ -73,7 +73,7 @@ double rounded(double value) { return std::round(value * 100.0) / 100.0; }
 }  // namespace
 
 TEST_CASE("presets: names, and states that are whole") {
-  REQUIRE(presets().size() == 31);
+  REQUIRE(presets().size() == 32);
   CHECK(presets()[0].name == "i-saw-a-saw");
   CHECK(presets()[0].title == "I saw a saw");
   for (const Preset& p : presets()) {

@@ -653,7 +653,7 @@ TEST_CASE("shown: a long axis has powers of ten from 10,000 on") {
 }
 
 TEST_CASE("shown: the chart of reach goes as far up as what explodes") {
-  Shown f(1440, 2400);
+  Shown f(1440, 3200);
   f.set("experiment", "\"reach\"");
   const auto slide = [&](const char* name, float to) {
     const app::Rect r = f.at(name);

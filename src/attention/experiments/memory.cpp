@@ -34,32 +34,15 @@ class Memory {
  private:
   const float* state(int t) const { return t_.cell.states.row(0, t); }
 
-  /// Computes tanh(h_T·W_a + h_t·U_a) for every token, the weights, and both contexts.
+  /// Both contexts, and what the decoder makes of the states.
   void attend() {
-    bent_ = Tensor(1, tokens_, units_);
+    DecoderInputs decoder = in_.decoder;
+    decoder.h = &t_.cell.states;
+    std::vector<float> scores(static_cast<std::size_t>(tokens_));
     t_.weights = Tensor(1, tokens_, 1), t_.contexts = Tensor(1, 2, units_);
-    std::vector<double> scores(static_cast<std::size_t>(tokens_));
-    for (int t = 0; t < tokens_; ++t) {
-      double score = 0;
-      for (int m = 0; m < units_; ++m) {
-        double z = 0;
-        for (int n = 0; n < units_; ++n) {
-          z += double{state(tokens_ - 1)[n]} * double{in_.wA->at(0, n, m)} +
-               double{state(t)[n]} * double{in_.uA->at(0, n, m)};
-        }
-        bent_.at(0, t, m) = saturate(std::tanh(z));
-        score += double{in_.vA->at(0, 0, m)} * std::tanh(z);
-      }
-      scores[static_cast<std::size_t>(t)] = score;
-    }
-    const double most = *std::max_element(scores.begin(), scores.end());
-    double sum = 0;
-    for (double& s : scores) sum += s = std::exp(s - most);
-    for (int t = 0; t < tokens_; ++t) {
-      t_.weights.at(0, t, 0) = saturate(scores[static_cast<std::size_t>(t)] / sum);
-      for (int n = 0; n < units_; ++n) t_.contexts.at(0, 1, n) += t_.weights.at(0, t, 0) * state(t)[n];
-    }
     std::copy_n(state(tokens_ - 1), units_, t_.contexts.row(0, 0));
+    look(decoder, state(tokens_ - 1), bent_, scores.data(), t_.weights.data(), t_.contexts.row(0, 1));
+    if (decoder.words > 0) forwardDecoder(decoder, t_.decoder);
   }
 
   /// ∂(component n of the context)/∂h_t for each t: through the weighted sum, and through the scores.
@@ -70,11 +53,11 @@ class Memory {
       const double ofScore = a * (double{state(t)[n]} - double{t_.contexts.at(0, 1, n)});
       for (int m = 0; m < units_; ++m) {
         const double bent = double{bent_.at(0, t, m)},
-                     d = ofScore * double{in_.vA->at(0, 0, m)} * (1 - bent) * (1 + bent);
+                     d = ofScore * double{in_.decoder.vA->at(0, 0, m)} * (1 - bent) * (1 + bent);
         for (int k = 0; k < units_; ++k) {
           float &here = dStates.at(0, t, k), &last = dStates.at(0, tokens_ - 1, k);
-          here = saturate(double{here} + d * double{in_.uA->at(0, k, m)});
-          last = saturate(double{last} + d * double{in_.wA->at(0, k, m)});
+          here = saturate(double{here} + d * double{in_.decoder.uA->at(0, k, m)});
+          last = saturate(double{last} + d * double{in_.decoder.wA->at(0, k, m)});
         }
       }
     }

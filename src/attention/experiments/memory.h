@@ -2,29 +2,29 @@
 // far back does each of the two reach?
 #pragma once
 
+#include "attention/models/decoder.h"
 #include "attention/models/recurrent.h"
 
 namespace attention {
 
-/// The cell, and the score of attention over its states. All tensors have one head and must outlive the call.
+/// The cell, and the decoder whose score looks at its states. All tensors have one head and must outlive the
+/// call.
 struct MemoryInputs {
-  RecurrentInputs cell;        ///< its U determines the number of units
-  const Tensor* wA = nullptr;  ///< [1, units, units]
-  const Tensor* uA = nullptr;  ///< [1, units, units]
-  const Tensor* vA = nullptr;  ///< [1, 1, units]
+  RecurrentInputs cell;  ///< its U determines the number of units
+  /// Its h is ignored. With 0 words only the tensors of the score are used.
+  DecoderInputs decoder;
 };
 
 /// What the network passes on. The fixed vector is its last state (Sutskever et al. 2014, section 2).
-/// Attention looks at all states: e_t = v_a·tanh(h_T·W_a + h_t·U_a), a = softmax(e), context = Σ a_t·h_t
-/// (Bahdanau et al. 2015, section 3.1 and appendix A.1.2, with the network's last state in place of the
-/// decoder's).
+/// Attention looks at all states: once, with the last state as the query, and for each word of the decoder.
 struct MemoryTrace {
   RecurrentTrace cell;
-  Tensor weights;   ///< a, [1, tokens, 1]
+  Tensor weights;   ///< a of the one look, [1, tokens, 1]
   Tensor contexts;  ///< [1, 2, units]: the fixed vector and the context of attention
   /// [1, tokens, 3]: the distance from t to the last token, ‖∂fixed/∂x_t‖ and ‖∂attended/∂x_t‖ (Frobenius
   /// norms).
   Tensor gradients;
+  DecoderTrace decoder;  ///< empty with 0 words; its first row of weights is `weights`
 };
 
 /// Fills `trace`. `inputs.cell` must have passed validate().

@@ -1,5 +1,8 @@
 #include "attention/layer/explanation_format.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace attention::explanation_format {
 namespace {
 
@@ -34,6 +37,21 @@ void join(const std::function<Piece(int)>& piece, int count, const char* between
     text += next.first;
     cells.insert(cells.end(), next.second.begin(), next.second.end());
   }
+}
+
+void addSoftmax(std::span<const float> scores, double score, double weight, std::string divides, int decimals,
+                Explanation& to) {
+  const auto number = [decimals](double value) { return formatNumber(value, decimals); };
+  const double max = double{*std::max_element(scores.begin(), scores.end())};
+  const double exponential = std::exp(score - max);
+  to.terms.push_back({"exp(s − max)",
+                      "exp(" + number(score) + " − " + operand(number(max)) + ") = " + number(exponential),
+                      exponential,
+                      {}});
+  double sum = 0.0;
+  for (const float s : scores) sum += std::exp(double{s} - max);
+  to.terms.push_back(
+      {std::move(divides), number(exponential) + " ÷ " + number(sum) + " = " + number(weight), weight, {}});
 }
 
 }  // namespace attention::explanation_format

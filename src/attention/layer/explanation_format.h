@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,5 +26,10 @@ using Piece = std::pair<std::string, std::vector<CellRef>>;
 /// with its cells.
 void join(const std::function<Piece(int)>& piece, int count, const char* between, std::string& text,
           std::vector<CellRef>& cells);
+
+/// Adds the lines that make a weight of a score: exp(s − max) over these scores, and the division, called
+/// `divides`, by the sum of all of them.
+void addSoftmax(std::span<const float> scores, double score, double weight, std::string divides, int decimals,
+                Explanation& to);
 
 }  // namespace attention::explanation_format

@@ -221,14 +221,20 @@ constexpr TensorRow kTable[] = {
     around(Id::segment_w, "segment_w", nullptr, Size::width, Size::units),
     around(Id::segment_b, "segment_b", nullptr, Size::one, Size::units),
     around(Id::segment_query, "segment_query", nullptr, Size::one, Size::units),
+    around(Id::class_w, "class_w", nullptr, Size::width, Size::classes),
+    around(Id::class_b, "class_b", nullptr, Size::one, Size::classes),
     around(Id::memory_w, "memory_w", nullptr, Size::inputWidth, Size::cellColumns),
     around(Id::memory_u, "memory_u", nullptr, Size::cellUnits, Size::cellColumns),
     around(Id::memory_b, "memory_b", nullptr, Size::one, Size::cellColumns),
     around(Id::memory_w_a, "memory_w_a", nullptr, Size::cellUnits, Size::cellUnits),
     around(Id::memory_u_a, "memory_u_a", nullptr, Size::cellUnits, Size::cellUnits),
     around(Id::memory_v_a, "memory_v_a", nullptr, Size::one, Size::cellUnits),
+    around(Id::decoder_u, "decoder_u", nullptr, Size::cellUnits, Size::cellUnits),
+    around(Id::decoder_c, "decoder_c", nullptr, Size::cellUnits, Size::cellUnits),
     around(Id::token_weights, "token_weights", "a", Size::queries, Size::one),
     around(Id::segment_weights, "segment_weights", "a", Size::segments, Size::one),
+    around(Id::class_scores, "class_scores", nullptr, Size::one, Size::classes),
+    around(Id::class_probabilities, "class_probabilities", "p", Size::one, Size::classes),
     around(Id::spread_table, "spread:table"),
     around(Id::spread_curve, "spread:curve"),
     around(Id::spread_counts, "spread:counts"),
@@ -246,6 +252,9 @@ constexpr TensorRow kTable[] = {
     around(Id::memory_weights, "memory:weights", nullptr, Size::queries, Size::one),
     around(Id::memory_contexts, "memory:contexts"),
     around(Id::memory_gradients, "memory:gradients"),
+    around(Id::decoder_weights, "decoder:weights", "a", Size::written, Size::queries),
+    around(Id::decoder_contexts, "decoder:contexts", nullptr, Size::written, Size::cellUnits),
+    around(Id::decoder_states, "decoder:states", nullptr, Size::written, Size::cellUnits),
     around(Id::cost_table, "cost:table"),
     around(Id::cost_curve, "cost:curve"),
     around(Id::reach_gradients, "reach:gradients"),
@@ -291,6 +300,8 @@ int sizeOf(Size size, const Spec& spec, const Inputs& in) {
     case Size::inputWidth:
     case Size::cellUnits:
     case Size::cellColumns:
+    case Size::classes:
+    case Size::written:
     case Size::other: break;
   }
   return 0;

@@ -78,14 +78,20 @@ enum class TensorId : std::uint8_t {
   segment_w,
   segment_b,
   segment_query,
+  class_w,
+  class_b,  // of the classes of the whole document
   memory_w,
   memory_u,
   memory_b,
   memory_w_a,
   memory_u_a,
   memory_v_a,  // of the recurrent network, and of attention over its states
+  decoder_u,
+  decoder_c,  // of the recurrent decoder
   token_weights,
-  segment_weights,  // of hierarchical attention
+  segment_weights,
+  class_scores,
+  class_probabilities,  // of hierarchical attention
   // Experiments. The table of the spread of scores has two heads, for q·k and for q·k ÷ √d_k. Columns: d_k,
   // μ, σ, the mean of the scores, d·μ², their standard deviation, the predicted one, the mean of the largest
   // of 16 weights, and the entropy in bits.
@@ -111,6 +117,10 @@ enum class TensorId : std::uint8_t {
   memory_weights,
   memory_contexts,
   memory_gradients,
+  // The decoder that attends anew for each word: a, c and s of attention::DecoderTrace.
+  decoder_weights,
+  decoder_contexts,
+  decoder_states,
   // Cost of this layer and of the one compared with it. cost_table [1, 2, 8], columns: tokens, parameters,
   // multiply-adds, tanh, bytes of weights, of the cache and of the scores, sequential steps. cost_curve [2,
   // 7, 8]: the same at powers of ten up to a million tokens.
@@ -132,7 +142,7 @@ struct TensorRange {
 };
 inline constexpr TensorRange kLayerTensors{TensorId::x, TensorId::output};
 inline constexpr TensorRange kBlockTensors{TensorId::block_attention, TensorId::block_norm_2};
-inline constexpr TensorRange kParameterTensors{TensorId::gamma_1, TensorId::memory_v_a};
+inline constexpr TensorRange kParameterTensors{TensorId::gamma_1, TensorId::decoder_c};
 inline constexpr TensorRange kDerivedTensors{
     TensorId::block_attention, TensorId::reach_gradients};  ///< of the block and the experiments
 /// The number of tensors of the layer, which come first in the table.
@@ -166,7 +176,9 @@ enum class Size : std::uint8_t {
   inputWidth,
   cellUnits,
   cellColumns,
-  other,  ///< known only when the tensor is computed
+  classes,  ///< of a document
+  written,  ///< words that a recurrent decoder writes
+  other,    ///< known only when the tensor is computed
 };
 /// The size for this layer; 0 for sizes outside the layer.
 int sizeOf(Size size, const Spec& spec, const Inputs& inputs);

@@ -81,6 +81,24 @@ void attend(const Tensor& h, int begin, int end, LevelTrace& trace, float* sum) 
                        sum);
 }
 
+/// The scores v·W + b of the classes of the document's vector v, and their softmax.
+void classify(const HierarchyInputs& in, HierarchyTrace& trace) {
+  const float* v = trace.segments.sums.data();
+  const int classes = in.classW->cols();
+  trace.classScores.reshape(1, 1, classes), trace.classProbabilities.reshape(1, 1, classes);
+  for (int c = 0; c < classes; ++c) {
+    double sum = double{in.classB->at(0, 0, c)};
+    for (int i = 0; i < in.classW->rows(); ++i) sum += double{v[i]} * double{in.classW->at(0, i, c)};
+    trace.classScores.at(0, 0, c) = saturate(sum);
+  }
+  const float* scores = trace.classScores.data();
+  const double max = double{*std::max_element(scores, scores + classes)};
+  double total = 0.0;
+  for (int c = 0; c < classes; ++c) total += std::exp(double{scores[c]} - max);
+  for (int c = 0; c < classes; ++c)
+    trace.classProbabilities.at(0, 0, c) = static_cast<float>(std::exp(double{scores[c]} - max) / total);
+}
+
 bool endsSegment(std::string_view label) {
   return !label.empty() && std::string_view(".!?;:,").find(label.back()) != std::string_view::npos;
 }
@@ -99,7 +117,11 @@ Result<void> validate(const HierarchyInputs& in) {
   if (auto ok = checks::checkTensors({{"h", in.h, {1, rows, width}}}); !ok) return ok;
   if (auto ok = checkStarts(in.starts, rows); !ok) return ok;
   if (auto ok = checkLevel("tokens.w", "tokens.b", "tokens.query", in.tokens, width); !ok) return ok;
-  return checkLevel("segments.w", "segments.b", "segments.query", in.segments, width);
+  if (auto ok = checkLevel("segments.w", "segments.b", "segments.query", in.segments, width); !ok) return ok;
+  const int classes = in.classW ? in.classW->cols() : 0;
+  if (classes == 0) return {};
+  return checks::checkTensors(
+      {{"class.w", in.classW, {1, width, classes}}, {"class.b", in.classB, {1, 1, classes}}});
 }
 
 void forwardHierarchy(const HierarchyInputs& in, HierarchyTrace& trace) {
@@ -116,6 +138,7 @@ void forwardHierarchy(const HierarchyInputs& in, HierarchyTrace& trace) {
   }
   score(trace.tokens.sums, in.segments, trace.segments);
   attend(trace.tokens.sums, 0, segments, trace.segments, trace.segments.sums.data());
+  if (in.classW) classify(in, trace);
   for (int i = 0; i < tokens; ++i) {
     trace.shares.at(0, i, 0) =
         trace.tokens.weights.at(0, i, 0) * trace.segments.weights.at(0, segmentOf(in.starts, i), 0);
@@ -171,19 +194,35 @@ Explanation explain(const HierarchyInputs& in, const HierarchyTrace& trace, Leve
   out.terms.push_back(
       {"u" + explanation_format::subscript(index + 1) + " · query", text + " = " + number(score), score, {}});
 
-  const double max = double{*std::max_element(of.scores.data() + begin, of.scores.data() + end)};
-  const double exponential = std::exp(score - max);
-  out.terms.push_back({"exp(s − max)",
-                       "exp(" + number(score) + " − " + explanation_format::operand(number(max)) +
-                           ") = " + number(exponential),
-                       exponential,
-                       {}});
-  double sum = 0.0;
-  for (int i = begin; i < end; ++i) sum += std::exp(at(of.scores, i, 0) - max);
-  out.terms.push_back({ofToken ? "÷ Σ segment " + std::to_string(segment + 1) : std::string("÷ Σ segments"),
-                       number(exponential) + " ÷ " + number(sum) + " = " + number(weight),
-                       weight,
-                       {}});
+  explanation_format::addSoftmax(
+      {of.scores.data() + begin, static_cast<std::size_t>(end - begin)}, score, weight,
+      ofToken ? "÷ Σ segment " + std::to_string(segment + 1) : "÷ Σ segments", decimals, out);
+  return out;
+}
+
+Explanation explainClass(const HierarchyInputs& in, const HierarchyTrace& trace, int index,
+                         const std::string& name, int decimals) {
+  using explanation_format::operand;
+  const auto number = [decimals](double value) { return formatNumber(value, decimals); };
+  const double score = double{trace.classScores.at(0, 0, index)};
+  const double probability = double{trace.classProbabilities.at(0, 0, index)};
+  Explanation out;
+  out.title = "p[" + name + "] = " + number(probability);
+  std::vector<CellRef> none;
+  std::string text;
+  const auto product = [&](int i) {
+    return explanation_format::Piece(operand(number(double{trace.segments.sums.at(0, 0, i)})) + "×" +
+                                         operand(number(double{in.classW->at(0, i, index)})),
+                                     {});
+  };
+  explanation_format::join(product, in.classW->rows(), " + ", text, none);
+  out.terms.push_back(
+      {"v·W + b",
+       text + " + " + operand(number(double{in.classB->at(0, 0, index)})) + " = " + number(score),
+       score,
+       {}});
+  explanation_format::addSoftmax(trace.classScores.values(), score, probability, "÷ Σ classes", decimals,
+                                 out);
   return out;
 }
 

@@ -4,7 +4,8 @@
 //
 // On each level, equations 5 to 7 (words) and 8 to 10 (sentences): u = tanh(W h + b), a = softmax(u · u_w), s
 // = Σ a · h. In the paper a recurrent network precedes each level; here h is an input, and the segments are
-// the sums themselves.
+// the sums themselves. The vector v of the whole document may
+// be classified, equation 11: p = softmax(v·W_c + b_c).
 #pragma once
 
 #include <span>
@@ -27,6 +28,8 @@ struct HierarchyInputs {
   /// The first token of each segment: strictly increasing from 0, all below tokens.
   std::span<const int> starts;
   LevelInputs tokens, segments;
+  /// Of the classes, [1, width, classes] and [1, 1, classes]; both null: the document is not classified.
+  const Tensor *classW = nullptr, *classB = nullptr;
 };
 
 /// The intermediates of one level; n is the number of tokens, or of segments.
@@ -43,6 +46,7 @@ struct HierarchyTrace {
   /// The share of each token in the final sum: its weight in its segment times the weight of the segment; [1,
   /// tokens, 1]. The shares sum to 1.
   Tensor shares;
+  Tensor classScores, classProbabilities;  ///< [1, 1, classes]; empty without classes
 };
 
 /// Checks the inputs: shapes, starts, finite numbers.
@@ -63,5 +67,8 @@ enum class Level { tokens, segments };
 /// Explains one weight of a level with `decimals` digits: score, exponential, division.
 Explanation explain(const HierarchyInputs& inputs, const HierarchyTrace& trace, Level level, int index,
                     const std::vector<std::string>& labels, int decimals);
+/// The same for the probability of a class, by its name.
+Explanation explainClass(const HierarchyInputs& inputs, const HierarchyTrace& trace, int index,
+                         const std::string& name, int decimals);
 
 }  // namespace attention

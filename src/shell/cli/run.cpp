@@ -147,6 +147,7 @@ constexpr const char* kRunHelp =
     "and, each [rows, columns], drawn from block_seed and segment_seed if not given,\n"
     "  gamma_1 delta_1 w_1 b_1 w_2 b_2 gamma_2 delta_2           of the block of the Transformer\n"
     "  token_w token_b token_query segment_w segment_b segment_query  of hierarchical attention\n"
+    "  class_w class_b                                                of the classes of the document\n"
     "Options, in the file or by --set:\n";
 constexpr const char* kOutputsHelp =
     "Outputs, as the operator Attention of ONNX (opsets 23 to 25) numbers its scores:\n"
@@ -161,6 +162,7 @@ constexpr const char* kOutputsHelp =
     "hidden_raw,\n"
     "                hidden, feed_forward, dropout_2, residual_2 or norm_2\n"
     "  token_weights segment_weights  of hierarchical attention over the output\n"
+    "  class_scores class_probabilities  of the classes of the document: before and after softmax\n"
     "  gamma_1 w_1 token_query ...    what these were computed with\n"
     "A query that sees no key has weights and output 0.\n"
     "Of a model that attn train wrote, run on --set tokens=3,1,4 (source=… for translate) or on --text:\n"

@@ -43,12 +43,16 @@ std::string_view called(std::string_view name) {
       {"segment_w", "W"},
       {"segment_b", "b"},
       {"segment_query", "query"},
+      {"class_w", "W_c"},
+      {"class_b", "b_c"},
       {"memory_w", "W"},
       {"memory_u", "U"},
       {"memory_b", "b"},
       {"memory_w_a", "W_a"},
       {"memory_u_a", "U_a"},
-      {"memory_v_a", "v_a"}};
+      {"memory_v_a", "v_a"},
+      {"decoder_u", "U_s"},
+      {"decoder_c", "C"}};
   const auto at = std::find_if(std::begin(kSymbols), std::end(kSymbols),
                                [&](const auto& one) { return one.first == name; });
   return at == std::end(kSymbols) ? name : at->second;
@@ -204,6 +208,13 @@ bool PageColumn::button(std::string_view name, std::string_view words) {
   return w_.button(name, control(), words);
 }
 
+void PageColumn::names(document::OptionId id, std::string_view words, std::string title) {
+  const Box row = control();
+  const float left = std::min(92.0f, width_ * 0.36f);
+  label(row, words);
+  w_.names(id, {row.x + left, row.y, row.width - left, row.height}, std::move(title));
+}
+
 void PageColumn::term(std::string_view words, std::string_view numbers) {
   const float left = std::min(150.0f, width_ * 0.34f);
   textMiddle(list_, c_.fonts.small, x_, y_ + 7, c_.palette.muted, elide(c_.fonts.small, words, left - 8));
@@ -264,7 +275,7 @@ float cellFor(std::span<const PageMatrix> matrices, float width, float height) {
 }
 
 void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
-  const auto& [version, cell, most, labels] = drawn;
+  const auto& [version, cell, most, labels, head] = drawn;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const attention::Tensor& tensor = *m.tensor;
   const std::string shape = base::joined({tensor.rows(), " × ", tensor.cols()});
@@ -272,7 +283,7 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
   textMiddle(list, c.fonts.strong, at.x, at.y + 9, c.palette.text, called(m.name));
   textMiddle(list, c.fonts.small, at.x + named + 8, at.y + 9, c.palette.muted, shape);
   m.cell = cell;
-  m.box = {at.x, at.y + kHead, cell * static_cast<float>(tensor.cols()),
+  m.box = {at.x, at.y + head, cell * static_cast<float>(tensor.cols()),
            cell * static_cast<float>(tensor.rows())};
   if (!m.place.empty()) c.widgetRects[std::string(m.place)] = m.box;
 
@@ -296,13 +307,19 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
   Digits digits =
       digitsFor(c.fonts.monoSmall, m.cells == Cells::numbers ? -static_cast<double>(most) : 0.0, cell);
   if (m.cells == Cells::mask && digits.decimals > 0) digits.decimals = 0;
+  for (std::size_t col = 0; cell >= 20 && col < m.columns.size(); ++col) {
+    const AsIs asIs;
+    textCentered(list, c.fonts.small, m.box.x + cell * (static_cast<float>(col) + 0.5f), m.box.y - 9,
+                 c.palette.text, elide(c.fonts.small, m.columns[col], cell - 2));
+  }
+  const std::span<const std::string> names = m.rows.empty() ? c.state.labels : m.rows;
   for (int r = 0; r < tensor.rows(); ++r) {
     const float middle = m.box.y + cell * (static_cast<float>(r) + 0.5f);
     if (!ImGui::IsRectVisible({m.box.x - kLabels, middle - cell}, {m.box.right(), middle + cell})) continue;
-    if (labels && cell >= 13 && static_cast<std::size_t>(r) < c.state.labels.size()) {
+    if (labels && cell >= 13 && static_cast<std::size_t>(r) < names.size()) {
       const AsIs asIs;
       textRight(list, c.fonts.small, m.box.x - 8, middle, c.palette.text,
-                elide(c.fonts.small, c.state.labels[static_cast<std::size_t>(r)], kLabels - 10));
+                elide(c.fonts.small, names[static_cast<std::size_t>(r)], kLabels - 10));
     }
     for (int col = 0; digits.decimals >= 0 && col < tensor.cols(); ++col) {
       const float v = tensor.at(m.head, r, col);
@@ -322,6 +339,9 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
   for (const PageMatrix& m : matrices) {
     if (m.cells == Cells::numbers) most = std::max(most, largest(*m.tensor, m.head));
   }
+  const bool named =
+      std::any_of(matrices.begin(), matrices.end(), [](const PageMatrix& m) { return !m.columns.empty(); });
+  const float head = named ? kHead + 14 : kHead;
   const PageMatrix* above = nullptr;
   for (PageMatrix& m : matrices) {
     const std::string shape = base::joined({m.tensor->rows(), " × ", m.tensor->cols()});
@@ -338,14 +358,14 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
     } else {
       if (x > line.x && x + sign + 22 + wide > line.right()) x = line.x, y += high + 18, high = 0;
       const bool first = x == line.x;
-      const float middle = y + kHead + cell * static_cast<float>(m.tensor->rows()) / 2;
+      const float middle = y + head + cell * static_cast<float>(m.tensor->rows()) / 2;
       x += first ? labels : sign > 0 ? sign + 22 : 2;
       // At the start of a line the token labels are where the operator would be, so the operator is placed
       // before the name.
       if (first) textRight(list, c.fonts.title, x - 8, y + 9, c.palette.muted, m.before);
       else if (m.before == "·") list->AddCircleFilled({x - sign / 2 - 12, middle}, 2.2f, c.palette.muted, 12);
       else textCentered(list, c.fonts.title, x - sign / 2 - 12, middle, c.palette.muted, m.before);
-      drawMatrix(c, m, {x, y}, {version, cell, most, first && m.rowsAreTokens});
+      drawMatrix(c, m, {x, y}, {version, cell, most, first && m.rowsAreTokens, head});
       x += wide + 8;
     }
     if (m.isParameter) editParameter(c, column, m);

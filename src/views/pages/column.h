@@ -55,6 +55,8 @@ class PageColumn {
   int choice(std::string_view name, std::string_view label, std::span<const std::string_view> words,
              int chosen);
   bool button(std::string_view name, std::string_view label);
+  /// An option that is a list of names; `title` says where they are typed that commas divide them.
+  void names(document::OptionId id, std::string_view label, std::string title);
 
   /// Registers what was drawn in `box` as the next control for the keys; returns what they ask of it.
   FocusRing::Key keys(std::string_view name, const Box& box) { return w_.keys(name, box); }
@@ -105,7 +107,9 @@ struct PageMatrix {
   Cells cells = Cells::numbers;
   int head = 0;
   bool rowsAreTokens = true;
-  std::string_view place{};  ///< its name in Context::widgetRects
+  std::span<const std::string> rows{};     ///< what stands at the left in place of the tokens
+  std::span<const std::string> columns{};  ///< what stands above the columns
+  std::string_view place{};                ///< its name in Context::widgetRects
   document::ParameterId parameter{};
   bool isParameter = false;  ///< its cells can be edited by dragging up and down, and by keys
   int groups = 1;            ///< groups of columns separated by lines: the heads side by side
@@ -121,13 +125,14 @@ struct PageMatrix {
 /// that of the board.
 float cellFor(std::span<const PageMatrix> matrices, float width, float height);
 /// How a matrix is drawn: the version of its numbers, the cell pitch, the largest magnitude of its colour
-/// scale, and whether it has token labels at the left.
+/// scale, whether it has labels at the left, and how far below its name the cells begin.
 struct MatrixLook {
   std::uint64_t version;
   float cell, most;
   bool labels;
+  float head = 24;
 };
-/// Draws a matrix from its top left corner on, with its cells 24 below.
+/// Draws a matrix from its top left corner on.
 void drawMatrix(Context& context, PageMatrix& matrix, ImVec2 at, const MatrixLook& drawn);
 /// Draws matrices from left to right, wrapping into further lines, with a single pitch and colour scale.
 void drawEquation(Context& context, PageColumn& column, std::uint64_t version,

@@ -37,6 +37,7 @@ struct ExperimentsView {
   attention::BlockStage stage = attention::BlockStage::norm_2;  ///< the stage that is expanded
   int row = 0, col = 0;                                         ///< the cell of that stage that is explained
   ParameterCell cell;
+  int word = 0, token = 0;  ///< the weight of the recurrent decoder that is explained
 };
 
 }  // namespace views

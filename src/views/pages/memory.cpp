@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "attention/layer/explanation_format.h"
 #include "base/late.h"
 #include "views/guide/guide_page.h"
 #include "views/pages/chart.h"
@@ -14,6 +15,7 @@ namespace {
 
 using attention::Reach;
 using attention::Tensor;
+using attention::explanation_format::subscript;
 using document::OptionId;
 using document::ParameterId;
 
@@ -38,6 +40,9 @@ class MemoryView {
                                     own_.units > 1, own_.units < document::kMaxMemoryUnits);
     if (more != 0) set(c_, OptionId::memory_units, static_cast<double>(own_.units + more));
     if (column.button("memory_seed", "Draw other weights")) setNextSeed(c_, OptionId::memory_seed, own_.seed);
+    const int words = column.stepper("memory_words", "Words written", std::to_string(own_.words),
+                                     own_.words > 1, own_.words < document::kMaxMemoryWords);
+    if (words != 0) set(c_, OptionId::memory_words, static_cast<double>(own_.words + words));
     column.gap(10);
     column.question("Reading a longer one");
     column.number(OptionId::reach_tokens, "slider:steps", "Tokens", {8, attention::ReachSpec::longest, 1, 0});
@@ -78,6 +83,7 @@ class MemoryView {
     if (isAsked) farther(column);
     reading(column);
     handedOn(column);
+    writing(column);
     overWords(column);
     if (!isAsked) farther(column);
   }
@@ -163,9 +169,7 @@ class MemoryView {
     column.sentence(base::late<"A decoder without attention has only the last state of the encoder for the "
                                "whole sentence (Sutskever et al. 2014). "
                                "Attention looks at all states with weights a = softmax(tanh(h_T·W_a + "
-                               "h·U_a)·v_a), where h_T, the last one, asks "
-                               "once. In Bahdanau et al. (2015) the decoder's previous state asks, a new one "
-                               "for each output word.">());
+                               "h·U_a)·v_a), where h_T, the last one, asks once.">());
     PageMatrix one[] = {matrix(run_.fixed, "fixed context, the last h", "", false)};
     one[0].place = "memory:contexts";
     drawEquation(c_, column, c_.revision, one);
@@ -183,6 +187,51 @@ class MemoryView {
                     fixed(double{w[most]}) + ", for " + c_.state.labels[static_cast<std::size_t>(most)] +
                     "; the fixed vector has all of its weight on the last word.");
     column.closeCard();
+  }
+
+  void writing(PageColumn& column) {
+    const attention::DecoderTrace& t = run_.trace.decoder;
+    column.openCard("A decoder that asks anew for each word");
+    column.sentence(
+        base::late<"Each row of a is one word that is written: y₁, y₂ … Its query is the decoder's state s "
+                   "before it, with the matrices of the score above: a = softmax(tanh(s·W_a + "
+                   "h·U_a)·v_a). The context c = a·h makes the next state, tanh(c·C + s·U_s), "
+                   "and that is the query of the next word (Bahdanau et al. 2015). The first "
+                   "query is the last state of the encoder. The decoder of the paper also has "
+                   "gates, and reads the word that it wrote last.">());
+    std::vector<std::string> words;
+    for (int i = 0; i < t.weights.rows(); ++i) words.push_back("y" + subscript(i + 1));
+    PageMatrix line[] = {matrix(t.weights, "a", ""), matrix(t.contexts, "c", "· h ="),
+                         parameterMatrix(c_, ParameterId::decoder_c, "·"),
+                         parameterMatrix(c_, ParameterId::decoder_u, "+ s ·"),
+                         matrix(t.states, "s", "tanh →")};
+    for (PageMatrix* m : {&line[0], &line[1], &line[4]}) m->rows = words;
+    line[0].columns = c_.state.labels;
+    line[0].cells = Cells::weights, line[0].place = "decoder:weights";
+    line[1].place = "decoder:contexts", line[4].place = "decoder:states";
+    drawEquation(c_, column, c_.revision, line);
+    pick(column, line[0]);
+    const attention::Explanation e =
+        attention::explain(run_.decoder(), t, c_.view.experiments.word, c_.view.experiments.token,
+                           c_.state.labels, c_.state.decimals);
+    column.question(e.title);
+    for (const attention::Term& term : e.terms) column.term(term.label, term.text);
+    column.closeCard();
+  }
+
+  /// The weight that is explained: the one under the pointer, or by the keys the next in reading order.
+  void pick(PageColumn& column, const PageMatrix& m) {
+    int &row = c_.view.experiments.word, &col = c_.view.experiments.token;
+    const int rows = m.tensor->rows(), cols = m.tensor->cols();
+    row = std::clamp(row, 0, rows - 1), col = std::clamp(col, 0, cols - 1);
+    const int at = std::clamp(row * cols + col + column.keys(m.place, m.box).step, 0, rows * cols - 1);
+    row = at / cols, col = at % cols;
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (ImGui::IsWindowHovered()) m.hit(mouse.x, mouse.y, row, col);
+    const float x = m.box.x + m.cell * static_cast<float>(col);
+    const float y = m.box.y + m.cell * static_cast<float>(row);
+    ImGui::GetWindowDrawList()->AddRect({x - 1, y - 1}, {x + m.cell + 1, y + m.cell + 1}, c_.palette.text,
+                                        m.cell >= 20 ? 6.0f : 1.0f, 0, 2);
   }
 
   /// Magnitudes over distance, on a logarithmic axis that covers their range. Says if some are 0.

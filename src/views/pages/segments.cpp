@@ -1,7 +1,9 @@
 // Hierarchical attention over the layer's outputs: both levels of weights as bars and as matrix equations.
 #include <algorithm>
+#include <optional>
 
 #include "attention/models/stages.h"
+#include "base/late.h"
 #include "views/pages/column.h"
 #include "views/panels/panels.h"
 
@@ -36,6 +38,7 @@ class SegmentsView {
     right.closeCard();
     level(right, attention::Level::tokens);
     level(right, attention::Level::segments);
+    classes(right);
     return std::max(left.y(), right.y());
   }
 
@@ -72,6 +75,41 @@ class SegmentsView {
     column.closeCard();
   }
 
+  // v · W_c + b_c → scores → probabilities
+  void classes(PageColumn& column) {
+    using Id = document::ParameterId;
+    const attention::HierarchyTrace& trace = run_->trace;
+    column.openCard("The class of the text");
+    column.sentence(
+        base::late<"The vector of the whole text is the input of a last layer with a column for each "
+                   "class, and softmax makes probabilities of its scores: p = softmax(v·W_c + "
+                   "b_c) (Yang et al. 2016, equation 11).">());
+    PageMatrix equation[] = {whole(20, trace.segments.sums, "v", ""), parameterMatrix(c_, Id::class_w, "·"),
+                             parameterMatrix(c_, Id::class_b, "+"),
+                             whole(21, trace.classScores, "scores", "="),
+                             whole(22, trace.classProbabilities, "p", "softmax →")};
+    std::vector<std::string> names;
+    for (int i = 0; i < trace.classScores.cols(); ++i)
+      names.push_back(hasName(i) ? document::className(c_.state, i) : std::to_string(i + 1));
+    equation[1].columns = equation[3].columns = equation[4].columns = names;
+    equation[3].place = "class_scores";
+    equation[4].cells = Cells::weights, equation[4].place = "class_probabilities";
+    drawEquation(c_, column, c_.revision, equation);
+    column.closeCard();
+  }
+
+  static PageMatrix whole(std::uint32_t slot, const attention::Tensor& tensor, std::string_view called,
+                          std::string_view before) {
+    PageMatrix m;
+    m.slot = kSlot + slot, m.tensor = &tensor, m.name = called, m.before = before, m.rowsAreTokens = false;
+    return m;
+  }
+
+  bool hasName(int index) const {
+    const auto at = static_cast<std::size_t>(index);
+    return at < c_.state.segments.classes.size() && !c_.state.segments.classes[at].empty();
+  }
+
   void controls(PageColumn& column) {
     static constexpr std::string_view kSplits[] = {"every n tokens", "punctuation"};
     const document::SegmentOptions& now = c_.state.segments;
@@ -84,6 +122,8 @@ class SegmentsView {
     }
     if (column.button("segment_seed", "Draw other queries"))
       setNextSeed(c_, OptionId::segment_seed, now.seed);
+    column.names(OptionId::segment_classes, "Classes",
+                 base::late<"Names of the classes of the text, between commas">());
     column.gap(6);
   }
 
@@ -101,12 +141,23 @@ class SegmentsView {
                     std::to_string(s + 1) + " is " + number(run_->trace.tokens.weights.at(0, most, 0)) +
                     ", and that of the segment is " + number(run_->trace.segments.weights.at(0, s, 0)) +
                     "; together " + number(shares[static_cast<std::size_t>(most)]) + ".");
+    column.question("The class of the text");
+    const attention::Tensor& p = run_->trace.classProbabilities;
+    for (int i = 0; i < p.cols(); ++i)
+      bar(column.take(24), c_.fonts.text, document::className(c_.state, i), !hasName(i), p.at(0, 0, i),
+          c_.palette.weight);
+    column.gap(8);
   }
 
-  void bar(const Box& row, ImFont* face, const std::string& words, float weight, ImU32 color) {
+  /// `isOurs`: the words are of the interface, not the reader's.
+  void bar(const Box& row, ImFont* face, const std::string& words, bool isOurs, float weight, ImU32 color) {
     const float left = row.x + std::min(120.0f, row.width * 0.32f), longest = row.right() - left - 48;
     const float wide = std::max(2.0f, longest * weight);
-    textRight(list_, face, left - 10, row.midY(), c_.palette.text, elide(face, words, left - row.x - 12));
+    {
+      std::optional<AsIs> asIs;
+      if (!isOurs) asIs.emplace();
+      textRight(list_, face, left - 10, row.midY(), c_.palette.text, elide(face, words, left - row.x - 12));
+    }
     list_->AddRectFilled({left, row.midY() - 8}, {left + wide, row.midY() + 8}, color, 2);
     textMiddle(list_, c_.fonts.monoSmall, left + wide + 8, row.midY(), c_.palette.text, number(weight));
   }
@@ -117,13 +168,13 @@ class SegmentsView {
     const int end = next < run_->starts.size() ? run_->starts[next] : run_->h.rows();
     const Box head = column.take(28);
     c_.widgetRects["segment:" + std::to_string(s)] = head;
-    bar(head, c_.fonts.strong, "Segment " + std::to_string(s + 1), run_->trace.segments.weights.at(0, s, 0),
-        c_.palette.weight);
+    bar(head, c_.fonts.strong, "Segment " + std::to_string(s + 1), true,
+        run_->trace.segments.weights.at(0, s, 0), c_.palette.weight);
     for (int t = begin; t < end; ++t) {
       const Box row = column.take(24);
       c_.widgetRects["token:" + std::to_string(t)] = row;
       if (!ImGui::IsRectVisible({row.x, row.y}, {row.right(), row.bottom()})) continue;
-      bar(row, c_.fonts.text, label(t), run_->trace.tokens.weights.at(0, t, 0),
+      bar(row, c_.fonts.text, label(t), false, run_->trace.tokens.weights.at(0, t, 0),
           withAlpha(c_.palette.weight, 0.4f));
     }
     column.gap(12);

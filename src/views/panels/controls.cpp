@@ -543,13 +543,7 @@ class SidePanel {
   void columnNames() {
     const Box box = row(24, 6), field{box.x + 104, box.y, box.width - 104, box.height};
     label(box, base::late<"  Column names">());
-    std::string names;
-    for (const std::string& name : c_.state.columnNames) names += (names.empty() ? "" : ", ") + name;
-    if (!w_.field("column_names", field, names)) return;
-    TextTarget t;
-    t.kind = TextTarget::Kind::option, t.option = OptionId::column_names;
-    t.name = base::late<"Names of the columns of Q and K, between commas">(), t.text = names, t.box = field;
-    c_.requests.text = t;
+    w_.names(OptionId::column_names, field, base::late<"Names of the columns of Q and K, between commas">());
   }
 
   // Steps to the next divisor of the number of heads.
