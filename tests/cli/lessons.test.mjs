@@ -76,7 +76,7 @@ test('every question of the material has a card', () => {
 });
 
 test('every example has a card that opens it', () => {
-  const ours = of('example').filter(card => card.id !== 'real-model');
+  const ours = of('example').filter(card => !['real-model', 'trained-decoder'].includes(card.id));
   for (const card of ours) assert.equal(card.steps[0].preset, card.id);
   const presets = readFileSync(join(here, '../../src/document/preset.cpp'), 'utf8').split('kExamples[] = {')[1].match(/\{\{"[a-z-]+"/g).map(text => text.slice(3, -1));
   assert.deepEqual(ours.map(card => card.id), presets);
@@ -87,6 +87,16 @@ test('a real model is an example of its own file, fetched when it is opened, wit
   assert.deepEqual([set.q, set.k, set.v].map(heads => [heads.length, heads[0].length, heads[0][0].length]), Array(3).fill([12, 15, 32]));
   assert.ok(readFileSync(join(folder, 'real-model.json')).length <= 150_000);
   assert.match(readFileSync(join(folder, 'real-model.LICENSE.txt'), 'utf8'), /all-MiniLM-L6-v2[^]*Apache License\s+Version 2\.0/);
+});
+
+test('a trained decoder, of its own file too, looks at what followed the same letter last time', () => {
+  const [{set}] = cards.find(card => card.id === 'trained-decoder').steps;
+  for (const [h, q] of set.q.entries()) {
+    for (let i = 5; i < 10; i++) {
+      const scores = set.k[h].slice(0, i + 1).map(key => key.reduce((sum, value, c) => sum + value * q[i][c], 0));
+      assert.equal(scores.indexOf(Math.max(...scores)), i - 4, `head ${h}, ${set.labels[i]}`);
+    }
+  }
 });
 
 const run = content => attn('lesson', '--quiet', file(content));
