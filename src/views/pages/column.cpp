@@ -309,7 +309,7 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
   if (m.cells == Cells::mask && digits.decimals > 0) digits.decimals = 0;
   for (std::size_t col = 0; cell >= 20 && col < m.columns.size(); ++col) {
     const AsIs asIs;
-    textCentered(list, c.fonts.small, m.box.x + cell * (static_cast<float>(col) + 0.5f), m.box.y - 9,
+    textCentered(list, c.fonts.small, m.box.x + cell * (static_cast<float>(col) + 0.5f), m.box.y - 11,
                  c.palette.text, elide(c.fonts.small, m.columns[col], cell - 2));
   }
   const std::span<const std::string> names = m.rows.empty() ? c.state.labels : m.rows;
@@ -341,7 +341,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
   }
   const bool named =
       std::any_of(matrices.begin(), matrices.end(), [](const PageMatrix& m) { return !m.columns.empty(); });
-  const float head = named ? kHead + 14 : kHead;
+  const float head = named ? kHead + 18 : kHead;
   const PageMatrix* above = nullptr;
   for (PageMatrix& m : matrices) {
     const std::string shape = base::joined({m.tensor->rows(), " × ", m.tensor->cols()});
