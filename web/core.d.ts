@@ -40,13 +40,16 @@ export interface ForwardOptions {
   prefix?: number;
   /** A common mistake: rows no longer sum to 1. Default false. */
   maskAfterSoftmax?: boolean;
-  /** W_a [heads, headDim, headDim] of 'general', qᵀ·W_a·k; of 'additive' W_a and U_a [heads, units, headDim], v_a [heads, units]. */
+  /**
+   * W_a [heads, queryDim, headDim] of 'general', qᵀ·W_a·k; of 'additive' W_a [heads, units, queryDim], U_a [heads, units, headDim] and
+   * v_a [heads, units].
+   */
   wA?: Numbers;
   uA?: Numbers;
   vA?: Numbers;
   /** A score of each head that takes part in the sum of every row of softmax alone, as in gpt-oss; 0 is softmax-1. It is ÷ temperature, as scores are. */
   sink?: Numbers;
-  /** Queries [heads, queryCount, headDim], row-major; as `layout: 'packed'` [queryCount, heads × headDim]. */
+  /** Queries [heads, queryCount, queryDim], row-major; as `layout: 'packed'` [queryCount, heads × queryDim]. */
   q: Numbers;
   /** Keys [kvHeads, keyCount, headDim]; packed [keyCount, kvHeads × headDim]. */
   k: Numbers;
@@ -60,6 +63,8 @@ export interface ForwardOptions {
   /** Default `queryCount`. */
   keyCount?: number;
   headDim: number;
+  /** Columns of q; other than `headDim` with 'general' and 'additive' alone. Default `headDim`. */
+  queryDim?: number;
   /** Default `headDim`. */
   valueDim?: number;
   /** Default 'split'. */

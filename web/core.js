@@ -27,8 +27,8 @@ const CALL = Object.fromEntries([
 const CALL_WORDS = 71;
 // The words of a layer, in the order of struct Words in core_binding.cpp.
 const LAYER = Object.fromEntries(['score', 'normalizer', 'position', 'rotaryPairs', 'rotaryDims', 'rotaryScaling', 'rotaryBase', 'rotaryFactor', 'positionIds',
-  'idCount', 'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'units', 'dWA', 'dUA', 'dVA', 'sink', 'dSink'].map((name, word) => [name, word]));
-const LAYER_WORDS = 21;
+  'idCount', 'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'units', 'dWA', 'dUA', 'dVA', 'sink', 'dSink', 'queryDim'].map((name, word) => [name, word]));
+const LAYER_WORDS = 22;
 const CHOICES = {
   score: [], normalizer: [],  // named by the module
   position: ['none', 'sinusoidal', 'rotary', 'alibi'], rotaryPairs: ['adjacent', 'half'], rotaryScaling: ['none', 'linear', 'ntk'],
@@ -39,7 +39,7 @@ const gradientOf = (name) => `d${name[0].toUpperCase()}${name.slice(1)}`;
 
 // Options that the kernels alone do not support; a call without any of these can be cached.
 const LAYER_OPTIONS = ['batch', 'score', 'normalizer', 'position', 'rotaryPairs', 'rotaryDims', 'rotaryScaling', 'rotaryBase', 'rotaryFactor', 'positionIds',
-  'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'sink'];
+  'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'sink', 'queryDim'];
 const OPTIONS = new Set([...LAYER_OPTIONS,
   'q', 'k', 'v', 'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'layout', 'causal', 'causalOffset', 'windowLeft',
   'windowRight', 'keyLength', 'scale', 'softcap', 'temperature', 'mask', 'weights', 'out']);
@@ -203,7 +203,7 @@ function settingsOf(options) {
   const kvHeads = count('kvHeads', options.kvHeads, heads);
   if (heads % kvHeads !== 0) throw new RangeError(`heads must be a multiple of kvHeads: ${heads} is none of ${kvHeads}`);
   const headDim = count('headDim', options.headDim);
-  const valueDim = count('valueDim', options.valueDim, headDim);
+  const valueDim = count('valueDim', options.valueDim, headDim), queryDim = count('queryDim', options.queryDim, headDim);
   const queryCount = count('queryCount', options.queryCount);
   const keyCount = count('keyCount', options.keyCount, queryCount);
   const layout = options.layout ?? 'split';
@@ -215,7 +215,7 @@ function settingsOf(options) {
   const windowRight = count('windowRight', options.windowRight, -1, -1);
   const batch = count('batch', options.batch, 1);
   const keyLengths = keyLengthsOf(options.keyLength, keyCount, batch, options.batch !== undefined);
-  const layer = layerOf(options, {heads, headDim, keyCount, queryCount, causalOffset});
+  const layer = layerOf(options, {heads, queryDim, headDim, keyCount, queryCount, causalOffset});
   if (options.scale !== undefined && layer.score !== 'scaled') throw new RangeError(`scale goes with the score 'scaled', not '${layer.score}'`);
   const scale = layer.score === 'dot' ? 1 : real('scale', options.scale, 1 / Math.sqrt(headDim));
   const softcap = real('softcap', options.softcap, 0);
@@ -223,12 +223,12 @@ function settingsOf(options) {
   const temperature = real('temperature', options.temperature, 1);
   if (!(temperature >= 1e-6 && temperature <= 1e6)) throw new RangeError(`temperature must be 1e-6 to 1e6, not ${temperature}`);
   const lengths = {
-    q: batch * heads * queryCount * headDim, k: batch * kvHeads * keyCount * headDim, v: batch * kvHeads * keyCount * valueDim,
+    q: batch * heads * queryCount * queryDim, k: batch * kvHeads * keyCount * headDim, v: batch * kvHeads * keyCount * valueDim,
     output: batch * heads * queryCount * valueDim, weights: batch * heads * queryCount * keyCount, ...layer.lengths,
   };
   const masks = [keyCount, queryCount * keyCount, heads * queryCount * keyCount, batch * heads * queryCount * keyCount];
-  return {heads, kvHeads, queryCount, keyCount, headDim, valueDim, packed, causal, causalOffset, windowLeft, windowRight, keyLength: keyLengths[0],
-    scale, softcap, temperature, lengths, masks, batch, keyLengths, layer};
+  return {heads, kvHeads, queryCount, keyCount, queryDim, headDim, valueDim, packed, causal, causalOffset, windowLeft, windowRight, keyLength: keyLengths[0],
+    scale, softcap, temperature, lengths, products: productsOf(layer.score, queryDim !== headDim), masks, batch, keyLengths, layer};
 }
 
 // One key length for all items of a batch, or a list with one for each.
@@ -243,7 +243,7 @@ function keyLengthsOf(given, keyCount, batch, isBatch) {
 }
 
 // The options of a layer beyond the kernels: `isUsual` if all are default, `weights` the names of its score's parameters.
-function layerOf(options, {heads, headDim, keyCount, queryCount, causalOffset}) {
+function layerOf(options, {heads, queryDim, headDim, keyCount, queryCount, causalOffset}) {
   const score = choice('score', options.score, 'scaled'), normalizer = choice('normalizer', options.normalizer, 'softmax');
   const position = choice('position', options.position, 'none');
   const rotaryPairs = choice('rotaryPairs', options.rotaryPairs, 'adjacent'), rotaryScaling = choice('rotaryScaling', options.rotaryScaling, 'none');
@@ -258,9 +258,13 @@ function layerOf(options, {heads, headDim, keyCount, queryCount, causalOffset}) 
   const turned = rotaryDims > 0 && rotaryDims < headDim ? rotaryDims : headDim;
   if (position === 'rotary') {
     if (score === 'additive') throw new RangeError("position 'rotary' turns dot products, and the additive score has none");
+    if (queryDim !== headDim) throw new RangeError(`queryDim must be headDim (${headDim}) with rotary positions, not ${queryDim}`);
     if (turned % 2) throw new RangeError(`${rotaryDims % 2 ? 'rotaryDims' : 'headDim'} must be even: rotary positions turn columns in pairs, and there are ${turned}`);
     if (causalOffset < 0) throw new RangeError(`causalOffset must be 0 or more with rotary positions, not ${causalOffset}`);
     if (causalOffset + queryCount > 2 ** 24) throw new RangeError(`causalOffset: positions beyond ${2 ** 24} are too many`);
+  }
+  if (queryDim !== headDim && !SCORE_WEIGHTS[score].length) {
+    throw new RangeError(`queryDim must be headDim (${headDim}) with the score '${score}', not ${queryDim}; 'general' and 'additive' compare different widths`);
   }
   const ids = options.positionIds === undefined ? [] : options.positionIds;
   if (!Array.isArray(ids) && !isNumbers(ids)) throw new TypeError('positionIds must be an array of whole numbers');
@@ -279,10 +283,10 @@ function layerOf(options, {heads, headDim, keyCount, queryCount, causalOffset}) 
   }
   // The length of vA determines the number of hidden units.
   const vA = options.vA, units = weights.includes('vA') && (Array.isArray(vA) || isNumbers(vA)) ? Math.max(1, Math.floor(vA.length / heads)) : headDim;
-  const lengths = weights.length ? {wA: heads * units * headDim, uA: heads * units * headDim, vA: heads * units, sink: heads} : {};
+  const lengths = weights.length ? {wA: heads * queryDim * (weights.includes('vA') ? units : headDim), uA: heads * units * headDim, vA: heads * units, sink: heads} : {};
   const isUsual = (score === 'scaled' || score === 'dot') && normalizer === 'softmax' && position === 'none' && prefix === 0 && !maskAfterSoftmax && !hasSink;
   return {score, normalizer, position, rotaryPairs, rotaryScaling, rotaryBase, rotaryFactor, rotaryDims, prefix, maskAfterSoftmax, positionIds, weights, units,
-    lengths, isUsual};
+    queryDim, lengths, isUsual};
 }
 
 const LIKE = {q: 'q', k: 'k', v: 'v', dOutput: 'output', dWeights: 'weights', wA: 'wA', uA: 'uA', vA: 'vA', sink: 'sink'};
@@ -291,6 +295,9 @@ const PRODUCTS = {
   output: 'heads × queryCount × valueDim', weights: 'heads × queryCount × keyCount',
   wA: 'heads × units × headDim', uA: 'heads × units × headDim', vA: 'heads × units', sink: 'heads',
 };
+// The products by which errors explain a length.
+const productsOf = (score, isWider) => !isWider ? PRODUCTS :
+  {...PRODUCTS, q: 'heads × queryCount × queryDim', wA: score === 'general' ? 'heads × queryDim × headDim' : 'heads × units × queryDim'};
 
 class Attention {
   #wasm;
@@ -392,6 +399,7 @@ class Attention {
       normalizer: given.normalizer, position: given.position, rotaryPairs: given.rotaryPairs, rotaryDims: given.rotaryDims,
       rotaryScaling: given.rotaryScaling, rotaryBase: given.rotaryBase, rotaryFactor: given.rotaryFactor, positionIds: given.positionIds,
       prefix: given.prefix, maskAfterSoftmax: given.maskAfterSoftmax, wA: given.wA, uA: given.uA, vA: given.vA, sink: given.sink,
+      queryDim: given.queryDim,
     };
     const last = this.#last;
     if (last !== null && this.#words.length && same(last.options, options, last.names, given) && last === this.#last &&
@@ -416,9 +424,9 @@ class Attention {
     const temporary = [];
     try {
       // First everything that may run code of the caller, then everything that may grow the memory, then the numbers.
-      const inputs = this.#lists(options, lengths, ['q', 'k', 'v', ...layer.weights]);
+      const inputs = this.#lists(options, settings, ['q', 'k', 'v', ...layer.weights]);
       const masked = mask === undefined || mask === null ? null : listedMask(mask, shapes);
-      const all = this.#inputs(inputs, lengths, temporary), [q, k, v] = all;
+      const all = this.#inputs(inputs, settings, temporary), [q, k, v] = all;
       const o = this.#output('out', out, lengths.output, PRODUCTS.output, temporary);
       const w = weights === false ? null :
         this.#output('weights', weights === true ? undefined : weights, lengths.weights, PRODUCTS.weights, temporary);
@@ -450,7 +458,7 @@ class Attention {
     const options = {};
     for (const name of BACKWARD_OPTIONS) options[name] = given[name];  // each is read once
     for (const name in given) if (!BACKWARD_OPTIONS.has(name)) throw new TypeError(`${name} is not an option of backward`);
-    const settings = settingsOf(options), {lengths, masks, layer} = settings, {mask} = options;
+    const settings = settingsOf(options), {lengths, products, masks, layer} = settings, {mask} = options;
     const names = ['q', 'k', 'v', 'dOutput', 'dWeights'].filter((name) => name.length === 1 || (options[name] ?? null) !== null);
     if (names.length === 3) throw new TypeError('dOutput is missing; give dOutput, dWeights, or both');
     names.push(...layer.weights);
@@ -459,12 +467,12 @@ class Attention {
     }
     const temporary = [];
     try {
-      const lists = this.#lists(options, lengths, names);
+      const lists = this.#lists(options, settings, names);
       const masked = mask === undefined || mask === null ? null : listedMask(mask, masks);
-      const inputs = this.#inputs(lists, lengths, temporary);
+      const inputs = this.#inputs(lists, settings, temporary);
       const outputs = ['q', 'k', 'v'].map((name) => this.#output(`d${name.toUpperCase()}`, options[`d${name.toUpperCase()}`], lengths[name],
-        PRODUCTS[name], temporary));
-      const ofWeights = layer.weights.map((name) => this.#output(gradientOf(name), undefined, lengths[name], PRODUCTS[name], temporary));
+        products[name], temporary));
+      const ofWeights = layer.weights.map((name) => this.#output(gradientOf(name), undefined, lengths[name], products[name], temporary));
       const m = masked && this.#mask(masked, masks, settings.queryCount, settings.keyCount, temporary);
       for (const input of inputs) this.#copy(input);
       outputs.forEach((output, i) => {
@@ -544,21 +552,22 @@ class Attention {
     reals[LAYER.rotaryBase] = layer.rotaryBase, reals[LAYER.rotaryFactor] = layer.rotaryFactor;
     words[LAYER.rotaryDims] = layer.rotaryDims, words[LAYER.prefix] = layer.prefix, words[LAYER.maskAfterSoftmax] = layer.maskAfterSoftmax ? 1 : 0;
     words[LAYER.positionIds] = ids, words[LAYER.idCount] = positionIds.length, words[LAYER.units] = layer.units;
+    words[LAYER.queryDim] = layer.queryDim;
     for (const name of PARAMETERS) {
       words[LAYER[name]] = inputs.find((input) => input.name === name)?.pointer ?? 0;
       words[LAYER[gradientOf(name)]] = ofWeights.find((output) => output.name === gradientOf(name))?.pointer ?? 0;
     }
   }
 
-  #lists(options, lengths, names) {
+  #lists(options, {lengths, products}, names) {
     return names.map((name) => {
       const like = LIKE[name];
-      return [name, listed(name, options[name], lengths[like], PRODUCTS[like])];
+      return [name, listed(name, options[name], lengths[like], products[like])];
     });
   }
 
-  #inputs(lists, lengths, temporary) {
-    return lists.map(([name, list]) => this.#input(name, list, lengths[LIKE[name]], PRODUCTS[LIKE[name]], temporary));
+  #inputs(lists, {lengths, products}, temporary) {
+    return lists.map(([name, list]) => this.#input(name, list, lengths[LIKE[name]], products[LIKE[name]], temporary));
   }
 
   // Writes sizes, options and inputs to the words of the call.
@@ -582,10 +591,10 @@ class Attention {
   }
 
   // Writes a tensor and its strides, which are like those of q, k, v, the output or the weights.
-  #put(name, tensor, {heads, kvHeads, queryCount, keyCount, headDim, valueDim, packed}, like) {
+  #put(name, tensor, {heads, kvHeads, queryCount, keyCount, queryDim, headDim, valueDim, packed}, like) {
     const word = CALL[name], words = this.#words;
     const [among, rows, dim] = {
-      q: [heads, queryCount, headDim], k: [kvHeads, keyCount, headDim], v: [kvHeads, keyCount, valueDim], output: [heads, queryCount, valueDim],
+      q: [heads, queryCount, queryDim], k: [kvHeads, keyCount, headDim], v: [kvHeads, keyCount, valueDim], output: [heads, queryCount, valueDim],
       weights: [heads, queryCount, keyCount],
     }[like];
     const isPacked = packed && like !== 'weights';

@@ -86,7 +86,7 @@ export type OptionName =
   | 'train_task' | 'train_layers' | 'train_heads' | 'train_d_model' | 'train_feed_forward' | 'train_layer_norm' | 'train_residual' | 'train_causal'
   | 'train_position' | 'train_score' | 'train_normalizer' | 'train_optimizer' | 'train_rate' | 'train_batch' | 'train_dropout' | 'train_seed'
   | 'train_sentences' | 'train_running' | 'stepper'
-  | 'rotary_pairs' | 'rotary_base' | 'rotary_dims' | 'rotary_scaling' | 'rotary_factor' | 'position_ids' | 'projection_bias' | 'output_projection' | 'd_out' | 'additive_dim' | 'separate_values' | 'softmax_sink'
+  | 'rotary_pairs' | 'rotary_base' | 'rotary_dims' | 'rotary_scaling' | 'rotary_factor' | 'position_ids' | 'projection_bias' | 'output_projection' | 'd_out' | 'additive_dim' | 'd_q' | 'separate_values' | 'softmax_sink'
   | 'column_names' | 'patch_columns' | 'column_layout' | 'batch_of' | 'layer' | 'color_map' | 'memory_words' | 'segment_classes'
   | 'card' | 'pin' | 'value_norms' | 'weight_by';
 

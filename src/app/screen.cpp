@@ -40,7 +40,7 @@ views::LayoutInput Screen::layoutInput(float width, float height) const {
   in.width = width, in.height = height;
   in.present = s.present;
   in.mode = s.mode, in.tokens = s.tokens, in.keyTokens = s.keyTokens, in.heads = s.heads,
-  in.headDim = s.headDim;
+  in.headDim = s.headDim, in.queryDim = s.queryDim;
   in.biases = s.projectionBias, in.separateValues = s.separateValues, in.outputDim = document::outputWidth(s),
   in.outputProjection = s.outputProjection;
   in.kvHeads = s.kvHeads, in.valueDim = s.valueDim, in.modelDim = s.modelDim,

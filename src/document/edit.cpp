@@ -407,11 +407,13 @@ Effect applyEdit(State& state, const SetOption& edit) {
     case OptionId::separate_values:
     case OptionId::softmax_sink:
     case OptionId::additive_dim:
+    case OptionId::d_q:
     case OptionId::train_task:
     case OptionId::pattern: return replaced(Reshape::Kind::resize);
     case OptionId::score:
       if (const Settings after = settingsAfter(state, edit.option, edit.value);
-          after.scoreWeights != state.scoreWeights || scoreUnits(after) != scoreUnits(state))
+          after.scoreWeights != state.scoreWeights || scoreUnits(after) != scoreUnits(state) ||
+          !sameWidths(state))
         return replaced(Reshape::Kind::resize);
       [[fallthrough]];
     default: return setPlain(state, edit);
@@ -487,7 +489,7 @@ Effect apply(State& state, const Edit& edit) {
 std::vector<SetOption> headsWithColumns(const Settings& settings, int heads) {
   const Settings& s = settings;
   const bool isPlain = s.mode == Mode::qkv && s.kvHeads == s.heads && s.valueDim == s.headDim &&
-                       !s.scoreWeights && !s.softmaxSink && s.biasKind != Bias::perHead &&
+                       !s.scoreWeights && s.queryDim == 0 && !s.softmaxSink && s.biasKind != Bias::perHead &&
                        s.columnNames.empty();
   const int columns = heads * s.headDim;
   if (!isPlain || heads < 1 || heads > attention::Limits::heads || columns > attention::Limits::headDim)

@@ -47,9 +47,10 @@ attention::Cost Experiments::cost(double tokens, bool other) const {
   switch (o.costOf) {
     case CostOf::score:
       layer.score = isDotProduct(layer.score) ? attention::Score::additive : attention::Score::scaled;
+      layer.queryDim = 0;
       break;
     case CostOf::heads:
-      layer.headDim *= layer.heads, layer.valueDim *= layer.heads;
+      layer.headDim *= layer.heads, layer.queryDim *= layer.heads, layer.valueDim *= layer.heads;
       layer.heads = layer.kvHeads = 1;
       break;
     case CostOf::window:

@@ -364,6 +364,8 @@ constexpr Row kRows[] = {
            "Values are projected from an X of their own"),
     whole(Id::additive_dim, "additive_dim", at<&S::additiveDim>, 0, Limits::headDim,
           "Hidden units of the additive score; 0: as many as d_k"),
+    whole(Id::d_q, "d_q", at<&S::queryDim>, 0, Limits::headDim,
+          "Columns of Q per head, for the scores general and additive; 0: as many as K has"),
     toggle(Id::output_projection, "output_projection", at<&S::outputProjection>,
            "W_O joins the heads; without it the output is the heads side by side"),
     whole(Id::d_out, "d_out", at<&S::outputDim>, 0, Limits::modelDim,
@@ -550,6 +552,9 @@ Result<void> checkHeads(const Settings& settings, int heads) {
   if (width % heads != 0) why = base::joined({" does not divide the model width ", width, " (heads × d_k)"});
   else if (valueWidth % heads != 0)
     why = base::joined({" does not divide the ", valueWidth, " columns of all values (heads × d_v)"});
+  else if (settings.heads * settings.queryDim % heads != 0)
+    why = base::joined({" does not divide the ", settings.heads * settings.queryDim,
+                        " columns of all queries (heads × d_q)"});
   else if (heads % sharing != 0)
     why = base::joined({" is no multiple of the ", sharing, " heads that share keys (heads / kv_heads)"});
   else if (settings.position == attention::Position::rotary && width / heads % 2 != 0)
@@ -783,6 +788,7 @@ void setHeads(const Settings& settings, int heads, Settings& after) {
   after.heads = heads;
   after.kvHeads = settings.kvHeads * heads / settings.heads;
   after.headDim = settings.headDim * settings.heads / heads;
+  after.queryDim = settings.queryDim * settings.heads / heads;
   after.valueDim = settings.valueDim * settings.heads / heads;
   after.biasKind = heads == 1 && settings.biasKind == Bias::perHead ? Bias::shared : settings.biasKind;
   after.hiddenHeads =
@@ -878,7 +884,7 @@ std::vector<int> allowedHeads(const Settings& settings) {
   std::vector<int> out;
   Settings after = settings;  // one copy for all: with a thousand labels it takes longer than checking it
   for (int n = sharing; n <= Limits::heads; n += sharing) {
-    if (width % n != 0 || valueWidth % n != 0) continue;
+    if (width % n != 0 || valueWidth % n != 0 || settings.heads * settings.queryDim % n != 0) continue;
     setHeads(settings, n, after);
     if (checkSizes("heads", after) && checkTogether("heads", after)) out.push_back(n);
   }

@@ -139,6 +139,7 @@ enum class OptionId : std::uint8_t {
   softmax_sink,       ///< each row of softmax has one more score, `sink`, in its sum alone
   separate_values,    ///< values are projected from x_v
   additive_dim,       ///< hidden units of the additive score; 0: as many as d_k
+  d_q,                ///< columns of Q per head; 0: as many as d_k, as scores without weights need
   output_projection,  ///< W_O combines the heads; without it they are concatenated
   d_out,              ///< columns of W_O; 0: as many as X has
   projection_bias,    ///< b_q, b_k, b_v and b_o are added to the projections by W_Q, W_K, W_V and W_O

@@ -73,12 +73,13 @@ void Pinned::showAs(const Settings& now) { keepView(state_, now); }
 
 bool Pinned::isLike(const State& now) const {
   const auto shape = [](const Settings& s) {
-    return std::array<int, 10>{static_cast<int>(s.mode),
+    return std::array<int, 11>{static_cast<int>(s.mode),
                                s.tokens,
                                s.keyTokens,
                                s.heads,
                                s.kvHeads,
                                s.headDim,
+                               queryWidth(s),
                                s.valueDim,
                                s.modelDim,
                                s.cross ? 1 : 0,

@@ -81,6 +81,10 @@ Found wayToPositions(const Settings& after, Id id) {
     const int even = after.headDim + 1;
     return way(kEven, base::joined({"set ", even}), Id::d_k, even);
   }
+  if (rotary && !sameWidths(after)) {
+    constexpr const char* kWidths = "Rotary needs queries as wide as keys";
+    return wanted ? way(kWidths, "set d_q to d_k", Id::d_q, 0) : withoutPositions(kWidths);
+  }
   const int room = Limits::tokens - after.tokens;
   const bool counted = rotary || (after.position == Position::sinusoidal && after.cross);
   if (!counted || after.causalOffset <= room) return {};
@@ -170,6 +174,11 @@ Found wayTo(const Settings& settings, Id id, const Value& value) {
   const Settings after = settingsAfter(settings, id, value);
   if (const auto ok = checkSizes("", after); !ok && ok.error().kind == Error::Kind::memory)
     return wayToRoom(settings, id, value, after);
+  if (!sameWidths(after) && !takesScoreWeights(after.score)) {
+    constexpr const char* kWidths = "A dot product needs queries as wide as keys";
+    if (id == Id::score) return way(kWidths, "set d_q to d_k", Id::d_q, 0);
+    return way(kWidths, "set the general score", Id::score, "general");
+  }
   if (after.maskAfterSoftmax && after.normalizer != Normalizer::softmax) {
     if (id != Id::mask_after_softmax)
       return Way{"The mask comes after softmax", "set before", {Id::mask_after_softmax, false}};

@@ -207,15 +207,15 @@ Tensor headsTaken(const Tensor& old, int heads) {
   return out;
 }
 
-// The square matrices of the heads are diagonal blocks of a large matrix, which is divided anew.
+// The matrices of the heads are diagonal blocks of a large matrix, which is divided anew.
 Tensor regroupedBlocks(const Tensor& old, int heads) {
-  const int before = old.cols(), after = old.heads() * before / heads;
-  Tensor out(heads, after, after);
+  const int rows = old.rows(), cols = old.cols();
+  Tensor out(heads, old.heads() * rows / heads, old.heads() * cols / heads);
   for (int h = 0; h < heads; ++h)
-    for (int r = 0; r < after; ++r)
-      for (int c = 0; c < after; ++c) {
-        const int row = h * after + r, col = h * after + c;
-        if (row / before == col / before) out.at(h, r, c) = old.at(row / before, row % before, col % before);
+    for (int r = 0; r < out.rows(); ++r)
+      for (int c = 0; c < out.cols(); ++c) {
+        const int row = h * out.rows() + r, col = h * out.cols() + c;
+        if (row / rows == col / cols) out.at(h, r, c) = old.at(row / rows, row % rows, col % cols);
       }
   return out;
 }
@@ -248,27 +248,31 @@ float SeededCells::at(std::uint32_t head, std::uint32_t row, std::uint32_t col) 
 
 Axes axes(const Settings& settings, TensorId id) {
   const Axis tokens{1, settings.tokens}, keyTokens{1, settings.keyTokens}, model{1, settings.modelDim};
-  const Axis keyColumns{1, settings.headDim}, valueColumns{1, settings.valueDim};
+  const Axis queryColumns{1, queryWidth(settings)}, keyColumns{1, settings.headDim},
+      valueColumns{1, settings.valueDim};
   switch (id) {
     case TensorId::x: return {1, tokens, model};
     case TensorId::x_kv:
     case TensorId::x_v: return {1, keyTokens, model};
-    case TensorId::w_q: return {1, model, {settings.heads, settings.headDim}};
+    case TensorId::w_q: return {1, model, {settings.heads, queryWidth(settings)}};
     case TensorId::w_k: return {1, model, {settings.kvHeads, settings.headDim}};
     case TensorId::w_v: return {1, model, {settings.kvHeads, settings.valueDim}};
     case TensorId::w_o: return {1, {settings.heads, settings.valueDim}, {1, outputColumns(settings)}};
-    case TensorId::b_q: return {1, {1, 1}, {settings.heads, settings.headDim}};
+    case TensorId::b_q: return {1, {1, 1}, {settings.heads, queryWidth(settings)}};
     case TensorId::b_k: return {1, {1, 1}, {settings.kvHeads, settings.headDim}};
     case TensorId::b_v: return {1, {1, 1}, {settings.kvHeads, settings.valueDim}};
     case TensorId::b_o: return {1, {1, 1}, {1, outputColumns(settings)}};
     case TensorId::k: return {settings.kvHeads, keyTokens, keyColumns};
     case TensorId::v: return {settings.kvHeads, keyTokens, valueColumns};
     case TensorId::w_a:
+      return {settings.heads,
+              {1, scoreUnits(settings)},
+              settings.score == attention::Score::general ? keyColumns : queryColumns};
     case TensorId::u_a: return {settings.heads, {1, scoreUnits(settings)}, keyColumns};
     case TensorId::v_a: return {settings.heads, {1, 1}, {1, scoreUnits(settings)}};
     case TensorId::sink: return {settings.heads, {1, 1}, {1, 1}};
     case TensorId::bias: return {settings.biasKind == Bias::perHead ? settings.heads : 1, tokens, keyTokens};
-    default: return {settings.heads, tokens, keyColumns};
+    default: return {settings.heads, tokens, queryColumns};
   }
 }
 
@@ -309,13 +313,14 @@ void regroup(State& state, const Settings& after) {
     for (const TensorId id : {TensorId::q, TensorId::k, TensorId::v})
       item.at(id) = regrouped(item.at(id), id == TensorId::q ? after.heads : after.kvHeads);
   }
-  const bool isSquare = scoreUnits(state) == state.headDim && scoreUnits(after) == after.headDim;
+  // Hidden units of a number of their own are not divided among the heads.
+  const bool areDivided = scoreUnits(state) * state.heads == scoreUnits(after) * after.heads;
   if (!state.vA.empty())
-    state.vA = isSquare ? regrouped(state.vA, after.heads) : headsTaken(state.vA, after.heads);
+    state.vA = areDivided ? regrouped(state.vA, after.heads) : headsTaken(state.vA, after.heads);
   if (!state.sink.empty()) state.sink = headsTaken(state.sink, after.heads);
   for (Tensor* tensor : {&state.wA, &state.uA})
     if (!tensor->empty())
-      *tensor = isSquare ? regroupedBlocks(*tensor, after.heads) : regrouped(*tensor, after.heads);
+      *tensor = areDivided ? regroupedBlocks(*tensor, after.heads) : regrouped(*tensor, after.heads);
   static_cast<Settings&>(state) = after;
 }
 

@@ -138,7 +138,7 @@ Result<void> checkRanges(const Settings& settings) {
 
 std::int64_t countNumbers(const Settings& s) {
   const std::int64_t tokens = s.tokens, keys = s.keyTokens, model = s.modelDim;
-  const std::int64_t queryWidth = std::int64_t{s.heads} * s.headDim,
+  const std::int64_t queryWidth = std::int64_t{s.heads} * document::queryWidth(s),
                      keyWidth = std::int64_t{s.kvHeads} * s.headDim,
                      valueWidth = std::int64_t{s.kvHeads} * s.valueDim,
                      outputWidth = std::int64_t{s.heads} * s.valueDim;
@@ -149,7 +149,7 @@ std::int64_t countNumbers(const Settings& s) {
   const std::int64_t biases =
       s.biasKind == Bias::none ? 0 : tokens * keys * (s.biasKind == Bias::shared ? 1 : s.heads);
   const std::int64_t scoring =
-      s.scoreWeights ? s.heads * scoreUnits(s) * (2 * std::int64_t{s.headDim} + 1) : 0;
+      s.scoreWeights ? s.heads * scoreUnits(s) * (std::int64_t{document::queryWidth(s)} + s.headDim + 1) : 0;
   const std::int64_t added = s.projectionBias ? queryWidth + keyWidth + valueWidth + outputColumns(s) : 0;
   return s.batch * (words + projected + biases) + weights + scoring + added + (s.softmaxSink ? s.heads : 0);
 }
@@ -184,6 +184,12 @@ constexpr Clash kClashes[] = {
      "rotary positions turn dot products, and an additive score has none; set score to \"scaled\", or "
      "position to "
      "\"none\" or \"alibi\"."},
+    {OptionId::d_q, [](const Settings& s) { return !sameWidths(s) && !takesScoreWeights(s.score); },
+     "a dot product needs queries as wide as keys; set score to \"general\" or \"additive\", or d_q to 0."},
+    {OptionId::position,
+     [](const Settings& s) { return !sameWidths(s) && s.position == attention::Position::rotary; },
+     "rotary positions turn queries and keys of one width; set d_q to 0, or position to \"none\" or "
+     "\"alibi\"."},
     {OptionId::causal_offset, isBeyondPositions,
      "the last query would stand beyond position 1024; use a smaller causal_offset, or set position to "
      "\"alibi\"."},
@@ -204,7 +210,7 @@ attention::Spec spec(const Settings& settings) {
   attention::Spec out;
   out.heads = settings.heads, out.kvHeads = settings.kvHeads;
   out.queryCount = settings.tokens, out.keyCount = settings.keyTokens;
-  out.headDim = settings.headDim, out.valueDim = settings.valueDim;
+  out.headDim = settings.headDim, out.valueDim = settings.valueDim, out.queryDim = settings.queryDim;
   out.score = settings.score, out.scale = settings.scaleBy;
   out.softcap = settings.softcap, out.temperature = settings.temperature;
   out.normalizer = settings.normalizer, out.sink = settings.softmaxSink;
@@ -339,6 +345,7 @@ Result<void> checkSizes(std::string_view field, const Settings& s) {
   if (auto ok = within("kv_heads", s.kvHeads, Limits::heads); !ok) return ok;
   if (auto ok = within("d_k", s.headDim, Limits::headDim); !ok) return ok;
   if (auto ok = within("d_v", s.valueDim, Limits::headDim); !ok) return ok;
+  if (auto ok = within("d_q", queryWidth(s), Limits::headDim); !ok) return ok;
   if (auto ok = within("model_dim", s.modelDim, Limits::modelDim); !ok) return ok;
   if (s.heads % s.kvHeads != 0)
     return base::refuse(

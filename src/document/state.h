@@ -140,6 +140,7 @@ struct Settings {
   int heads = 0;
   int kvHeads = 0;     ///< heads of K and V; divides `heads`
   int headDim = 0;     ///< d_k
+  int queryDim = 0;    ///< d_q; 0: d_k, as it must be unless takesScoreWeights()
   int valueDim = 0;    ///< d_v
   int modelDim = 0;    ///< columns of X
   bool cross = false;  ///< keys and values come from another sequence than queries
@@ -222,15 +223,16 @@ struct BatchItem {
   bool operator==(const BatchItem&) const = default;
 };
 
-/// One playground. q [heads, tokens, headDim], k [kvHeads, keyTokens, headDim], v [kvHeads, keyTokens,
+/// One playground. q [heads, tokens, queryWidth()], k [kvHeads, keyTokens, headDim], v [kvHeads, keyTokens,
 /// valueDim]: the model width is heads · headDim, so that changing the number of heads regroups the same
 /// columns, as splitting a projection into heads does. x [1, tokens, modelDim]; w_q [1, modelDim,
-/// heads·headDim], w_k and w_v the same with kvHeads; w_o [1, heads·valueDim, outputColumns()]. The inputs of
-/// both modes always exist; `mode` says which are in use. Empty unless noted: x_kv [1, keyTokens, modelDim]
-/// in cross-attention; w_a and u_a [heads, scoreUnits(), headDim], v_a [heads, 1, scoreUnits()] with
-/// scoreWeights; bias [1 or heads, tokens, keyTokens], whose numbers may be -infinity, as Settings::biasKind
-/// says; b_q, b_k, b_v and b_o [1, 1, columns of the matrix] with projectionBias; x_v [1, keyTokens,
-/// modelDim] with separateValues; sink [heads, 1, 1] with softmaxSink.
+/// heads·queryWidth()], w_k and w_v with kvHeads, headDim and valueDim; w_o [1, heads·valueDim,
+/// outputColumns()]. The inputs of both modes always exist; `mode` says which are in use. Empty unless noted:
+/// x_kv [1, keyTokens, modelDim] in cross-attention; w_a [heads, scoreUnits(), queryWidth()] (of the general
+/// score headDim), u_a [heads, scoreUnits(), headDim] and v_a [heads, 1, scoreUnits()] with scoreWeights;
+/// bias [1 or heads, tokens, keyTokens], whose numbers may be -infinity, as Settings::biasKind says; b_q,
+/// b_k, b_v and b_o [1, 1, columns of the matrix] with projectionBias; x_v [1, keyTokens, modelDim] with
+/// separateValues; sink [heads, 1, 1] with softmaxSink.
 struct State : Settings {
   std::string preset;   ///< the preset it came from; "" for the user's own
   PaintedMask painted;  ///< empty, or tokens x keyTokens
@@ -284,9 +286,12 @@ inline int outputColumns(const Settings& s) { return s.outputDim > 0 ? s.outputD
 inline int outputWidth(const Settings& s) {
   return s.mode == Mode::x && s.outputProjection ? outputColumns(s) : s.heads * s.valueDim;
 }
-/// Rows of w_a and u_a; for the general score w_a is square.
+/// Columns of Q of a head, and are there as many as of K?
+inline int queryWidth(const Settings& s) { return s.queryDim > 0 ? s.queryDim : s.headDim; }
+inline bool sameWidths(const Settings& s) { return queryWidth(s) == s.headDim; }
+/// Rows of w_a and u_a; for the general score those of w_a are the columns of Q.
 inline int scoreUnits(const Settings& s) {
-  return s.additiveDim > 0 && s.score != attention::Score::general ? s.additiveDim : s.headDim;
+  return s.score == attention::Score::general ? queryWidth(s) : s.additiveDim > 0 ? s.additiveDim : s.headDim;
 }
 /// Is it b_q, b_k, b_v or b_o?
 inline bool isProjectionBias(TensorId id) { return id >= TensorId::b_q && id <= TensorId::b_o; }

@@ -270,7 +270,10 @@ Result<void> StateReader::readSizes() {
     if (size == 0) size = static_cast<int>(value);
   };
   if (const Block* q = block(TensorId::q)) {
+    const Block* k = takesScoreWeights(state_.score) ? block(TensorId::k) : nullptr;
+    if (k) fill(state_.headDim, k->shape[2]);
     fill(state_.heads, q->shape[0]), fill(state_.tokens, q->shape[1]), fill(state_.headDim, q->shape[2]);
+    if (k && q->shape[2] != state_.headDim) fill(state_.queryDim, q->shape[2]);
   }
   if (const Block* x = block(TensorId::x))
     fill(state_.tokens, x->shape[0]), fill(state_.modelDim, x->shape[1]);

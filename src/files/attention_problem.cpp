@@ -107,7 +107,11 @@ Result<void> fit(const TensorsFile& file, Problem& problem) {
     return base::refuse(ErrorKind::range, options.kvHeads == 0 ? "k.shape" : options.kvHeadsField,
                         {number(k.heads) + " key heads do not divide the " + number(q.heads) +
                          " heads of q; give a divisor of " + number(q.heads) + "."});
-  if (auto ok = agree("k", "a column count of", k.columns, "q", q.columns); !ok) return ok;
+  if (k.columns != q.columns && !document::takesScoreWeights(options.shared.score))
+    return base::refuse(ErrorKind::range, "k.shape",
+                        {"a column count of ", k.columns, " does not fit the ", q.columns,
+                         " of q; give as many, or set score to \"general\" or \"additive\", which compare "
+                         "different widths."});
   return agree("v", "a token count of", v.rows, "k", k.rows);
 }
 
@@ -340,7 +344,8 @@ document::Settings settingsOf(const Problem& problem) {
   document::Settings settings = options.shared;
   settings.tokens = static_cast<int>(problem.q.rows), settings.keyTokens = static_cast<int>(problem.keys());
   settings.heads = static_cast<int>(problem.q.heads), settings.kvHeads = static_cast<int>(problem.k.heads);
-  settings.headDim = static_cast<int>(problem.q.columns),
+  settings.headDim = static_cast<int>(problem.k.columns),
+  settings.queryDim = problem.q.columns == problem.k.columns ? 0 : static_cast<int>(problem.q.columns),
   settings.valueDim = static_cast<int>(problem.v.columns);
   // A factor of 0 is replaced by the smallest positive number, because on the board 0 stands for 1/√d.
   const bool isNothing = options.scale == 0.0f;

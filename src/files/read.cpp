@@ -170,9 +170,10 @@ Result<void> StateMaker::widths(const Shape& x) {
     return base::refuse(ErrorKind::range, "w_q.shape",
                         {number(heads) + " heads do not divide " + number(queries) +
                          " columns; give another options.heads."});
-  const std::int64_t headDim = std::max<std::int64_t>(1, queries / heads);
-  const bool isWhole = keys > 0 && keys % headDim == 0;
-  const std::int64_t kvHeads = options.kvHeads != 0 ? options.kvHeads : isWhole ? keys / headDim : heads;
+  const std::int64_t queryDim = std::max<std::int64_t>(1, queries / heads);
+  const bool mayDiffer = document::takesScoreWeights(options.shared.score),
+             isWhole = !mayDiffer && keys > 0 && keys % queryDim == 0;
+  const std::int64_t kvHeads = options.kvHeads != 0 ? options.kvHeads : isWhole ? keys / queryDim : heads;
   const std::int64_t keyTokens = file_.xKv ? file_.xKv->shape[0] : x[0];
   for (const auto& [field, size] :
        {std::pair("x.shape", x[0]), std::pair("x_kv.shape", keyTokens), std::pair("w_q.shape", queries),
@@ -180,8 +181,9 @@ Result<void> StateMaker::widths(const Shape& x) {
     if (size > layer::kLongest)
       return base::refuse(ErrorKind::range, field, {number(size) + " is too large; give smaller matrices."});
   problem_.rank = 2;
-  problem_.q = layer::splitView(1, heads, x[0], headDim);
-  problem_.k = layer::splitView(1, kvHeads, keyTokens, headDim);
+  problem_.q = layer::splitView(1, heads, x[0], queryDim);
+  problem_.k = layer::splitView(1, kvHeads, keyTokens,
+                                mayDiffer ? std::max<std::int64_t>(1, keys / kvHeads) : queryDim);
   problem_.v = layer::splitView(1, kvHeads, keyTokens, std::max<std::int64_t>(1, values / kvHeads));
   return {};
 }

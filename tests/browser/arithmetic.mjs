@@ -43,7 +43,7 @@ function inputs(s, t) {
   let [q, k, v] = [t.q, t.k, t.v].map(given);
   if (s.mode === 'x') {
     const own = positioned(t.x), other = s.cross ? positioned(t.x_kv) : own;
-    q = made('q', own, s.heads, s.d_k), k = made('k', other, s.kv_heads, s.d_k), v = made('v', t.x_v ? range(t.x_v.shape[1]).map((i) => row(t.x_v, 0, i)) : other, s.kv_heads, s.d_v);
+    q = made('q', own, s.heads, s.d_q || s.d_k), k = made('k', other, s.kv_heads, s.d_k), v = made('v', t.x_v ? range(t.x_v.shape[1]).map((i) => row(t.x_v, 0, i)) : other, s.kv_heads, s.d_v);
   }
   if (s.position === 'rotary') {
     q = q.map((head) => head.map((x, i) => turned(s, x, idOf(s.position_ids, i + s.causal_offset))));

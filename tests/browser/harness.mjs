@@ -160,7 +160,7 @@ export function suite(settings = {}) {
 // ---------------------------------------------------------------- the board
 
 const TENSORS = ['q', 'k', 'v', 'x', 'x_kv', 'w_q', 'w_k', 'w_v', 'w_o', 'w_a', 'u_a', 'v_a', 'b_q', 'b_k', 'b_v', 'b_o', 'x_v', 'sink', 'masked', 'weights', 'head_output', 'output'];
-const OPTIONS = ['mode', 'tokens', 'key_tokens', 'heads', 'kv_heads', 'd_k', 'd_v', 'cross', 'causal', 'causal_offset', 'window_left',
+const OPTIONS = ['mode', 'tokens', 'key_tokens', 'heads', 'kv_heads', 'd_k', 'd_q', 'd_v', 'cross', 'causal', 'causal_offset', 'window_left',
   'window_right', 'prefix', 'key_length', 'pattern_local', 'pattern_dilation', 'pattern_stride', 'pattern_block', 'pattern_global',
   'pattern_random', 'mask_after_softmax', 'score', 'scale', 'softcap', 'temperature', 'normalizer', 'position', 'hidden_heads',
   'rotary_pairs', 'rotary_base', 'rotary_dims', 'rotary_scaling', 'rotary_factor', 'position_ids', 'output_projection'];

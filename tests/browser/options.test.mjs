@@ -167,7 +167,40 @@ onBoard('biases, W_O of another width and none, an X of the values, hidden units
   await board.call('set', 'additive_dim', 5);
   assert.equal((await board.tensor('u_a')).shape[1], 5);
   await board.check();
+  await board.call('set', 'd_q', 7);  // wider than keys
+  await board.settle();
+  assert.deepEqual([(await board.tensor('w_a')).shape, (await board.tensor('u_a')).shape.slice(1)], [[(await board.get('heads')), 5, 7], [5, await board.get('d_k')]]);
+  await board.check();
+  await board.drag('w_a', [0, 4, 6], 30, 0);
+  await board.check();
+  await assert.rejects(board.call('set', 'score', 'scaled'), /score: a dot product needs queries as wide as keys/);
   for (const view of ['block', 'segments', 'dense', 'memory', 'cost']) await board.call('set', 'view', view), await board.settle();
+});
+
+onBoard('the width of queries is a control of the scores that have weights; its matrices say their shapes', async (board) => {
+  await assert.rejects(board.call('locate', 'd_q+'));
+  await board.call('set', 'score', 'general');
+  await board.settle();
+  for (let i = 0; i < 5; i++) await board.click('d_q+');
+  const [heads, dk] = [await board.get('heads'), await board.get('d_k')];
+  assert.equal(await board.get('d_q'), 5);
+  assert.deepEqual([(await board.tensor('q')).shape[2], (await board.tensor('k')).shape[2], (await board.tensor('w_a')).shape], [5, dk, [heads, 5, dk]]);
+  await board.check();
+  await board.drag('q', [0, 2, 4], 30, 0);  // a column that keys have not
+  await board.check();
+  for (const layout of [true, false]) {
+    await board.call('set', 'column_layout', layout);
+    await board.settle();
+    await board.check();
+  }
+  await board.call('set', 'stepper', 2);
+  await board.settle();
+  await board.call('set', 'stepper', 0);
+  for (const card of ['plane', 'loops', 'values', 'arcs']) await board.call('set', 'card', card), await board.settle();
+  const state = await board.call('getState');
+  assert.equal(state.d_q, 5);
+  await board.call('setState', state);
+  await board.check();
 });
 
 onBoard('painting cells out of the mask', async (board) => {

@@ -26,6 +26,8 @@ const cases = [['plain', layer()], ['grouped heads', grouped], ['a float mask', 
   ['additive', layer({w_a: filled([2, 2, 2], 6), u_a: filled([2, 2, 2], 7), v_a: filled([2, 2], 8), options: {score: 'additive'}})],
   ['additive, with more hidden units', layer({w_a: filled([2, 5, 2], 6), u_a: filled([2, 5, 2], 7), v_a: filled([2, 5], 8), options: {score: 'additive'}})],
   ['general', layer({w_a: filled([2, 2, 2], 6), options: {score: 'general', normalizer: 'relu'}})],
+  ['general, wider queries', layer({q: filled([2, 3, 5], 1), w_a: filled([2, 5, 2], 6), options: {score: 'general', causal: true}})],
+  ['additive, wider queries', layer({q: filled([2, 3, 5], 1), w_a: filled([2, 4, 5], 6), u_a: filled([2, 4, 2], 7), v_a: filled([2, 4], 8), options: {score: 'additive'}})],
   ['a sink', layer({sink: filled([2], 6), options: {causal: true}})], ['a sink, ÷ temperature, of a row that sees nothing', layer({sink: filled([2], 6), options: {key_length: 0, temperature: 2}})],
   ['a sink, masked too late', layer({sink: filled([2], 6), options: {mask_after_softmax: true, causal: true}})],
   ['keys of the past', {...layer(), past_k: filled([2, 3, 2], 7), past_v: filled([2, 3, 2], 8), options: {causal: true}}]];

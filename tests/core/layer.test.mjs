@@ -19,7 +19,7 @@ const TAKEN = new Set(['heads', 'kvHeads', 'score', 'scale', 'temperature', 'cau
 function callOf({options, inputs, painted}) {
   const {q, k, v, w_a, u_a, v_a, bias, sink} = inputs;
   if (!q) return null;
-  const call = {q: q.data, k: k.data, v: v.data, queryCount: q.shape[1], headDim: q.shape[2], keyCount: k.shape[1], valueDim: v.shape[2]};
+  const call = {q: q.data, k: k.data, v: v.data, queryCount: q.shape[1], queryDim: q.shape[2], headDim: k.shape[2], keyCount: k.shape[1], valueDim: v.shape[2]};
   for (const [name, value] of Object.entries(options)) {
     if (!TAKEN.has(camel(name))) return null;
     call[camel(name)] = value;
@@ -112,6 +112,10 @@ for (const kernel of kernels) {
       [{position: 'sinusoidal'}, RangeError, /^position must be 'none', 'rotary' or 'alibi'/], [{score: 'dot', scale: 2}, RangeError, /^scale goes with/],
       [{score: 'general'}, TypeError, /^wA is missing/], [{score: 'general', wA: numbers(7, 1)}, RangeError, /^wA has 7 numbers/],
       [{wA: numbers(8, 1)}, RangeError, /^wA: the score 'scaled' has no such weights/], [{score: 'additive', position: 'rotary'}, RangeError, /^position 'rotary'/],
+      [{queryDim: 3, q: numbers(18, 1)}, RangeError, /^queryDim must be headDim \(2\) with the score 'scaled', not 3; 'general' and 'additive'/],
+      [{score: 'general', queryDim: 3, q: numbers(18, 1), wA: numbers(12, 1), position: 'rotary'}, RangeError, /^queryDim must be headDim \(2\) with rotary positions/],
+      [{score: 'general', queryDim: 3, q: numbers(18, 1), wA: numbers(4, 1)}, RangeError, /^wA has 4 numbers, and heads × queryDim × headDim is 12/],
+      [{score: 'general', queryDim: 3, wA: numbers(12, 1)}, RangeError, /^q has 12 numbers, and heads × queryCount × queryDim is 18/],
       [{score: 'additive', wA: numbers(8, 1), uA: numbers(8, 1), vA: numbers(6, 1)}, RangeError, /^wA has 8 numbers, and heads × units × headDim is 12/],
       [{headDim: 1, position: 'rotary'}, RangeError, /^headDim must be even/], [{position: 'rotary', rotaryDims: 1}, RangeError, /^rotaryDims must be even/],
       [{rotaryBase: 1}, RangeError, /^rotaryBase/], [{rotaryFactor: 0}, RangeError, /^rotaryFactor/], [{positionIds: [0, 1.5]}, RangeError, /^positionIds\[1\]/],

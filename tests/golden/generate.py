@@ -227,7 +227,7 @@ class Cases:
         kept = {key: value for key, value in results.items() if only is None or key in only}
         self.add(name, "numpy", options, inputs, kept, painted)
 
-    def projected(self, name, x, w_q, w_k, w_v, w_o, x_kv=None, only=None, **changed):
+    def projected(self, name, x, w_q, w_k, w_v, w_o, x_kv=None, only=None, score_weights=None, **changed):
         options = OPTIONS | MORE | changed
         wide = [m.astype(np.float64) for m in (x, w_q, w_k, w_v, x if x_kv is None else x_kv)]
         made = {}
@@ -240,7 +240,8 @@ class Cases:
         q = split(wide[0] @ wide[1], options["heads"])
         k = split(wide[4] @ wide[2], options["kvHeads"])
         v = split(wide[4] @ wide[3], options["kvHeads"])
-        results = attention(q, k, v, options, None) | dict(q=q, k=k, v=v) | made
+        given = score_weights or {}
+        results = attention(q, k, v, options, None, {key: m.astype(np.float64) for key, m in given.items()}) | dict(q=q, k=k, v=v) | made
         inputs = dict(x=x, w_q=w_q, w_k=w_k, w_v=w_v)
         if x_kv is not None:
             inputs["x_kv"] = x_kv
@@ -248,7 +249,7 @@ class Cases:
             inputs["w_o"] = w_o
             results["output"] = results["concat"] @ w_o.astype(np.float64)
         kept = {key: value for key, value in results.items() if only is None or key in only}
-        self.add(name, "numpy", options, {key: m[None] for key, m in inputs.items()}, kept)
+        self.add(name, "numpy", options, {key: m[None] for key, m in inputs.items()} | given, kept)
 
 
 def normal(rng, *shape):
@@ -335,6 +336,16 @@ def mechanism_cases(cases):
                  only=("weights", "head_output"))
     cases.direct("entmax15 of many keys", *triple(rng, 1, 1, 3, 33, 8, 3), normalizer="entmax15", temperature=0.3, keyLength=31,
                  only=("weights", "head_output"))
+    # Queries of another width than keys: W_a is d_q × d_k, or units × d_q beside U_a of units × d_k.
+    q, (_, k, v) = normal(rng, 2, 4, 6), triple(rng, 2, 1, 4, 5, 4, 3)
+    cases.direct("general, wider queries", q, k, v, score="general", only=last,
+                 score_weights=dict(w_a=normal(rng, 2, 6, 4) * np.float32(0.5)))
+    cases.direct("additive, narrower queries", normal(rng, 2, 4, 3), k, v, score="additive", only=last,
+                 score_weights=dict(w_a=normal(rng, 2, 5, 3), u_a=normal(rng, 2, 5, 4), v_a=normal(rng, 2, 1, 5)))
+    x, x_kv = normal(rng, 4, 5), normal(rng, 6, 5)
+    cases.projected("general, projected to other widths", x, normal(rng, 5, 6), normal(rng, 5, 8), normal(rng, 5, 6), None, x_kv,
+                    heads=2, kvHeads=2, score="general", only=("q", "k") + last,
+                    score_weights=dict(w_a=normal(rng, 2, 3, 4) * np.float32(0.5)))
 
 
 def scaled_dot_product_attention(q, k, v, mask, causal):

@@ -213,5 +213,8 @@ result["layers"] += [case("entmax15", direct(), **two, normalizer="entmax15"),
                      case("masked entmax15", direct(), **two, normalizer="entmax15", temperature=0.5, causal=True, causalOffset=1, windowLeft=1, keyLength=3)]
 result["layers"] += [case("sink", sunk(direct()), **two), case("masked sink", sunk(direct()), **two, temperature=0.5, causal=True, causalOffset=1, windowLeft=1, keyLength=3),
                      case("a sink has what no key has", sunk(direct()), **two, keyLength=0), case("sink, masked too late", sunk(projected()), **two, causal=True, maskAfterSoftmax=True)]
+result["layers"] += [case("general, wider queries", {**direct(), "q": numbers(2, 3, 6), "w_a": numbers(2, 6, 4, size=0.5)}, **two, score="general"),
+                     case("additive, narrower queries", {**direct(), "q": numbers(2, 3, 3), "w_a": numbers(2, 5, 3), "u_a": numbers(2, 5, 4), "v_a": numbers(2, 1, 5)}, **two, score="additive"),
+                     case("additive, projected to other widths", {**projected(), "w_q": numbers(1, 5, 12, size=0.5), "w_a": numbers(2, 4, 6, size=0.5), "u_a": numbers(2, 4, 4, size=0.5), "v_a": numbers(2, 1, 4)}, **two, score="additive")]
 text = json.dumps(result, separators=(",", ":")).replace('{"name"', '\n{"name"').replace('{"cell"', '\n{"cell"')
 (pathlib.Path(__file__).parent / "gradients.json").write_text(text + "\n")

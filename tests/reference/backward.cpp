@@ -320,7 +320,7 @@ class Pass {
 
   /// Σ_rc q_r·W_rc·k_c.
   void throughGeneral(double d, int h, int i, int j, ReferenceTensor& dQ, ReferenceTensor& dK) {
-    for (int r = 0; r < spec_.headDim; ++r) {
+    for (int r = 0; r < queryWidth(spec_); ++r) {
       for (int c = 0; c < spec_.headDim; ++c) {
         const double w = double{in_.wA->at(h, r, c)};
         dQ.at(h, i, r) += d * w * k(h, j, c);
@@ -334,15 +334,16 @@ class Pass {
   void throughAdditive(double d, int h, int i, int j, ReferenceTensor& dQ, ReferenceTensor& dK) {
     for (int r = 0; r < in_.wA->rows(); ++r) {
       double a = 0.0;
-      for (int c = 0; c < spec_.headDim; ++c) {
-        a += double{in_.wA->at(h, r, c)} * q(h, i, c) + double{in_.uA->at(h, r, c)} * k(h, j, c);
-      }
+      for (int c = 0; c < queryWidth(spec_); ++c) a += double{in_.wA->at(h, r, c)} * q(h, i, c);
+      for (int c = 0; c < spec_.headDim; ++c) a += double{in_.uA->at(h, r, c)} * k(h, j, c);
       const double tanh = std::tanh(a), dA = d * double{in_.vA->at(h, 0, r)} * (1.0 - tanh * tanh);
       g_[Id::v_a].at(h, 0, r) += d * tanh;
-      for (int c = 0; c < spec_.headDim; ++c) {
+      for (int c = 0; c < queryWidth(spec_); ++c) {
         dQ.at(h, i, c) += dA * double{in_.wA->at(h, r, c)};
-        dK.at(h / group_, j, c) += dA * double{in_.uA->at(h, r, c)};
         g_[Id::w_a].at(h, r, c) += dA * q(h, i, c);
+      }
+      for (int c = 0; c < spec_.headDim; ++c) {
+        dK.at(h / group_, j, c) += dA * double{in_.uA->at(h, r, c)};
         g_[Id::u_a].at(h, r, c) += dA * k(h, j, c);
       }
     }
@@ -558,7 +559,7 @@ class BackwardBounds {
 
   void throughScore(Size d) {
     const Size q = turned(Id::q, Id::q_rotated), k = turned(Id::k, Id::k_rotated);
-    const double dim = spec_.headDim, readers = heldBy() * queries_;
+    const double dim = std::max(queryWidth(spec_), spec_.headDim), readers = heldBy() * queries_;
     const bool hasWeights = spec_.score == Score::general || spec_.score == Score::additive;
     const Size w = hasWeights ? exact(in_.wA) : Size{};
     if (spec_.score == Score::general) {

@@ -153,6 +153,18 @@ inline Layer withScore(Layer layer, attention::Score score, Random& random) {
   return layer;
 }
 
+/// The layer, of a score with weights and without biases, with queries of another width than keys.
+inline Layer withQueryWidth(Layer layer, int width, Random& random) {
+  attention::Spec& spec = layer.spec;
+  spec.queryDim = width;
+  if (layer.projected) fill(layer.wQ = {1, layer.x.cols(), spec.heads * width}, random);
+  else fill(layer.q = {spec.heads, spec.queryCount, width}, random);
+  const bool isGeneral = layer.uA.empty();
+  fill(layer.wA = {spec.heads, isGeneral ? width : layer.wA.rows(), isGeneral ? spec.headDim : width},
+       random);
+  return layer;
+}
+
 /// Adds, at random, a bias that masks some pairs (one for all heads, or one per head), and paints the given
 /// share of the pairs.
 inline void maybeMask(Layer& layer, double painted, Random& random) {

@@ -50,7 +50,8 @@ test::Layer layerOf(const json& from) {
   s.sink = inputs.contains("sink");
   s.queryCount = layer.projected ? layer.x.rows() : layer.q.rows();
   s.keyCount = !layer.projected ? layer.k.rows() : layer.xKv.empty() ? layer.x.rows() : layer.xKv.rows();
-  s.headDim = layer.projected ? layer.wQ.cols() / s.heads : layer.q.cols();
+  s.headDim = layer.projected ? layer.wK.cols() / s.kvHeads : layer.k.cols();
+  s.queryDim = layer.projected ? layer.wQ.cols() / s.heads : layer.q.cols();
   s.valueDim = layer.projected ? layer.wV.cols() / s.kvHeads : layer.v.cols();
   return layer;
 }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "attention/experiments/cost.h"
+#include "attention/mechanisms/mechanism.h"
 #include "document/derived.h"
 #include "document_support.h"
 #include "layer.h"
@@ -24,12 +25,12 @@ Cost counted(const CostSpec& spec) {
         for (int k = 0; k < inner; ++k) ++count;
   };
   if (model > 0) {
-    product(c.projections, n, model, s.heads * s.headDim);
+    product(c.projections, n, model, s.heads * queryWidth(s));
     product(c.projections, m, model, s.kvHeads * s.headDim);
     product(c.projections, m, model, s.kvHeads * s.valueDim);
     product(c.projections, n, s.heads * s.valueDim, model);
     for (const int cols :
-         {s.heads * s.headDim, s.kvHeads * s.headDim, s.kvHeads * s.valueDim, s.heads * s.valueDim}) {
+         {s.heads * queryWidth(s), s.kvHeads * s.headDim, s.kvHeads * s.valueDim, s.heads * s.valueDim}) {
       for (int i = 0; i < model * cols; ++i) ++c.parameters;
     }
   }
@@ -37,10 +38,10 @@ Cost counted(const CostSpec& spec) {
   layer.queryCount = n, layer.keyCount = m, layer.causalOffset = static_cast<int>(spec.offset);
   for (int h = 0; h < s.heads; ++h) {
     if (s.score == Score::general)
-      product(c.scores, n, s.headDim, s.headDim), c.parameters += s.headDim * s.headDim;
+      product(c.scores, n, queryWidth(s), s.headDim), c.parameters += queryWidth(s) * s.headDim;
     if (s.score == Score::additive) {
-      product(c.scores, n, s.headDim, units), product(c.scores, m, s.headDim, units);
-      c.parameters += 2 * s.headDim * units + units;
+      product(c.scores, n, queryWidth(s), units), product(c.scores, m, s.headDim, units);
+      c.parameters += (queryWidth(s) + s.headDim) * units + units;
     }
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < m; ++j) {
@@ -85,6 +86,7 @@ TEST_CASE("cost: formulas are what loops count, for every score, mask and size")
     spec.layer =
         test::shape(kvHeads * (1 + random.below(3)), kvHeads, 0, 0, 1 + random.below(4), 1 + random.below(4));
     spec.layer.score = static_cast<Score>(random.below(5));
+    if (takes(spec.layer.score, TensorId::w_a)) spec.layer.queryDim = random.below(6);
     spec.layer.causal = random.chance(0.5);
     if (random.chance(0.5)) spec.layer.windowLeft = random.below(12);
     if (random.chance(0.5)) spec.layer.windowRight = random.below(12);

@@ -331,6 +331,13 @@ TEST_CASE("explain: every printed sum adds up, and its result is the trace's val
         fill(additive.vA = {2, 1, units}, random);
     checkEveryCell(additive);
   }
+  for (const Score score : {Score::general, Score::additive}) {
+    for (const int width : {2, 7}) {
+      for (const Layer& plain : {test::direct(test::shape(2, 1, 3, 4, 4, 2), random),
+                                 test::projected(test::shape(2, 1, 3, 3, 4, 2), 5, 3, random)})
+        checkEveryCell(test::withQueryWidth(test::withScore(plain, score, random), width, random));
+    }
+  }
   Layer turned = test::direct(test::shape(2, 1, 3, 4, 6, 2), random);
   turned.spec.position = Position::rotary,
   turned.spec.rotary = {RotaryPairs::half, 50.0f, 4, RotaryScaling::ntk, 3.0f}, turned.spec.positionIds = {7};

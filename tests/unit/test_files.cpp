@@ -122,7 +122,7 @@ TEST_CASE("files: the board and attn give the same numbers for the same file") {
     REQUIRE(board.app->setState(saved, true));
     REQUIRE(board.app->state() == saved);
   }
-  CHECK(refused == 4);
+  CHECK(refused == 6);
 }
 
 TEST_CASE("files: float16 is rounded for the board too") {

@@ -45,7 +45,8 @@ test::Layer layerOf(const json& stored) {
   readOptions(stored.at("options"), spec);
   spec.queryCount = layer.projected ? layer.x.rows() : layer.q.rows();
   spec.keyCount = !layer.projected ? layer.k.rows() : layer.xKv.empty() ? layer.x.rows() : layer.xKv.rows();
-  spec.headDim = layer.projected ? layer.wQ.cols() / spec.heads : layer.q.cols();
+  spec.headDim = layer.projected ? layer.wK.cols() / spec.kvHeads : layer.k.cols();
+  spec.queryDim = layer.projected ? layer.wQ.cols() / spec.heads : layer.q.cols();
   spec.valueDim = layer.projected ? layer.wV.cols() / spec.kvHeads : layer.v.cols();
   if (stored.contains("painted")) {
     layer.paintNothing();

@@ -100,7 +100,7 @@ TEST_CASE("layout: nothing overlaps with two sequences, d_v of its own and the s
         in.width = width, in.height = 800;
         in.mode = mode;
         in.tokens = tokens, in.keyTokens = 15 - tokens, in.heads = in.thumbnails = 5;
-        in.headDim = 4, in.valueDim = 6, in.modelDim = 5;
+        in.headDim = 4, in.valueDim = 6, in.modelDim = 5, in.queryDim = tokens;
         in.kvHeads = 5, in.wholeProjections = tokens % 2 == 0;
         in.extras = {{TensorId::w_a, 4, 4},
                      {TensorId::u_a, 4, 4},
@@ -129,7 +129,8 @@ TEST_CASE("layout: nothing overlaps where tokens are columns") {
         in.mode = kind % 2 == 0 ? document::Mode::qkv : document::Mode::x;
         in.tokens = tokens, in.keyTokens = kind < 4 ? tokens : tokens + 3,
         in.heads = in.kvHeads = kind % 3 + 1, in.thumbnails = in.heads > 1 ? in.heads + 1 : 1;
-        in.headDim = 2 + kind, in.valueDim = 1 + kind % 3, in.modelDim = 5, in.outputDim = 3;
+        in.headDim = 2 + kind, in.queryDim = 6 - kind / 2 * 2, in.valueDim = 1 + kind % 3, in.modelDim = 5,
+        in.outputDim = 3;
         in.nameWidth = kind < 4 ? 0 : 40.0f;
         in.present = kind == 6;
         checkLayout(in);

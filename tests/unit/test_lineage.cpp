@@ -297,6 +297,8 @@ TEST_CASE("lineage: intermediate cells are converse to each other") {
   checkConverse(layer);
   layer.spec.position = Position::alibi, layer.spec.normalizer = Normalizer::sigmoid;
   checkConverse(test::withScore(layer, Score::additive, random));
+  for (const Score score : {Score::general, Score::additive})
+    checkConverse(test::withQueryWidth(test::withScore(layer, score, random), 5, random));
   layer.spec.normalizer = Normalizer::softmax, layer.spec.maskAfterSoftmax = true;
   checkConverse(layer);
   Layer cross = test::projected(test::shape(2, 1, 3, 4, 2, 2), 2, 3, random);

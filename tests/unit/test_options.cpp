@@ -431,6 +431,68 @@ TEST_CASE("options: hidden units of the additive score, in every order of the sc
   CHECK(sameBits(d.state(), start));
 }
 
+TEST_CASE("options: queries of another width than keys, in every order of the score, the heads and d_k") {
+  for (const bool projected : {false, true}) {
+    Document d(test::start());
+    const State start = d.state();
+    if (projected) d.apply(test::set(OptionId::mode, std::string("x")));
+    d.apply(test::set(OptionId::d_k, 4.0));
+    const auto set = [&](OptionId id, const Value& value) {
+      CHECK(refusal(d.apply(test::set(id, value))) == "accepted");
+      CHECK(refusal(check(d.state())) == "accepted");
+      CHECK(attention::validate(spec(d.state()), inputs(d.state())));
+      CHECK(sameBits(*fromText(toText(d.state()), {}), d.state()));
+    };
+    const auto shape = [](const Tensor& t) { return std::array{t.heads(), t.rows(), t.cols()}; };
+    const std::string general = "general", additive = "additive", dot = "dot";
+    const int heads = d.state().heads, keys = d.state().headDim, query = 6;
+    CHECK(refusal(d.apply(test::set(OptionId::d_q, 1.0 + keys))) ==
+          "d_q: a dot product needs queries as wide as keys; set score to \"general\" or \"additive\", or "
+          "d_q to "
+          "0.");
+    set(OptionId::score, general);
+    set(OptionId::d_q, static_cast<double>(query));
+    CHECK(shape(d.state().q)[2] == query);
+    CHECK(shape(d.state().wQ)[2] == heads * query);
+    CHECK(shape(d.state().k)[2] == keys);
+    CHECK(shape(d.state().wA) == std::array{heads, query, keys});
+    d.apply(SetCells{TensorId::w_a, heads - 1, query - 1, 0, 1, 1, {3.0f}});
+    set(OptionId::heads, 1.0);
+    CHECK(shape(d.state().wA) == std::array{1, heads * query, heads * keys});
+    CHECK(d.state().wA.at(0, heads * query - 1, (heads - 1) * keys) == 3.0f);  // blocks of a large matrix
+    set(OptionId::heads, static_cast<double>(heads));
+    CHECK(d.state().wA.at(heads - 1, query - 1, 0) == 3.0f);
+    CHECK(refusal(d.apply(test::set(OptionId::score, dot))).starts_with("score: a dot product needs"));
+    CHECK(refusal(d.apply(test::set(OptionId::position, std::string("rotary"))))
+              .starts_with("position: rotary positions turn queries and keys of one width"));
+    CHECK(refusal(d.apply(test::set(OptionId::heads, 7.0))) != "accepted");
+    set(OptionId::score, additive);
+    CHECK(shape(d.state().wA) == std::array{heads, keys, query});
+    CHECK(shape(d.state().uA) == std::array{heads, keys, keys});
+    set(OptionId::additive_dim, 5.0);
+    CHECK(shape(d.state().wA) == std::array{heads, 5, query});
+    CHECK(shape(d.state().uA) == std::array{heads, 5, keys});
+    set(OptionId::d_k, 1.0 + keys);
+    set(OptionId::d_q, 0.0);
+    set(OptionId::score, dot);
+    while (d.undo()) continue;
+    CHECK(sameBits(d.state(), start));
+  }
+}
+
+TEST_CASE("options: a state whose q and k differ in width says d_q by their shapes") {
+  Document d(test::start());
+  d.apply(test::set(OptionId::score, std::string("additive")));
+  d.apply(test::set(OptionId::d_q, 6.0));
+  std::string text = toText(d.state());
+  const std::size_t at = text.find("\"d_q\": 6");
+  REQUIRE(at != std::string::npos);
+  text.erase(at, text.find('"', at + 5) - at);
+  const auto read = fromText(text, {});
+  REQUIRE(refusal(read) == "accepted");
+  CHECK(sameBits(*read, d.state()));
+}
+
 TEST_CASE(
     "options: an X of the values begins as that of the keys, and goes with their tokens, in every item of a "
     "batch") {

@@ -52,6 +52,7 @@ std::vector<State> widgetRects() {
           with({set(OptionId::d_k, 4.0), set(OptionId::position, text("rotary")),
                 set(OptionId::causal_offset, 1020.0)}),
           with({set(OptionId::score, text("additive")), set(OptionId::causal_offset, 1024.0)}),
+          with({set(OptionId::score, text("general")), set(OptionId::d_q, 5.0)}),
           with({set(OptionId::mask_after_softmax, true)}),
           with({set(OptionId::normalizer, text("relu"))}),
           with({set(OptionId::heads, 6.0), set(OptionId::kv_heads, 2.0)}),
@@ -129,6 +130,20 @@ TEST_CASE("remedy: what it says") {
         "It needs softmax · set softmax");
   CHECK(offered(with({set(OptionId::heads, 6.0), set(OptionId::kv_heads, 2.0)}), OptionId::heads, 4.0) ==
         "4 heads cannot share keys 3 at a time · give each its own, widen to 12");
+}
+
+TEST_CASE("remedy: queries of another width than keys") {
+  const State wide =
+      with({set(OptionId::d_k, 4.0), set(OptionId::score, std::string("general")), set(OptionId::d_q, 6.0)});
+  const std::string needs = "A dot product needs queries as wide as keys · ";
+  CHECK(offered(wide, OptionId::score, std::string("scaled")) == needs + "set d_q to d_k");
+  CHECK(offered(with({}), OptionId::d_q, 7.0) == needs + "set the general score");
+  CHECK(offered(wide, OptionId::position, std::string("rotary")) ==
+        "Rotary needs queries as wide as keys · set d_q to d_k");
+  const State turned = with({set(OptionId::d_k, 4.0), set(OptionId::score, std::string("general")),
+                             set(OptionId::position, std::string("rotary"))});
+  CHECK(offered(turned, OptionId::d_q, 6.0) ==
+        "Rotary needs queries as wide as keys · set positions to none");
 }
 
 TEST_CASE("remedy: heads of keys, and steps of a decoder") {

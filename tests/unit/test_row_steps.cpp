@@ -300,8 +300,9 @@ TEST_CASE("stepper: what stands in the row at each step, and what it reads") {
 TEST_CASE("stepper: a number that is a sum opens into it") {
   Random random(7);
   const Layer plain = test::direct(test::shape(1, 1, 3, 3, 4, 2), random);
-  for (const Score score : {Score::general, Score::additive}) {
-    const Stepped w(test::withScore(plain, score, random));
+  for (const auto& [score, width] :
+       {std::pair(Score::general, 4), {Score::additive, 4}, {Score::general, 7}, {Score::additive, 2}}) {
+    const Stepped w(test::withQueryWidth(test::withScore(plain, score, random), width, random));
     for (const Step step : {Step::query_side, Step::key_side, Step::raw}) {
       if (score == Score::general && step == Step::key_side) continue;
       const Term line = w.lines(step, {0, 2, 1, 0}).back();

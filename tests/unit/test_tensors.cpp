@@ -116,7 +116,8 @@ TEST_CASE("tensors: shapes that the board does not take") {
   CHECK(mixed("[[1,2]]", "[[1,2],[3,4]]", "[[1,2]]") ==
         "v.shape: a token count of 1 does not fit the 2 of k; give as many.");
   CHECK(mixed("[[1,2]]", "[[1,2,3]]", "[[1,2]]") ==
-        "k.shape: a column count of 3 does not fit the 2 of q; give as many.");
+        "k.shape: a column count of 3 does not fit the 2 of q; give as many, or set score to \"general\" or "
+        "\"additive\", which compare different widths.");
   CHECK(mixed("[[[1]],[[2]]]", "[[[1]],[[2]],[[3]]]", "[[[1]],[[2]],[[3]]]") ==
         "k.shape: 3 key heads do not divide the 2 heads of q; give a divisor of 2.");
   CHECK(mixed("[[[1]],[[2]]]", "[[[1]]]", "[[[1]],[[2]]]") ==

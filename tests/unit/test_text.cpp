@@ -453,6 +453,7 @@ TEST_CASE("text: every option that is set survives") {
   const std::vector<std::pair<OptionId, Value>> all = {
       {OptionId::scale, 0.3},
       {OptionId::score, std::string("general")},
+      {OptionId::d_q, 5.0},
       {OptionId::softcap, 0.1},
       {OptionId::position, std::string("alibi")},
       {OptionId::causal_offset, 3.0},
@@ -474,6 +475,7 @@ TEST_CASE("text: every option that is set survives") {
       {OptionId::average_heads, true},
       {OptionId::whole_projections, true},
       {OptionId::step, 2.0},
+      {OptionId::d_q, 0.0},
       {OptionId::score, std::string("cosine")},
       {OptionId::mask_after_softmax, false},
       {OptionId::normalizer, std::string("sparsemax")},

@@ -51,7 +51,8 @@ int columns(const Tensor* tensor) { return tensor ? tensor->cols() : 0; }
 
 bool sameShapes(const Spec& a, const Spec& b) {
   return a.heads == b.heads && a.kvHeads == b.kvHeads && a.queryCount == b.queryCount &&
-         a.keyCount == b.keyCount && a.headDim == b.headDim && a.valueDim == b.valueDim;
+         a.keyCount == b.keyCount && a.headDim == b.headDim && queryWidth(a) == queryWidth(b) &&
+         a.valueDim == b.valueDim;
 }
 
 /// Does the layer have incremental updates? Others are recomputed, except for an edit of W_O, which nothing
@@ -225,7 +226,7 @@ void Engine::applyCells(const Change& change) {
     case TensorId::x: return applyX(rows);
     case TensorId::b_q:
     case TensorId::w_q:
-      return forHeads(spec_.headDim, cols, [&](int head, Span part) {
+      return forHeads(queryWidth(spec_), cols, [&](int head, Span part) {
         makeQueries(inputs_, head, queries, part, trace_);
         changeQueries(head, queries);
       });
@@ -259,7 +260,7 @@ void Engine::applyX(Span rows) {
     changeValues(g, rows, {0, spec_.valueDim});
   }
   for (int h = 0; h < spec_.heads; ++h) {
-    makeQueries(inputs_, h, rows, {0, spec_.headDim}, trace_);
+    makeQueries(inputs_, h, rows, {0, queryWidth(spec_)}, trace_);
     changeQueries(h, rows);
   }
 }
@@ -517,7 +518,7 @@ void Engine::insertTokens(Insertion inserted) {
     makeValues(inputs_, g, fresh, {0, spec_.valueDim}, trace_);
   }
   for (int h = 0; h < spec_.heads; ++h) {
-    makeQueries(inputs_, h, fresh, {0, spec_.headDim}, trace_);
+    makeQueries(inputs_, h, fresh, {0, queryWidth(spec_)}, trace_);
     insertKeysOf(h, inserted);
   }
 }

@@ -111,7 +111,7 @@ void Summaries::shape(TensorId id, const Tensor& tensor) {
 }
 
 void Summaries::touchAll(const Spec& spec, const Inputs& inputs, const Trace& trace) {
-  headDim_ = spec.headDim, valueDim_ = spec.valueDim;
+  queryDim_ = queryWidth(spec), headDim_ = spec.headDim, valueDim_ = spec.valueDim;
   for (int i = 0; i < kTensorCount; ++i) {
     const auto id = static_cast<TensorId>(i);
     const Tensor* tensor = attention::find(inputs, trace, id);
@@ -156,7 +156,7 @@ const Stamps& Summaries::stamps(TensorId id, int head) const {
 
 int Summaries::groupWidth(TensorId id, const Tensor& tensor) const {
   switch (id) {
-    case TensorId::w_q:
+    case TensorId::w_q: return queryDim_;
     case TensorId::w_k: return headDim_;
     case TensorId::w_v: return valueDim_;
     default: return tensor.cols();

@@ -145,7 +145,7 @@ class Summaries {
 
   static constexpr std::size_t kAll = static_cast<std::size_t>(kTensorCount) + 2;
   std::uint32_t now_ = 0;
-  int headDim_ = 0, valueDim_ = 0;
+  int queryDim_ = 0, headDim_ = 0, valueDim_ = 0;
   struct Shape {
     int rows = 0, cols = 0;
   };

@@ -33,18 +33,19 @@ Cost costOf(const CostSpec& spec) {
                kvHeads = layer.kvHeads, dk = layer.headDim, dv = layer.valueDim, model = spec.modelDim;
   const double pairs = heads * pairsOf(layer, n, m, spec.offset),
                units = spec.scoreUnits > 0 && takes(layer.score, TensorId::v_a) ? spec.scoreUnits : dk,
-               square = heads * units * dk;
+               ofQuery = heads * units * queryWidth(layer), ofKey = heads * units * dk;
   const double out = spec.outputDim < 0 ? model : spec.outputDim;
   Cost cost;
-  const double ofQueries = model * heads * dk + (model > 0 ? heads * dv * out : 0),
+  const double dq = queryWidth(layer);
+  const double ofQueries = model * heads * dq + (model > 0 ? heads * dv * out : 0),
                ofKeys = model * kvHeads * (dk + dv);
   cost.parameters = ofQueries + ofKeys;
   cost.projections = n * ofQueries + m * ofKeys;
-  if (spec.hasBiases && model > 0) cost.parameters += heads * dk + kvHeads * (dk + dv) + out;
+  if (spec.hasBiases && model > 0) cost.parameters += heads * dq + kvHeads * (dk + dv) + out;
   cost.scores = pairs * units;
   if (takes(layer.score, TensorId::w_a))
-    cost.parameters += square, cost.scores += n * square;  // once for each token
-  if (takes(layer.score, TensorId::u_a)) cost.parameters += square, cost.scores += m * square;
+    cost.parameters += ofQuery, cost.scores += n * ofQuery;  // once for each token
+  if (takes(layer.score, TensorId::u_a)) cost.parameters += ofKey, cost.scores += m * ofKey;
   if (takes(layer.score, TensorId::v_a)) cost.parameters += heads * units, cost.tanhs = pairs * units;
   if (mechanismOf(layer.score).key.make && !takes(layer.score, TensorId::u_a))
     cost.scores += (n * heads + m * kvHeads) * dk;  // norms

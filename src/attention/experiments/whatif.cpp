@@ -96,10 +96,10 @@ WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& tra
                              : CellRef{by, cell.head / (spec.heads / spec.kvHeads), cell.col, 0};
   OneRow row(spec, inputs, trace, cell, trace_, scratch_);
   const float* start = from.empty() ? (inputs.*tensorRow(by).given)->row(at.head, at.row) : from.data();
-  Surface surface(spec, row, trace_, {cell.tensor, cell.head, 0, cell.col}, at,
-                  {start, start + spec.headDim});
+  const int columns = isQuery ? queryWidth(spec) : spec.headDim;
+  Surface surface(spec, row, trace_, {cell.tensor, cell.head, 0, cell.col}, at, {start, start + columns});
 
-  Vector delta(static_cast<std::size_t>(spec.headDim));
+  Vector delta(static_cast<std::size_t>(columns));
   double weight = 0, phi = surface.at(delta, weight);
   Vector g = surface.gradient(weight, backward_, row_, whole_);
   Saliency reach;

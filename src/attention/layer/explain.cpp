@@ -96,7 +96,7 @@ class Explainer : ExplainedCell {
       case TensorId::positions: return addPosition();
       case TensorId::x_positioned: return addPositioned(TensorId::x, firstPosition(spec, in));
       case TensorId::x_kv_positioned: return addPositioned(TensorId::x_kv, 0);
-      case TensorId::q: return addProjection(id, TensorId::w_q, spec.headDim);
+      case TensorId::q: return addProjection(id, TensorId::w_q, queryWidth(spec));
       case TensorId::k: return addProjection(id, TensorId::w_k, spec.headDim);
       case TensorId::v: return addProjection(id, TensorId::w_v, spec.valueDim);
       case TensorId::q_rotated: return addTurn(id, TensorId::q, spec.causalOffset);

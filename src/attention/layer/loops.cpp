@@ -36,7 +36,9 @@ class Writer {
 
   std::vector<LoopLine> made(TensorId id) {
     switch (id) {
-      case TensorId::q: projected("Q", in_.bQ, "X", spec_.queryCount, spec_.headDim, in_.wQ->rows()); break;
+      case TensorId::q:
+        projected("Q", in_.bQ, "X", spec_.queryCount, queryWidth(spec_), in_.wQ->rows());
+        break;
       case TensorId::k:
         projected("K", in_.bK, in_.xKv ? "X_KV" : "X", spec_.keyCount, spec_.headDim, in_.wK->rows());
         break;
@@ -120,6 +122,7 @@ class Writer {
                {{"q", q},
                 {"k", k},
                 {"d", std::to_string(spec_.headDim)},
+                {"e", std::to_string(queryWidth(spec_))},
                 {"u", std::to_string(sizeOf(Size::scoreUnits, spec_, in_))}});
     });
     if (mechanismOf(spec_.score).isScaled)

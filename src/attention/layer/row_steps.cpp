@@ -306,11 +306,14 @@ std::vector<Term> linesOf(RowStep step, const ComputedLayer& layer, StepPlace at
 std::optional<Term> sumBehind(const Term& line, int ordinal, const ComputedLayer& layer, CellRef pair,
                               int decimals) {
   const Spec& spec = layer.spec;
-  if (!takes(spec.score, TensorId::w_a) || spec.headDim > kWholeSum) return {};
+  if (!takes(spec.score, TensorId::w_a) || std::max(queryWidth(spec), spec.headDim) > kWholeSum) return {};
   const bool additive = takes(spec.score, TensorId::u_a), both = additive && line.step == Step::raw;
   const bool ofKey = both ? ordinal % 2 == 1 : line.step == Step::key_side;
   const int column = both ? ordinal / 2 : ordinal;
-  if (column >= sizeOf(Size::scoreUnits, spec, layer.inputs)) return {};
+  const Tensor& matrix = ofKey ? *layer.inputs.uA : *layer.inputs.wA;
+  const int sums = additive ? matrix.rows() : matrix.cols(),
+            products = additive ? matrix.cols() : matrix.rows();
+  if (column >= sums) return {};
   ExplainedCell cell{spec, layer.inputs, layer.trace, pair, decimals, true};
   const auto weight = [&](int i) {
     return CellRef{ofKey ? TensorId::u_a : TensorId::w_a, pair.head, additive ? column : i,
@@ -318,15 +321,15 @@ std::optional<Term> sumBehind(const Term& line, int ordinal, const ComputedLayer
   };
   const auto factor = [&](int i) { return ofKey ? cell.keyCell(i) : cell.queryCell(i); };
   double sum = 0.0;
-  for (int i = 0; i < spec.headDim; ++i) sum += cell.at(weight(i)) * cell.at(factor(i));
+  for (int i = 0; i < products; ++i) sum += cell.at(weight(i)) * cell.at(factor(i));
   if (additive)
     cell.addProducts(Step::none,
                      joined({ofKey ? "U_a · k" : "W_a · q", subscript((ofKey ? pair.col : pair.row) + 1), "[",
                              column + 1, "]"}),
-                     sum, {spec.headDim, weight, factor});
+                     sum, {products, weight, factor});
   else
     cell.addProducts(Step::none, joined({"q", subscript(pair.row + 1), "ᵀ · W_a[", column + 1, "]"}), sum,
-                     {spec.headDim, factor, weight});
+                     {products, factor, weight});
   return std::move(cell.lines.front());
 }
 

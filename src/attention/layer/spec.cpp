@@ -45,6 +45,7 @@ Result<void> checkSizes(const Spec& spec, Room room) {
   if (auto ok = checks::checkSize("keyCount", spec.keyCount, tokens); !ok) return ok;
   if (auto ok = checks::checkSize("headDim", spec.headDim, columns); !ok) return ok;
   if (auto ok = checks::checkSize("valueDim", spec.valueDim, columns); !ok) return ok;
+  if (auto ok = checks::checkSize("queryDim", queryWidth(spec), columns); !ok) return ok;
   const std::int64_t scores =
       std::int64_t{spec.heads} * std::int64_t{spec.queryCount} * std::int64_t{spec.keyCount};
   if (isBoard && scores > Limits::scores) {
@@ -201,7 +202,7 @@ Result<void> checkDirect(const Spec& spec, const Inputs& in) {
       !ok) {
     return ok;
   }
-  return checks::checkTensors({{"q", in.q, {spec.heads, spec.queryCount, spec.headDim}},
+  return checks::checkTensors({{"q", in.q, {spec.heads, spec.queryCount, queryWidth(spec)}},
                                {"k", in.k, {spec.kvHeads, spec.keyCount, spec.headDim}},
                                {"v", in.v, {spec.kvHeads, spec.keyCount, spec.valueDim}}});
 }
@@ -217,7 +218,7 @@ Result<void> checkProjected(const Spec& spec, const Inputs& in) {
   const int modelDim = in.x->cols();
   if (auto ok = checks::checkSize("x.cols", modelDim, Limits::modelDim); !ok) return ok;
   if (auto ok = checks::checkTensors({{"x", in.x, {1, spec.queryCount, modelDim}},
-                                      {"w_q", in.wQ, {1, modelDim, spec.heads * spec.headDim}},
+                                      {"w_q", in.wQ, {1, modelDim, spec.heads * queryWidth(spec)}},
                                       {"w_k", in.wK, {1, modelDim, spec.kvHeads * spec.headDim}},
                                       {"w_v", in.wV, {1, modelDim, spec.kvHeads * spec.valueDim}}});
       !ok) {
@@ -243,14 +244,23 @@ Result<void> checkProjected(const Spec& spec, const Inputs& in) {
 }
 
 Result<void> checkScore(const Spec& spec, const Inputs& in) {
-  const checks::Shape square{spec.heads, spec.headDim, spec.headDim};
-  if (!takes(spec.score, TensorId::u_a))
-    return takes(spec.score, TensorId::w_a) ? checks::checkTensors({{"w_a", in.wA, square}}) : Result<void>();
+  const int columns = queryWidth(spec);
+  if (columns != spec.headDim && (!takes(spec.score, TensorId::w_a) || isRotary(spec))) {
+    return base::refuse(Error::Kind::range, "queryDim",
+                        {checks::text(columns) + " columns of a query and " + checks::text(spec.headDim) +
+                         " of a key have no dot product; use the score general or additive, without rotary "
+                         "positions, or as many."});
+  }
+  if (!takes(spec.score, TensorId::u_a)) {
+    return takes(spec.score, TensorId::w_a)
+               ? checks::checkTensors({{"w_a", in.wA, {spec.heads, columns, spec.headDim}}})
+               : Result<void>();
+  }
   const int units = in.wA ? in.wA->rows() : spec.headDim;
   if (auto ok = checks::checkSize("w_a.rows", units, Limits::longest); !ok) return ok;
-  const checks::Shape matrix{spec.heads, units, spec.headDim};
-  return checks::checkTensors(
-      {{"w_a", in.wA, matrix}, {"u_a", in.uA, matrix}, {"v_a", in.vA, {spec.heads, 1, units}}});
+  return checks::checkTensors({{"w_a", in.wA, {spec.heads, units, columns}},
+                               {"u_a", in.uA, {spec.heads, units, spec.headDim}},
+                               {"v_a", in.vA, {spec.heads, 1, units}}});
 }
 
 Result<void> checkSink(const Spec& spec, const Inputs& in) {

@@ -76,7 +76,7 @@ struct Limits {
   static constexpr std::int64_t scores = 16'777'216;  ///< heads · queries · keys of one Trace
 };
 
-/// Shapes and options. Shapes: Q [heads, queryCount, headDim], K [kvHeads, keyCount, headDim],
+/// Shapes and options. Shapes: Q [heads, queryCount, queryWidth()], K [kvHeads, keyCount, headDim],
 /// V [kvHeads, keyCount, valueDim]; heads is a multiple of kvHeads (Ainslie et al. 2023).
 struct Spec {
   int heads = 1;
@@ -85,6 +85,7 @@ struct Spec {
   int keyCount = 0;
   int headDim = 0;
   int valueDim = 0;
+  int queryDim = 0;  ///< columns of Q where they are not headDim; 0: headDim. Only where the score takes W_a
 
   Score score = Score::scaled;
   float scale = 0.0f;        ///< for Score::scaled; 0 means 1/√headDim
@@ -117,6 +118,9 @@ struct Spec {
 
   bool operator==(const Spec&) const = default;
 };
+
+/// Columns of Q of a head.
+inline int queryWidth(const Spec& spec) { return spec.queryDim > 0 ? spec.queryDim : spec.headDim; }
 
 /// The factor of the raw scores: for Score::scaled `scale`, or 1/√headDim where that is 0; otherwise 1.
 float scaleFactor(const Spec& spec);
@@ -152,15 +156,15 @@ KeyRange visibleKeys(const Spec& spec, int query);
 /// The inputs of the layer. Pointers, because the document owns the tensors; they must outlive the call.
 /// Either x, wQ, wK, wV (and maybe wO) are set, and q, k, v are null (a projected layer); or q, k, v are set
 /// and the others null.
-///   x [1, queryCount, modelDim]; wQ [1, modelDim, heads·headDim]; wK [1, modelDim, kvHeads·headDim];
-///   wV [1, modelDim, kvHeads·valueDim]; wO [1, heads·valueDim, any]. Head h of Q is columns h·headDim … of x·wQ.
+///   x [1, queryCount, modelDim]; wQ [1, modelDim, heads·queryWidth()]; wK [1, modelDim, kvHeads·headDim];
+///   wV [1, modelDim, kvHeads·valueDim]; wO [1, heads·valueDim, any]. Head h of Q is columns h·queryWidth() … of x·wQ.
 ///   xKv [1, keyCount, modelDim]: what keys and values are projected from in cross-attention; null for self-attention, where
 ///   keyCount is queryCount.
 ///   xV [1, keyCount, modelDim]: what values alone are projected from, without positions (as in DETR, which adds them to queries
 ///   and keys only); null: the same as keys.
-///   wA [heads, headDim, headDim] for general scores; wA and uA [heads, units, headDim] and vA [heads, 1, units] for additive
-///   ones, with any number of hidden units; other scores ignore them.
-///   bQ [1, 1, heads·headDim], bK and bV (with the columns of wK and wV) are added to every row of Q, K and V, and bO (with the
+///   wA [heads, queryWidth(), headDim] for general scores; wA [heads, units, queryWidth()], uA [heads, units, headDim] and
+///   vA [heads, 1, units] for additive ones, with any number of hidden units; other scores ignore them.
+///   bQ [1, 1, heads·queryWidth()], bK and bV (with the columns of wK and wV) are added to every row of Q, K and V, and bO (with the
 ///   columns of wO) to the output; each is optional, and only projected layers have them.
 ///   bias [heads or 1, queryCount, keyCount] is added to the scores after the soft cap; -inf masks.
 ///   sink [heads, 1, 1] with Spec::sink: a finite score; it is divided by the temperature as the others are.

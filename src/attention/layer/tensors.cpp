@@ -110,7 +110,7 @@ constexpr TensorRow kTable[] = {
      Pairs::all, Hue::value, BoardPlace::own, "W_V", "makes the values"},
     {Id::w_o, "w_o", "W_O", Size::one, Size::concatColumns, Size::outputColumns, &Inputs::wO, nullptr, kInput,
      Pairs::all, Hue::neutral, BoardPlace::own, "W_O", "mixes the heads"},
-    {Id::q, "q", "Q", Size::heads, Size::queries, Size::headDim, &Inputs::q, always, kQueries, Pairs::all,
+    {Id::q, "q", "Q", Size::heads, Size::queries, Size::queryDim, &Inputs::q, always, kQueries, Pairs::all,
      Hue::query, BoardPlace::own, "Q", "what each word asks"},
     {Id::k, "k", "K", Size::keyHeads, Size::keys, Size::headDim, &Inputs::k, always, kKeys, Pairs::all,
      Hue::key, BoardPlace::own, "K", "what each word offers"},
@@ -118,7 +118,7 @@ constexpr TensorRow kTable[] = {
      Hue::value, BoardPlace::own, "V", "what each word says"},
     {Id::x_kv, "x_kv", "X_KV", Size::one, Size::keys, Size::model, &Inputs::xKv, nullptr, kInput, Pairs::all,
      Hue::neutral, BoardPlace::below, "X of the keys", "K and V are made of it"},
-    {Id::w_a, "w_a", "W_a", Size::heads, Size::scoreUnits, Size::headDim, &Inputs::wA, isTaken<Id::w_a>,
+    {Id::w_a, "w_a", "W_a", Size::heads, Size::scoreUnits, Size::scoreColumns, &Inputs::wA, isTaken<Id::w_a>,
      kInput, Pairs::all, Hue::query, BoardPlace::below, "W_a", "what turns the query"},
     {Id::u_a, "u_a", "U_a", Size::heads, Size::scoreUnits, Size::headDim, &Inputs::uA, isTaken<Id::u_a>,
      kInput, Pairs::all, Hue::key, BoardPlace::below, "U_a", "what turns the key"},
@@ -284,11 +284,13 @@ int sizeOf(Size size, const Spec& spec, const Inputs& in) {
     case Size::keys: return spec.keyCount;
     case Size::positions: return std::max(spec.queryCount + firstQueryPosition(spec, in), spec.keyCount);
     case Size::headDim: return spec.headDim;
+    case Size::queryDim: return queryWidth(spec);
+    case Size::scoreColumns: return takes(spec.score, Id::u_a) ? queryWidth(spec) : spec.headDim;
     case Size::scoreUnits: return in.wA ? in.wA->rows() : spec.headDim;
     case Size::valueDim: return spec.valueDim;
     case Size::model: return in.x ? in.x->cols() : 0;
     case Size::waves: return isRotary(spec) ? rotatedColumns(spec) / 2 : sizeOf(Size::model, spec, in);
-    case Size::queryColumns: return spec.heads * spec.headDim;
+    case Size::queryColumns: return spec.heads * queryWidth(spec);
     case Size::keyColumns: return spec.kvHeads * spec.headDim;
     case Size::valueColumns: return spec.kvHeads * spec.valueDim;
     case Size::concatColumns: return spec.heads * spec.valueDim;

@@ -158,10 +158,12 @@ enum class Size : std::uint8_t {
   keys,
   positions,
   headDim,
+  queryDim,
   scoreUnits,
+  scoreColumns,
   valueDim,
   model,
-  waves,  ///< scoreUnits: rows of W_a; waves: columns of positions
+  waves,  ///< scoreUnits, scoreColumns: rows and columns of W_a; waves: columns of positions
   queryColumns,
   keyColumns,
   valueColumns,  ///< of all heads side by side, in W_Q, W_K, W_V

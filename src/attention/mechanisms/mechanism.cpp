@@ -69,9 +69,11 @@ void ExplainedCell::addDot(RowStep step, double value) {
 
 std::vector<double> ExplainedCell::addTurned(RowStep step, std::string label, TensorId matrix,
                                              bool isRowFirst, const std::function<CellRef(int)>& factor) {
-  std::vector<double> made(static_cast<std::size_t>(sizeOf(Size::scoreUnits, spec, in)));
+  const Tensor& turning = *(in.*tensorRow(matrix).given);
+  const int from = isRowFirst ? turning.rows() : turning.cols();
+  std::vector<double> made(static_cast<std::size_t>(isRowFirst ? turning.cols() : turning.rows()));
   for (int r = 0; double& sum : made) {
-    for (int c = 0; c < spec.headDim; ++c)
+    for (int c = 0; c < from; ++c)
       sum += at(matrix, head, isRowFirst ? c : r, isRowFirst ? r : c) * at(factor(c));
     ++r;
   }

@@ -534,10 +534,10 @@ class Bounds {
   double projection() const { return in_.projected() ? 8.0 * kFloatEpsilon * std::sqrt(in_.x->cols()) : 0.0; }
 
   double score(const ReferenceTensor& scores) const {
-    const double dot = carried_ * 8.0 * kFloatEpsilon * std::sqrt(spec_.headDim);
+    const double dot = carried_ * 8.0 * kFloatEpsilon * std::sqrt(std::max(spec_.headDim, queryWidth(spec_)));
     if (spec_.score == Score::additive)
-      return carried_ * 8.0 * kFloatEpsilon * std::sqrt(std::max(spec_.headDim, in_.wA->rows())) *
-             largestSum(*in_.vA);
+      return carried_ * 8.0 * kFloatEpsilon *
+             std::sqrt(std::max({spec_.headDim, queryWidth(spec_), in_.wA->rows()})) * largestSum(*in_.vA);
     if (spec_.score == Score::cosine)
       return dot * (in_.projected() ? std::max(spread(exact_.q), spread(exact_.k)) : 1.0);
     return dot * largest(scores);

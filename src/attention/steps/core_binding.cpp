@@ -28,8 +28,9 @@ struct Words {
   float *dWA = nullptr, *dUA = nullptr, *dVA = nullptr;
   const float* sink = nullptr;
   float* dSink = nullptr;
+  int queryDim = 0;  ///< 0: headDim
 };
-static_assert(sizeof(void*) != 4 || sizeof(Words) == 21 * 4);
+static_assert(sizeof(void*) != 4 || sizeof(Words) == 22 * 4);
 
 Tensor read(const kernels::In& from, int heads, int rows, int cols) {
   Tensor out(heads, rows, cols);
@@ -62,7 +63,7 @@ struct Layer {
   Layer(const kernels::Forward& f, const Words& w) {
     spec.heads = f.heads, spec.kvHeads = f.kvHeads, spec.queryCount = f.queryCount,
     spec.keyCount = f.keyCount;
-    spec.headDim = f.headDim, spec.valueDim = f.valueDim;
+    spec.headDim = f.headDim, spec.valueDim = f.valueDim, spec.queryDim = w.queryDim;
     spec.score = static_cast<Score>(w.score), spec.normalizer = static_cast<Normalizer>(w.normalizer),
     spec.position = static_cast<Position>(w.position);
     spec.scale = f.scale != 0.0f ? f.scale
@@ -74,10 +75,13 @@ struct Layer {
     spec.rotary = {static_cast<RotaryPairs>(w.pairs), w.base, w.dims, static_cast<RotaryScaling>(w.scaling),
                    w.factor};
     for (int i = 0; i < w.idCount; ++i) spec.positionIds.push_back(static_cast<int>(w.ids[i]));
-    q = read(f.q, f.heads, f.queryCount, f.headDim), k = read(f.k, f.kvHeads, f.keyCount, f.headDim),
+    q = read(f.q, f.heads, f.queryCount, queryWidth(spec)), k = read(f.k, f.kvHeads, f.keyCount, f.headDim),
     v = read(f.v, f.kvHeads, f.keyCount, f.valueDim);
     inputs.q = &q, inputs.k = &k, inputs.v = &v;
-    if (w.wA) wA = read(w.wA, f.heads, w.units, f.headDim), inputs.wA = &wA;
+    const int queryDim = queryWidth(spec);
+    if (w.wA)
+      wA = w.vA ? read(w.wA, f.heads, w.units, queryDim) : read(w.wA, f.heads, queryDim, f.headDim),
+      inputs.wA = &wA;
     if (w.uA) uA = read(w.uA, f.heads, w.units, f.headDim), inputs.uA = &uA;
     if (w.vA) vA = read(w.vA, f.heads, 1, w.units), inputs.vA = &vA;
     if (w.sink) sink = read(w.sink, f.heads, 1, 1), inputs.sink = &sink, spec.sink = true;
@@ -109,9 +113,10 @@ struct Layer {
 bool hasRoom(const kernels::Forward& f, const Words& w, bool backward) {
   const double scores = 1.0 * f.heads * f.queryCount * f.keyCount,
                rows = 1.0 * f.heads * (1.0 * f.queryCount + f.keyCount);
-  const double numbers = scores * (backward ? 16 : 10) +
-                         rows * (2.0 * f.headDim + f.valueDim + 2.0 * w.units) * (backward ? 12 : 6) +
-                         4.0 * f.heads * w.units * f.headDim + 1e6;
+  const double numbers =
+      scores * (backward ? 16 : 10) +
+      rows * (2.0 * std::max(f.headDim, w.queryDim) + f.valueDim + 2.0 * w.units) * (backward ? 12 : 6) +
+      4.0 * f.heads * w.units * std::max(f.headDim, w.queryDim) + 1e6;
   if (numbers * 4.0 > 3.9e9) return false;
   void* memory = std::malloc(static_cast<std::size_t>(numbers * 4.0));
   std::free(memory);

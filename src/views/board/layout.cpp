@@ -219,11 +219,11 @@ class Builder {
     const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
     switch (id) {
       case TensorId::x: return {n, m};
-      case TensorId::w_q: return {m, d * queryHeads()};
+      case TensorId::w_q: return {m, in_.queryWidth() * queryHeads()};
       case TensorId::w_k: return {m, d * keyHeads()};
       case TensorId::w_v: return {m, e * keyHeads()};
       case TensorId::w_o: return {e * queryHeads(), in_.outputDim};
-      case TensorId::q: return {n, d};
+      case TensorId::q: return {n, in_.queryWidth()};
       case TensorId::k: return {keys, d};
       case TensorId::v: return {keys, e};
       case TensorId::scores:
@@ -320,7 +320,7 @@ class Builder {
   }
 
   Wide wideColumns(bool valueBeside) const {
-    const int keys = in_.keyTokens, d = in_.headDim, e = in_.valueDim, m = in_.modelDim;
+    const int keys = in_.keyTokens, d = in_.headDim, f = in_.queryWidth(), e = in_.valueDim, m = in_.modelDim;
     Wide w{};
     w.area = std::min(out_.board.width, kContentWidth);
     w.margin = std::max(24.0f, (out_.board.width - w.area) / 2);
@@ -328,7 +328,7 @@ class Builder {
     w.first = projected() ? std::max(m, d) : 0;
     w.third = projected() ? std::max(keys, e) : keys;
     w.valueBeside = valueBeside;
-    w.cells = w.first + d + keys + w.third + e + (projected() ? in_.outputDim : 0) + (w.valueBeside ? e : 0);
+    w.cells = w.first + f + keys + w.third + e + (projected() ? in_.outputDim : 0) + (w.valueBeside ? e : 0);
     w.gaps = w.labels + (projected() ? kGap : 0) + kQueryGap + nameRoom() + kArrow + kSums + w.labels +
              (projected() ? 8.0f : 0) + 24 + (w.valueBeside ? kGap : 0);
     w.above = std::max({d, w.valueBeside ? 0 : keys, projected() ? std::max(m, e) : 0});
@@ -407,7 +407,7 @@ class Builder {
     place(TensorId::q, x, w.top, w.cell, "Q",
           projected() ? made(TensorId::q) : "drag a cell, or double-click to type")
         .labelsLeft = !projected();
-    return x + (w.size(in_.headDim) + kQueryGap + nameRoom());
+    return x + (w.size(in_.queryWidth()) + kQueryGap + nameRoom());
   }
 
   // Kᵀ, the scores below it, and the weights, with the arrow between them.
@@ -495,7 +495,7 @@ class Builder {
 
   // For a small embed or a phone: Q, Kᵀ and the weights first; everything else below.
   void compact(float most = 44) {
-    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim;
+    const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, f = in_.queryWidth();
     const float width = out_.board.width;
     const bool beside = in_.inspector && width >= 560;
     const float labels = std::min(std::max(28.0f, in_.labelWidth + 16), 102.0f);
@@ -503,7 +503,7 @@ class Builder {
     const float panel = beside ? 224 : 0;
     const float left = in_.width < 600 ? 6 : 14,
                 right = in_.width < 600 ? 18 : 12;  // with room for the scroll bar
-    const float byWidth = (width - left - labels - gap - panel - right) / static_cast<float>(keys + d);
+    const float byWidth = (width - left - labels - gap - panel - right) / static_cast<float>(keys + f);
     const auto cell = [&](float strip) {
       const float byHeight = (out_.board.height - 34 - strip - 22) / static_cast<float>(n + d);
       const float limit = std::min(most, in_.width < 600 ? 40.0f : 44.0f);
@@ -512,9 +512,9 @@ class Builder {
     const bool slant = slanted(cell(plain));
     const float strip = slant ? between(0, plain) : plain, c = cell(strip);
 
-    const float used = labels + gap + static_cast<float>(keys + d) * c + panel;
+    const float used = labels + gap + static_cast<float>(keys + f) * c + panel;
     const float x0 = std::max(left, std::min({(width - used) / 2, width - right - used, 64.0f})) + labels;
-    const float xk = x0 + static_cast<float>(d) * c + gap;
+    const float xk = x0 + static_cast<float>(f) * c + gap;
     const float yk = in_.width < 600 ? 40.0f : 34.0f;
     const float y0 = yk + static_cast<float>(d) * c + strip;
     place(TensorId::q, x0, y0, c, "Q").labelsLeft = true;
@@ -667,7 +667,7 @@ class Builder {
     p.labels = std::clamp(in_.labelWidth + 12, 24.0f, 102.0f);
     p.sides = 2 * Parts::kMargin + (p.lower ? p.labels : 0) + (has.v ? p.labels : 0) +
               Parts::kBeside * static_cast<float>(columns - (panel > 0 ? 0 : 1)) + panel;
-    p.across = (has.q ? d : 0) + p.pairs * keys + (values ? e : 0);
+    p.across = (has.q ? in_.queryWidth() : 0) + p.pairs * keys + (values ? e : 0);
     p.up = std::max(has.k ? d : 0, has.v ? keys : 0), p.down = p.up + (p.lower ? n : 0);
     // For the captions below them.
     p.below = has.s || (has.w && p.isNamed) ? Parts::kLowest + 4 : p.lower ? 8 : 26;
@@ -707,7 +707,7 @@ class Builder {
     };
     if (q) {
       put(TensorId::q, "Q", "");
-      x += p.size(in_.headDim) + Parts::kBeside;
+      x += p.size(in_.queryWidth()) + Parts::kBeside;
     }
     if (k) {
       MatrixPlace& m = place(TensorId::k, x, p.base - p.size(in_.headDim), c, "K^T");
@@ -826,7 +826,7 @@ class Builder {
     p.gapS = k && (s || isRight) ? kGap : 0, p.gapW = s && isRight ? w ? kArrow : kGap : 0,
     p.gapV = v && isRight ? kGap : 0;
     p.left = (k ? in_.headDim : 0) + (s ? in_.tokens : 0), p.right = isRight ? in_.tokens : 0;
-    p.rows = (q ? in_.headDim : 0) + (p.keys() ? in_.keyTokens : 0) + (p.lower() ? in_.valueDim : 0);
+    p.rows = (q ? in_.queryWidth() : 0) + (p.keys() ? in_.keyTokens : 0) + (p.lower() ? in_.valueDim : 0);
     return p;
   }
 
@@ -862,7 +862,7 @@ class Builder {
     p.xRight = std::max(p.margin, (out_.board.width - used) / 2) + toRight;
     p.xS = p.xRight - p.gapW - p.size(p.has.s ? in_.tokens : 0);
     p.xK = p.xS - p.gapS - p.size(p.has.k ? in_.headDim : 0);
-    p.yPairs = p.top + (p.has.q ? p.size(in_.headDim) : 0) + (p.has.q || p.has.pairs() ? p.strip : 0);
+    p.yPairs = p.top + (p.has.q ? p.size(in_.queryWidth()) : 0) + (p.has.q || p.has.pairs() ? p.strip : 0);
   }
 
   // Q, and the line of keys: K, the scores and the weights.
@@ -1068,7 +1068,7 @@ Slice sliceOf(const document::Settings& s, TensorId id) {
   const int head = s.focusHead, kvHead = head / (s.heads / s.kvHeads);
   if (s.wholeProjections && isProjection(id)) return {};
   switch (id) {
-    case TensorId::w_q: return {0, 0, head * s.headDim};
+    case TensorId::w_q: return {0, 0, head * document::queryWidth(s)};
     case TensorId::w_k: return {0, 0, kvHead * s.headDim};
     case TensorId::w_v: return {0, 0, kvHead * s.valueDim};
     case TensorId::w_o: return {0, head * s.valueDim, 0};
@@ -1090,7 +1090,7 @@ attention::CellRef shownAs(const document::Settings& s, attention::CellRef cell)
 }
 
 std::optional<NamedColumn> namedColumn(const document::Settings& s, TensorId id, int shown) {
-  if (!hasNamedColumns(id)) return {};
+  if (!hasNamedColumns(id) || !document::sameWidths(s)) return {};
   const bool ofQueries = id == TensorId::w_q || id == TensorId::b_q,
              isBias = id == TensorId::b_q || id == TensorId::b_k;  // biases are shown for all heads
   if (!isBias && !(s.wholeProjections && isProjection(id))) return NamedColumn{s.focusHead, shown};
@@ -1106,7 +1106,7 @@ int headShowing(const document::Settings& s, TensorId id, int head, int row, int
   const auto queryHeadOf = [&](int kvHead) { return here / group == kvHead ? here : kvHead * group; };
   switch (id) {
     case TensorId::b_q:
-    case TensorId::w_q: return col / s.headDim;
+    case TensorId::w_q: return col / document::queryWidth(s);
     case TensorId::b_k:
     case TensorId::w_k: return queryHeadOf(col / s.headDim);
     case TensorId::b_v:

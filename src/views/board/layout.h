@@ -61,6 +61,8 @@ struct LayoutInput {
   bool separateValues = false;   ///< are values projected from an X of their own?
   bool biases = false;           ///< are biases added to the projections?
   int tokens = 1, keyTokens = 1, heads = 1, kvHeads = 1, headDim = 1, valueDim = 1, modelDim = 1;
+  int queryDim = 0;  ///< columns of Q; 0: headDim
+  int queryWidth() const { return queryDim > 0 ? queryDim : headDim; }
   bool wholeProjections = false;  ///< show W_Q … of all heads as one matrix each
   bool columns = false;  ///< tokens are columns: all matrices are transposed, and so is their arrangement
   float nameWidth = 0;   ///< of the widest column name of Q and K; 0: none are named

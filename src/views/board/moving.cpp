@@ -123,10 +123,11 @@ class Moving {
     const auto of = [&](TensorId id) { return c_.tensor(id); };
     Stage s;
     s.example = key;
-    s.query = cells(q, row, 1, width), s.key = cells(k, key, 1, width),
+    const bool meet = document::sameWidths(c_.state);  // else no number of q stands at one of k
+    if (meet) s.query = cells(q, row, 1, width), s.key = cells(k, key, 1, width);
     s.score = cells(TensorId::scores, row, 1, keys), s.weight = cells(TensorId::weights, row, 1, keys);
     s.value = cells(TensorId::v, 0, keys, values), s.output = cells(TensorId::head_output, row, 1, values);
-    s.queries = numbers(of(q), head, row, 1), s.keys = numbers(of(k), keyHead, key, 1),
+    if (meet) s.queries = numbers(of(q), head, row, 1), s.keys = numbers(of(k), keyHead, key, 1);
     s.raw = numbers(of(TensorId::raw), head, row, 1);
     s.scaled = numbers(of(w_.now() == RowStep::weights ? TensorId::masked : TensorId::scores), head, row, 1);
     s.weights = numbers(of(TensorId::weights), head, row, 1),

@@ -40,7 +40,7 @@ void beginWeight(Context& c, Drag& drag) {
   drag.by = *changed(c);
   drag.before = {c.weight(drag.cell.row, drag.cell.col)};
   const float* row = c.tensor(drag.by)->row(sliceOf(c.state, drag.by).head, rowOf(drag));
-  drag.row.assign(row, row + c.state.headDim);
+  drag.row.assign(row, row + c.tensor(drag.by)->cols());
 }
 
 void dragWeight(Context& c, Drag& drag, float pixels) {
@@ -55,7 +55,7 @@ void dragWeight(Context& c, Drag& drag, float pixels) {
   drag.why = found.why;
   if (!found.why.empty()) return;
   c.requests.edit(document::SetCells{drag.by, sliceOf(c.state, drag.by).head, rowOf(drag), 0, 1,
-                                     c.state.headDim, found.row},
+                                     static_cast<int>(found.row.size()), found.row},
                   drag.gesture);
 }
 

@@ -675,6 +675,8 @@ class SidePanel {
     if (c_.state.score == attention::Score::additive)
       count(OptionId::additive_dim, "  Hidden units",
             c_.state.additiveDim == 0 ? std::string("d_k") : std::string());
+    if (document::takesScoreWeights(c_.state.score))
+      count(OptionId::d_q, "  Query width, d_q", c_.state.queryDim == 0 ? std::string("d_k") : std::string());
     scale(c_.state.score == attention::Score::scaled);
     slider(OptionId::softcap, "Soft cap",
            c_.state.softcap > 0 ? formatNumber(static_cast<double>(c_.state.softcap), 1) : "off",

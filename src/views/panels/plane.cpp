@@ -699,6 +699,13 @@ ChosenPair chosenPair(const Context& c) {
 }
 
 void plane(Context& c, const Box& area) {
+  if (!isValues(c) && !document::sameWidths(c.state)) {
+    c.view.plane.tips.clear();
+    paragraph({ImGui::GetWindowDrawList(), c.fonts.small, c.palette.muted}, area.x + 18, area.y + 48,
+              area.width - 36,
+              base::late<"Queries and keys have different numbers of columns: no plane holds both.">());
+    return;
+  }
   PlaneCard(c, area).draw();
   if (!c.view.plane.held && c.view.plane.settling > 0) --c.view.plane.settling;
 }

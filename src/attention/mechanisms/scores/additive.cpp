@@ -100,7 +100,8 @@ constinit const ScoreText additiveText{
     .explain = explainAdditive,
     .loops = R"(for u in 1 … {u}:
   z = 0
-  for c in 1 … {d}: z = z + W_a[u,c] × {q}[i,c] + U_a[u,c] × {k}[j,c]
+  for c in 1 … {e}: z = z + W_a[u,c] × {q}[i,c]
+  for c in 1 … {d}: z = z + U_a[u,c] × {k}[j,c]
   s = s + v_a[u] × tanh(z))",
     .program = R"(hidden = {np}.tanh((q @ w_a{T})[:, :, None] + (k @ u_a{T})[:, None])
 scores = (hidden * v_a[:, :, None]).sum(-1))",

@@ -47,7 +47,7 @@ constinit const ScoreText generalText{
     .parts = {{{RowStep::query_side, "qᵀW_a", {TensorId::q, TensorId::w_a}},
                {RowStep::raw, "· k", {TensorId::k}}}},
     .explain = explainGeneral,
-    .loops = R"(for a in 1 … {d}:
+    .loops = R"(for a in 1 … {e}:
   for b in 1 … {d}: s = s + {q}[i,a] × W_a[a,b] × {k}[j,b])",
     .program = "scores = q @ w_a @ k{T}",
 };
