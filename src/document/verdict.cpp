@@ -245,22 +245,27 @@ int differing(const Tensor& a, const Tensor& b) {
 
 /// Does the option differ only because another one does? Then it is not counted as an edit of its own.
 bool follows(const State& a, const State& b, OptionId id) {
-  const bool heads = a.heads != b.heads, tokens = a.tokens != b.tokens,
-             pattern = get(a, OptionId::pattern) != get(b, OptionId::pattern);
+  const bool heads = a.heads != b.heads, tokens = a.tokens != b.tokens;
+  // A pattern is named by its parts; those of one without a name are edits of their own.
+  const auto isCustom = [](const State& s) {
+    return get(s, OptionId::pattern) == Value(std::string("custom"));
+  };
+  const bool named = !isCustom(a) && !isCustom(b) && get(a, OptionId::pattern) != get(b, OptionId::pattern);
   switch (id) {
-    case OptionId::d_k: return heads;
+    case OptionId::d_k:
+    case OptionId::d_q: return heads;
     case OptionId::d_v: return heads || a.headDim != b.headDim;
     case OptionId::kv_heads: return heads;
     case OptionId::labels:
     case OptionId::key_tokens:
     case OptionId::key_labels: return tokens || a.keyTokens != b.keyTokens;
+    case OptionId::pattern: return !named;
     case OptionId::pattern_local:
     case OptionId::pattern_dilation:
     case OptionId::pattern_stride:
     case OptionId::pattern_block:
     case OptionId::pattern_global:
-    case OptionId::pattern_random:
-      return pattern && get(a, OptionId::pattern) != Value(std::string("custom"));
+    case OptionId::pattern_random: return named;
     case OptionId::scale: return a.score != b.score;
     case OptionId::seed: return true;
     default: return false;
@@ -441,9 +446,10 @@ Result<void> play(const std::vector<Move>& moves, State& state) {
 
 int editsBetween(const State& a, const State& b) {
   int count = 0;
-  for (const Option& o : options())
-    if (o.undoable && o.stored != Stored::never && get(a, o.id) != get(b, o.id) && !follows(a, b, o.id))
-      ++count;
+  for (const Option& o : options()) {
+    const bool isOwn = o.stored != Stored::never || o.id == OptionId::pattern;
+    if (o.undoable && isOwn && get(a, o.id) != get(b, o.id) && !follows(a, b, o.id)) ++count;
+  }
   for (const TensorId id : inputIds()) {
     const Tensor &mine = *input(a, id), &other = *input(b, id);
     const bool isSameShape = mine.sameShape(other);

@@ -207,6 +207,14 @@ TEST_CASE("lesson: a step begins where the one before it ends, and cells and the
   mask.what = Move::What::mask, mask.cells.at = {3, 0}, mask.visible = false;
   CHECK(play({mask}, painted));
   CHECK(editsBetween(*first, painted) == 1);
+  State sparse = *first;
+  assign(sparse, OptionId::pattern, std::string("bigbird"));
+  CHECK(editsBetween(*first, sparse) == 1);  // by its name
+  State other = sparse;
+  other.pattern.local += 1;
+  CHECK(editsBetween(sparse, other) == 1);
+  other.pattern.stride = 3;  // there is no name for it
+  CHECK(editsBetween(sparse, other) == 2);
   CHECK(nameOf({"q", {0, 3}}, *first) == "q₄");
   CHECK(nameOf({"weights", {0, 3, 2}}, *first) == "W[saw₄, a₃]");
   CHECK(nameOf({"k", {}}, *first) == "K");
