@@ -7,8 +7,11 @@
 #include <cmath>
 #include <optional>
 
+#include "attention/layer/tensors.h"
 #include "base/late.h"
+#include "base/sentence.h"
 #include "document/remedy.h"
+#include "views/board/board.h"
 #include "views/guide/guide_page.h"
 #include "views/widgets.h"
 
@@ -39,6 +42,40 @@ std::string withMinus(std::string words) {
     if (begins && isOfNumber) words.replace(at, 1, "\u2212");
   }
   return words;
+}
+
+/// What stands in the second half of "4 × 3: a row for each query, a column for each component".
+std::string axisWords(attention::Size size, bool isRow) {
+  using attention::Size;
+  using base::late;
+  switch (size) {
+    case Size::one: return isRow ? late<"one row">() : late<"one column">();
+    case Size::queries: return isRow ? late<"a row for each query">() : late<"a column for each query">();
+    case Size::keys: return isRow ? late<"a row for each key">() : late<"a column for each key">();
+    case Size::positions:
+      return isRow ? late<"a row for each position">() : late<"a column for each position">();
+    case Size::scoreUnits:
+      return isRow ? late<"a row for each hidden unit">() : late<"a column for each hidden unit">();
+    default: return isRow ? late<"a row for each component">() : late<"a column for each component">();
+  }
+}
+
+/// Of the title of a matrix: what the matrix is, and what its rows and columns are.
+About aboutMatrix(const Context& c, std::string_view name) {
+  About says = about(name);
+  for (const MatrixPlace& m : c.layout.matrices) {
+    if (titleName(m.tensor) != name) continue;
+    const attention::TensorRow& row = attention::tensorRow(m.tensor);
+    const std::string_view words = row.caption.empty() ? m.caption : row.caption;
+    if (!words.empty()) says.title = words;
+    attention::Size rows = row.rows, columns = row.columns;
+    if (m.tensor == attention::TensorId::w_a && c.state.score == attention::Score::general)
+      rows = attention::Size::queryDim;
+    if (m.transposed) std::swap(rows, columns);
+    says.words =
+        base::joined({m.rows, " × ", m.cols, ": ", axisWords(rows, true), ", ", axisWords(columns, false)});
+  }
+  return says;
 }
 
 class Drawn {
@@ -208,7 +245,8 @@ void tooltip(Context& c) {
   c.touch ? hold(c) : follow(c);
   t.focused = t.focus.name;
   if (!t.isOpen || c.fonts.mirror) return;  // in the tables it is the description of the control
-  if (const About says = about(t.of.name); !says.title.empty()) Drawn(c, t.of, says).draw();
+  const About says = t.of.name.starts_with("title:") ? aboutMatrix(c, t.of.name) : about(t.of.name);
+  if (!says.title.empty()) Drawn(c, t.of, says).draw();
 }
 
 }  // namespace views

@@ -321,6 +321,7 @@ TEST_CASE(
                                     : std::string(1, static_cast<char>(std::toupper(name[0])))));
         if (words.find(meaning) != std::string::npos) continue;
         f.moveTo(place->x + 4, place->y + 8);
+        f.frame(0.5f);  // for as long as a tooltip waits
         f.settle();
         CHECK_MESSAGE(Painted().find(meaning) != nullptr, words);
         f.moveTo(-1000, -1000);

@@ -463,18 +463,28 @@ class BoardView {
     const bool hasWords = !words.empty() && !isClipped(m) && (canMove || box.x + all <= end);
     const float x = std::max(c_.layout.board.x + 8, std::min(box.x, end - (hasWords ? all : wide)));
     textMiddle(list_, c_.fonts.strong, x, y, hue(c_.palette, m.tensor), name);
-    const Box place{x, y - 8, hasWords ? all : wide, 16};
-    c_.widgetRects["title:" + std::string(attention::name(m.tensor))] = place;
+    Box place{x, y - 8, hasWords ? all : wide, 16};
     if (!termOf(m.tensor).empty())
       opensTerm(m.tensor, hasWords ? Box{x + wide + kDot, y - 8, all - wide - kDot, 16} : place);
-    if (!hasWords) {
-      if (!words.empty() && Widgets(c_).asks(place)) Widgets(c_).tip(place, words);
-      return false;
-    }
+    if (!isQuiet(c_, TensorId::scores)) place.width += shape(m, place.right(), y, end);
+    c_.widgetRects["title:" + std::string(attention::name(m.tensor))] = place;
+    if (!hasWords) return false;
     list_->AddCircleFilled({x + wide + kDot / 2, y + 1}, 1.2f, c_.palette.faint);
     textMiddle(list_, c_.fonts.small, x + wide + kDot, y,
                isQuiet(c_, m.tensor) ? c_.palette.muted : c_.palette.text, words);
     return own.empty() || attention::tensorRow(m.tensor).place == attention::BoardPlace::below;
+  }
+
+  // "4 × 3" after a title, if there is room; its tooltip says what they are. Returns its width.
+  [[gnu::noinline]] float shape(const MatrixPlace& m, float x, float y, float end) {
+    constexpr float kDot = 12;
+    const std::string words = base::joined({m.rows, " × ", m.cols});
+    const float wide = kDot + textWidth(c_.fonts.small, words);
+    constexpr float kPhone = 600;  // narrower boards leave it to the tooltip
+    if (c_.layout.board.width < kPhone || x + wide > end || isClipped(m)) return 0;
+    list_->AddCircleFilled({x + kDot / 2, y + 1}, 1.2f, c_.palette.faint);
+    textMiddle(list_, c_.fonts.small, x + kDot, y, c_.palette.muted, words);
+    return wide;
   }
 
   // The words of a title open a term; a dotted line says so while the pointer is on them.
@@ -779,7 +789,7 @@ class BoardView {
     weak_.insert(weak_.end(), fed.begin(), fed.end());
     strong_.push_back({focus.tensor, focus.head, focus.row, focus.col, 1, 1});
     if (attention::isOfPairs(focus.tensor)) {
-      strong_.push_back({TensorId::q, focus.head, focus.row, 0, 1, c_.state.headDim});
+      strong_.push_back({TensorId::q, focus.head, focus.row, 0, 1, document::queryWidth(c_.state)});
       strong_.push_back(
           {TensorId::k, sliceOf(c_.state, TensorId::k).head, focus.col, 0, 1, c_.state.headDim});
       strong_.push_back({TensorId::scores, focus.head, focus.row, focus.col, 1, 1});

@@ -80,6 +80,7 @@ class Pointer {
     if (c_.view.rest &&
         std::hypot(io_.MousePos.x - c_.view.rest->x, io_.MousePos.y - c_.view.rest->y) >= kClickSlop)
       c_.view.rest.reset();
+    if (!hit.place && !hit.number && (over || (active && c_.touch))) pointAtTitle();
     hover(over && !active && !c_.view.rest, hit);
     if (c_.touch) restFinger(active, hit);
     if (ImGui::IsItemActivated()) press(hit);
@@ -344,6 +345,14 @@ class Pointer {
       if (!best || away < bestAway) best = &name, bestAway = away;
     }
     if (best) typeLabel(*best, c_.lastWidgetRects.find(*best)->second);
+  }
+
+  // A tooltip says what the matrix is whose title is pointed at, and its shape.
+  [[gnu::noinline]] void pointAtTitle() {
+    for (const MatrixPlace& m : c_.layout.matrices)
+      if (const auto rect = c_.lastWidgetRects.find("title:" + std::string(attention::name(m.tensor)));
+          rect != c_.lastWidgetRects.end())
+        pointAt(c_, titleName(m.tensor), rect->second, true);
   }
 
   // The matrix in whose title the point is on the words that open a term.
