@@ -140,6 +140,8 @@ constexpr Row kRows[] = {
     // score, weights and numbers
     {"score", "Score", "", ""},
     {"additive_dim", "Hidden units", "", ""},
+    {"d_q", "Query width, d_q", "",
+     "Columns of Q per head; keys keep d_k, and W_a has rows or columns for both"},
     {"scale", "Scale", "D", ""},
     {"softcap", "Soft cap", "", ""},
     {"temperature", "Temperature", "[ ]", ""},
@@ -230,6 +232,8 @@ constexpr Row kRows[] = {
     {"cost_compare", "Compared with", "", ""},
     {"cost_tokens", "Tokens", "", ""},
     {"cost_window", "Window", "", ""},
+    {"cost:measure", "Measure", "", "Times the layer on this machine, for about a second"},
+    {"cost:stop", "Stop", "", "Ends the measurement"},
     {"train:play", "Play or pause", "", "Learns on, step after step"},
     {"train:step", "Step", "", "Learns from one batch"},
     {"train:reset", "Reset", "", "Forgets what was learned, and begins with the weights of the same seed"},
@@ -292,24 +296,25 @@ constexpr Row kRows[] = {
 struct Same {
   std::string_view name, as;
 };
-constexpr Same kSame[] = {{"slider:block_dropout", "block_dropout"},
-                          {"slider:d_k", "spread_dim"},
-                          {"slider:mean", "spread_mean"},
-                          {"slider:deviation", "spread_deviation"},
-                          {"slider:key-mean", "spread_key_mean"},
-                          {"slider:key-deviation", "spread_key_deviation"},
-                          {"slider:draws", "spread_draws"},
-                          {"slider:amount", "dense_amount"},
-                          {"slider:steps", "reach_tokens"},
-                          {"slider:recurrent", "reach_recurrent"},
-                          {"slider:input", "reach_input"},
-                          {"slider:lead", "reach_lead"},
-                          {"slider:forget", "reach_forget"},
-                          {"slider:n", "cost_tokens"},
-                          {"slider:window", "cost_window"},
-                          {"changes:pin", "pin"},
-                          {"stepper", "step-through"},
-                          {"train:run", "train:play"}};
+constexpr Same kSame[] = {
+    {"slider:block_dropout", "block_dropout"},
+    {"slider:d_k", "spread_dim"},
+    {"slider:mean", "spread_mean"},
+    {"slider:deviation", "spread_deviation"},
+    {"slider:key-mean", "spread_key_mean"},
+    {"slider:key-deviation", "spread_key_deviation"},
+    {"slider:draws", "spread_draws"},
+    {"slider:amount", "dense_amount"},
+    {"slider:steps", "reach_tokens"},
+    {"slider:recurrent", "reach_recurrent"},
+    {"slider:input", "reach_input"},
+    {"slider:lead", "reach_lead"},
+    {"slider:forget", "reach_forget"},
+    {"slider:n", "cost_tokens"},
+    {"slider:window", "cost_window"},
+    {"changes:pin", "pin"},
+    {"stepper", "step-through"},
+    {"train:run", "train:play"}};
 
 const Row* rowOf(std::string_view name) {
   for (const Row& row : kRows)

@@ -192,3 +192,15 @@ onBoard('the cost of the layer is what loops count', async (board) => {
   await assert.rejects(board.call('set', 'cost_tokens', 1000001), /cost_tokens: 1000001 is too large; use 0 to 1000000\./);
   await board.press('Escape');
 });
+
+onBoard('ways to compute are timed on this machine when asked, and then nothing is drawn any more', async (board) => {
+  await open(board, 'view:cost');
+  const there = async (name) => (await board.call('items')).some((item) => item.name === name);
+  assert.ok(!await there('cost:found'));
+  await board.click('cost:measure');
+  await board.until('times', () => document.querySelector('attention-playground').items().some(({name}) => name === 'cost:found'));
+  assert.ok(await there('cost:measure') && !await there('cost:stop'));
+  const frames = await board.rest();
+  await board.rest(300);
+  assert.equal((await board.stats()).frames, frames);
+});

@@ -1,9 +1,13 @@
 // What the layer costs, and what its alternative would cost: for the present tokens, and for up to a million.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <memory>
 
+#include "attention/experiments/timing.h"
 #include "base/late.h"
+#include "base/sentence.h"
 #include "views/pages/chart.h"
 #include "views/pages/experiment_page.h"
 #include "views/panels/panels.h"
@@ -91,6 +95,7 @@ class CostView {
                                  "input X · W there are.">());
     column.sentence(base::late<"One sequence, 4 bytes per number. The causal mask and the window are "
                                "counted; patterns and painted cells are not.">());
+    measured(column);
   }
 
   void pictures(PageColumn& column) {
@@ -137,6 +142,62 @@ class CostView {
       case CostOf::recurrent: break;
     }
     return {"attention", now_.memory.cell == attention::CellKind::tanh ? "tanh RNN" : "LSTM"};
+  }
+
+  /// The button that measures, or stops it, and what it found.
+  void measured(PageColumn& column) {
+    std::shared_ptr<attention::Timing>& timing = c_.view.experiments.timing;
+    const bool runs = timing && !timing->isWhole();
+    column.gap(10);
+    if (column.button(runs ? "cost:stop" : "cost:measure",
+                      runs ? base::late<"Stop">() : base::late<"Measure on this machine">())) {
+      timing.reset();
+      const double tokens = std::min(tokens_, double{attention::Timing::kMostTokens});
+      if (!runs) timing = std::make_shared<attention::Timing>(static_cast<int>(tokens), c_.state.headDim);
+      c_.view.busy = true;
+    } else if (runs) {
+      measureOn(*timing);
+    }
+    if (!timing) return;
+    if (!timing->isWhole()) return column.sentence(base::late<"Measuring …">());
+    const Box top = column.take(0);
+    found(column, *timing);
+    c_.widgetRects["cost:found"] = {top.x, top.y, top.width, column.y() - top.y};
+  }
+
+  /// For a few milliseconds, so that input is answered; the rest in the next frames.
+  void measureOn(attention::Timing& timing) {
+    const auto now = [] {
+      const auto since = std::chrono::steady_clock::now().time_since_epoch();
+      return std::chrono::duration<double, std::milli>(since).count();
+    };
+    constexpr double kSlice = 6;
+    for (const double end = now() + kSlice; timing.go(now) && now() < end;) continue;
+    c_.view.busy = true;
+  }
+
+  static void found(PageColumn& column, const attention::Timing& timing) {
+    using attention::Way;
+    const auto against = [&](std::string_view slow, Way way, std::string_view fast, Way other) {
+      const double a = timing.median(way), b = timing.median(other);
+      return base::joined(
+          {slow, small(b > 0 ? a / b : 0), fast, small(a), base::late<" ms against ">(), small(b), " ms."});
+    };
+    column.sentence(
+        base::joined({base::late<"Measured with ">(), timing.tokens(), base::late<" tokens of ">(),
+                      timing.columns(), base::late<" columns, one head, on one core; medians of ">(),
+                      attention::Timing::kRuns, base::late<" runs.">()}));
+    column.sentence(against(base::late<"Plain loops take ">(), Way::loops,
+                            base::late<" times as long as the kernels: ">(), Way::kernels));
+    column.sentence(against(base::late<"Additive scores take ">(), Way::additive,
+                            base::late<" times as long as dot products: ">(), Way::dot));
+    column.sentence(against(base::late<"A recurrent network takes ">(), Way::recurrent,
+                            base::late<" times as long as attention: ">(), Way::attention));
+    column.sentence(
+        base::late<"Loops and kernels make the same output; the two scores are the layer with all of its "
+                   "steps; the network is a tanh one as wide as the layer. One core works "
+                   "through all tokens one after the other in any case: where many could work at once, only "
+                   "recurrence has to wait.">());
   }
 
   std::string answer() const {

@@ -2,9 +2,15 @@
 // values of its controls, are options of the document.
 #pragma once
 
+#include <memory>
+
 #include "document/state.h"
 #include "views/focus_ring.h"
 #include "views/scroller.h"
+
+namespace attention {
+class Timing;
+}
 
 namespace views {
 
@@ -38,6 +44,8 @@ struct ExperimentsView {
   int row = 0, col = 0;                                         ///< the cell of that stage that is explained
   ParameterCell cell;
   int word = 0, token = 0;  ///< the weight of the recurrent decoder that is explained
+
+  std::shared_ptr<attention::Timing> timing;  ///< of the page Cost, in progress or done; null: none
 };
 
 }  // namespace views
