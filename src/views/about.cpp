@@ -296,25 +296,24 @@ constexpr Row kRows[] = {
 struct Same {
   std::string_view name, as;
 };
-constexpr Same kSame[] = {
-    {"slider:block_dropout", "block_dropout"},
-    {"slider:d_k", "spread_dim"},
-    {"slider:mean", "spread_mean"},
-    {"slider:deviation", "spread_deviation"},
-    {"slider:key-mean", "spread_key_mean"},
-    {"slider:key-deviation", "spread_key_deviation"},
-    {"slider:draws", "spread_draws"},
-    {"slider:amount", "dense_amount"},
-    {"slider:steps", "reach_tokens"},
-    {"slider:recurrent", "reach_recurrent"},
-    {"slider:input", "reach_input"},
-    {"slider:lead", "reach_lead"},
-    {"slider:forget", "reach_forget"},
-    {"slider:n", "cost_tokens"},
-    {"slider:window", "cost_window"},
-    {"changes:pin", "pin"},
-    {"stepper", "step-through"},
-    {"train:run", "train:play"}};
+constexpr Same kSame[] = {{"slider:block_dropout", "block_dropout"},
+                          {"slider:d_k", "spread_dim"},
+                          {"slider:mean", "spread_mean"},
+                          {"slider:deviation", "spread_deviation"},
+                          {"slider:key-mean", "spread_key_mean"},
+                          {"slider:key-deviation", "spread_key_deviation"},
+                          {"slider:draws", "spread_draws"},
+                          {"slider:amount", "dense_amount"},
+                          {"slider:steps", "reach_tokens"},
+                          {"slider:recurrent", "reach_recurrent"},
+                          {"slider:input", "reach_input"},
+                          {"slider:lead", "reach_lead"},
+                          {"slider:forget", "reach_forget"},
+                          {"slider:n", "cost_tokens"},
+                          {"slider:window", "cost_window"},
+                          {"changes:pin", "pin"},
+                          {"stepper", "step-through"},
+                          {"train:run", "train:play"}};
 
 const Row* rowOf(std::string_view name) {
   for (const Row& row : kRows)
