@@ -25,6 +25,8 @@ struct Drawn {
   bool zeroQueries = false;
 };
 
+constexpr std::string_view kDefault = "i-saw-a-saw";
+
 struct Example {
   Preset preset;
   Other other;
@@ -410,7 +412,7 @@ constexpr std::string_view kTooLate = R"("mask_after_softmax": true,
 "v": [[[1],[1],[1],[1],[1]]]})";
 
 constexpr Example kExamples[] = {
-    {{"i-saw-a-saw", "I saw a saw",
+    {{kDefault, "I saw a saw",
       "The second saw looks at a, the word before it: its query and that key point the same way. In X · W, "
       "from one-hot words, both rows "
       "of saw are equal whatever W is, until a mask or positions tell them apart.",
@@ -652,6 +654,24 @@ void makeProjected(State& state) {
   state.mode = Mode::qkv;
 }
 
+// Apart from the default board, so that the first frame waits neither for the examples nor for their reader.
+[[gnu::noinline]] Result<State> readExample(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Example& example : kExamples) {
+    names.push_back(base::inQuotes(example.preset.name));
+    if (example.preset.name != name) continue;
+    auto state = fromText(textOf(example), {});
+    if (!state) return state.error();
+    state->weightScale = Settings().weightScale;
+    if (example.drawn.heads > 0) draw(*state, example.drawn.zeroQueries);
+    if (example.other == Other::oneHot) makeOneHot(*state);
+    if (example.other == Other::projected) makeProjected(*state);
+    return state;
+  }
+  return base::refuse(Error::Kind::range, "preset",
+                      {base::inQuotes(name), " is unknown; use ", base::orList(names), "."});
+}
+
 }  // namespace
 
 std::span<const Preset> presets() {
@@ -670,21 +690,8 @@ State firstBoard() {
 }
 
 Result<State> preset(std::string_view name) {
-  std::vector<std::string> names;
-  for (const Example& example : kExamples) {
-    names.push_back(base::inQuotes(example.preset.name));
-    if (example.preset.name != name) continue;
-    if (example.text.empty()) return saw(name, 2);
-    auto state = fromText(textOf(example), {});
-    if (!state) return state.error();
-    state->weightScale = Settings().weightScale;
-    if (example.drawn.heads > 0) draw(*state, example.drawn.zeroQueries);
-    if (example.other == Other::oneHot) makeOneHot(*state);
-    if (example.other == Other::projected) makeProjected(*state);
-    return state;
-  }
-  return base::refuse(Error::Kind::range, "preset",
-                      {base::inQuotes(name), " is unknown; use ", base::orList(names), "."});
+  if (name == kDefault) return saw(kDefault, 2);
+  return readExample(name);
 }
 
 }  // namespace document
