@@ -305,14 +305,20 @@ export class Playground {
     });
     if (said & MORE) this.requestFrame();
     clearTimeout(this.trains);
-    if (said & TRAINS) this.trainOn(20);
+    if (said & TRAINS) this.trains = setTimeout(() => this.trainOn(), 12);
     clearTimeout(this.wakes);
     if (said >= LATER) this.wakes = setTimeout(() => this.isVisible() && this.run('wake'), Math.floor(said / LATER));
     this.drawn?.();
   }
 
-  /** While the next frame is late, continues training in time slices that leave room for input. */
-  trainOn(wait) { this.trains = setTimeout(() => this.scheduled && this.run('train_on') && this.trainOn(), wait); }
+  /** While the next frame is late, continues training in time slices that leave room for input. One follows the other by a message, because
+   * browsers let 4 ms pass between timers. */
+  trainOn() {
+    if (!this.scheduled || !this.run('train_on')) return;
+    const {port1, port2} = this.trains = new MessageChannel();
+    port1.onmessage = () => this.trains.port1 === port1 && this.trainOn();  // else a frame came in between
+    port2.postMessage(0);
+  }
 
   /** Recreates all objects if the context is a different one from last time, or has returned. */
   hasContext() {

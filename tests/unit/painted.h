@@ -21,8 +21,9 @@ struct Words {
   std::string text;
   float left, right, top, bottom;
   ImU32 color;
-  int order = 0;       ///< the number of primitives painted before it
-  bool isCut = false;  ///< clipped at its left or right end
+  int order = 0;                        ///< the number of primitives painted before it
+  bool isCut = false;                   ///< clipped at its left or right end
+  float shownTop = 0, shownBottom = 0;  ///< without what a scrolled area cuts off
   float midX() const { return (left + right) / 2; }
   float midY() const { return (top + bottom) / 2; }
 };
@@ -229,6 +230,7 @@ class Painted {
     if (!goesOn) {
       finish();
       line_ = {"", v[0].pos.x, v[2].pos.x, top, top + font->FontSize * scale, v[0].col, order_, false};
+      line_.shownTop = std::max(line_.top, clip.y), line_.shownBottom = std::min(line_.bottom, clip.w);
       font_ = font;
     } else {
       line_.text.append(static_cast<std::size_t>(gap), ' ');

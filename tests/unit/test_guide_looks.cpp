@@ -112,7 +112,8 @@ class Reader : public Fixture {
       if (!isOff) CHECK(contrast >= 4.5f);
       for (const Words* other : words) {
         const float across = std::min(w->right, other->right) - std::max(w->left, other->left),
-                    down = std::min(w->bottom, other->bottom) - std::max(w->top, other->top);
+                    down =
+                        std::min(w->shownBottom, other->shownBottom) - std::max(w->shownTop, other->shownTop);
         if (other <= w || !(across > 1.5f && down > 4)) continue;
         const bool isTwice = std::fabs(other->left - w->left) < 1 &&
                              (other->text.starts_with(w->text) ||
