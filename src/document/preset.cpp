@@ -412,7 +412,7 @@ constexpr std::string_view kTooLate = R"("mask_after_softmax": true,
 "v": [[[1],[1],[1],[1],[1]]]})";
 
 constexpr Example kExamples[] = {
-    {{kDefault, "I saw a saw",
+    {{"i-saw-a-saw", "I saw a saw",
       "The second saw looks at a, the word before it: its query and that key point the same way. In X · W, "
       "from one-hot words, both rows "
       "of saw are equal whatever W is, until a mask or positions tell them apart.",
@@ -584,6 +584,7 @@ constexpr Example kExamples[] = {
      Other::oneHot,
      kTooLate},
 };
+static_assert(kExamples[0].preset.name == kDefault);
 
 /// Writes ones at [r, first + r], zeros elsewhere.
 void setIdentity(Tensor& tensor, int first = 0) {
