@@ -254,7 +254,7 @@ onBoard('every preset, from the menu', async (board) => {
   await board.click('preset');
   await board.settle();
   for (const {name} of await board.call('items')) if (name.startsWith('preset:')) names.push(name);
-  assert.equal(names.length, 31);
+  assert.equal(names.length, 32);
   await board.press('Escape');
   for (const name of names) {
     await board.settle();

@@ -480,8 +480,8 @@ class BoardView {
     constexpr float kDot = 12;
     const std::string words = base::joined({m.rows, " × ", m.cols});
     const float wide = kDot + textWidth(c_.fonts.small, words);
-    constexpr float kPhone = 600;  // narrower boards leave it to the tooltip
-    if (c_.layout.board.width < kPhone || x + wide > end || isClipped(m)) return 0;
+    constexpr float kLarge = 860;  // smaller boards, with labels beside titles, leave it to the tooltip
+    if (c_.layout.board.width < kLarge || x + wide > end || isClipped(m)) return 0;
     list_->AddCircleFilled({x + kDot / 2, y + 1}, 1.2f, c_.palette.faint);
     textMiddle(list_, c_.fonts.small, x + kDot, y, c_.palette.muted, words);
     return wide;
