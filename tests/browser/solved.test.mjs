@@ -36,7 +36,10 @@ async function reach(board, control, ...groups) {
 }
 
 const TOGGLES = {causal: [], train_layer_norm: [], mask_after_softmax: ['more-masks']};
-const MENUS = {train_score: ['dot', 'scaled']};
+const MENUS = {
+  train_score: ['dot', 'scaled'], position: ['none', 'sinusoidal', 'rotary', 'alibi'],
+  pattern: ['none', 'local', 'dilated', 'strided', 'block'],
+};
 const GROUPS = {window_left: ['window'], window_right: ['window'], key_length: ['more-masks'], prefix: ['more-masks']};
 
 /** Switches an option, or types its value. */
