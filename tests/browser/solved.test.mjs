@@ -52,7 +52,8 @@ async function setOption(board, option, value) {
     await reach(board, option);
     await board.click(option);
     await board.settle();
-    return board.click(`${option}:${MENUS[option].indexOf(value)}`);
+    const named = `${option}:${value}`;
+    return board.click((await places(board)).has(named) ? named : `${option}:${MENUS[option].indexOf(value)}`);
   }
   const place = `${option}-value`;
   await reach(board, place, ...(GROUPS[option] ?? []));
