@@ -16,19 +16,8 @@ const files = {'wasm-relaxed': 'core-relaxed.wasm', 'wasm-simd128': 'core.wasm'}
 // makes it the slower one. The version cannot be queried; Math.f16round is slightly newer.
 const ranked = () => 'f16round' in Math ? ['wasm-relaxed', 'wasm-simd128'] : ['wasm-simd128'];
 
-// The words of a call, in the order of struct Forward in kernels.h (except its last members, which are not used here), followed by struct
-// Backward.
-const CALL = Object.fromEntries([
-  'heads', 'kvHeads', 'queryCount', 'keyCount', 'headDim', 'valueDim', 'q', 'qHead', 'qRow', 'k', 'kHead', 'kRow', 'v', 'vHead', 'vRow',
-  'scale', 'softcap', 'temperature', 'causal', 'causalOffset', 'windowLeft', 'windowRight', 'keyLength', 'blocked', 'blockedHead',
-  'blockedRow', 'bias', 'biasHead', 'biasRow', 'out', 'outHead', 'outRow', 'weights', 'weightsHead', 'weightsRow',
-].map((name, word) => [name, word]));
-['dOutput', 'dWeights', 'dQ', 'dK', 'dV'].forEach((name, i) => { CALL[name] = 56 + 3 * i; });  // each followed by its strides
-const CALL_WORDS = 71;
-// The words of a layer, in the order of struct Words in core_binding.cpp.
-const LAYER = Object.fromEntries(['score', 'normalizer', 'position', 'rotaryPairs', 'rotaryDims', 'rotaryScaling', 'rotaryBase', 'rotaryFactor', 'positionIds',
-  'idCount', 'prefix', 'maskAfterSoftmax', 'wA', 'uA', 'vA', 'units', 'dWA', 'dUA', 'dVA', 'sink', 'dSink', 'queryDim'].map((name, word) => [name, word]));
-const LAYER_WORDS = 22;
+// Which word of a call, and of a layer's options, is which: said by the module. A matrix has three: address, strides of heads and rows.
+const CALL = {}, LAYER = {};
 const CHOICES = {
   score: [], normalizer: [],  // named by the module
   position: ['none', 'sinusoidal', 'rotary', 'alibi'], rotaryPairs: ['adjacent', 'half'], rotaryScaling: ['none', 'linear', 'ntk'],
@@ -318,12 +307,17 @@ class Attention {
     wasm._initialize();
     this.#workspace = wasm.workspace();
     this.#call = wasm.call() >>> 0;
-    if (wasm.callBytes() !== 4 * CALL_WORDS || !wasm.layer) throw new Error('core.js and its .wasm are of different versions');
+    if (!wasm.callWords || !wasm.layerWords) throw new Error('core.js and its .wasm are of different versions');
     this.#layer = wasm.layer() >>> 0;
-    const names = (address) => {
+    const text = (address) => {
       const bytes = new Uint8Array(wasm.memory.buffer, address);
-      return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0))).trim().split(' ');
+      return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0)));
     };
+    const names = (address) => text(address).trim().split(' ');
+    for (const [words, address] of [[CALL, wasm.callWords()], [LAYER, wasm.layerWords()]]) {
+      const pairs = new Uint32Array(wasm.memory.buffer, address);
+      for (let i = 0; pairs[i] !== 0; i += 2) words[text(pairs[i])] = pairs[i + 1];
+    }
     CHOICES.score = names(wasm.scores()), CHOICES.normalizer = names(wasm.normalizers());
     CHOICES.score.forEach((name, i) => { SCORE_WEIGHTS[name] = ['wA', 'uA', 'vA'].slice(0, wasm.scoreWeights(i)); });
     this.#view();
@@ -331,8 +325,9 @@ class Attention {
 
   #view() {
     if (this.#words?.length) return;  // views from before the memory has grown are empty
-    this.#words = new Int32Array(this.#wasm.memory.buffer, this.#call, CALL_WORDS);
-    this.#reals = new Float32Array(this.#wasm.memory.buffer, this.#call, CALL_WORDS);
+    const {memory: {buffer}, callBytes} = this.#wasm, count = callBytes() / 4;
+    this.#words = new Int32Array(buffer, this.#call, count);
+    this.#reals = new Float32Array(buffer, this.#call, count);
   }
 
   #take(name, bytes) {
@@ -547,7 +542,8 @@ class Attention {
       temporary.push(ids);
       new Float32Array(this.#wasm.memory.buffer, ids, positionIds.length).set(positionIds);
     }
-    const words = new Int32Array(this.#wasm.memory.buffer, this.#layer, LAYER_WORDS), reals = new Float32Array(this.#wasm.memory.buffer, this.#layer, LAYER_WORDS);
+    const {memory: {buffer}, layerBytes} = this.#wasm, count = layerBytes() / 4;
+    const words = new Int32Array(buffer, this.#layer, count), reals = new Float32Array(buffer, this.#layer, count);
     for (const name in CHOICES) words[LAYER[name]] = CHOICES[name].indexOf(layer[name]);
     reals[LAYER.rotaryBase] = layer.rotaryBase, reals[LAYER.rotaryFactor] = layer.rotaryFactor;
     words[LAYER.rotaryDims] = layer.rotaryDims, words[LAYER.prefix] = layer.prefix, words[LAYER.maskAfterSoftmax] = layer.maskAfterSoftmax ? 1 : 0;
@@ -585,8 +581,8 @@ class Attention {
     this.#put('v', v, settings, 'v');
     words[CALL.blocked] = m?.blocked ? m.pointer : 0;
     words[CALL.bias] = m && !m.blocked ? m.pointer : 0;
-    words[CALL.blockedHead] = words[CALL.biasHead] = m ? m.headStride : 0;
-    words[CALL.blockedRow] = words[CALL.biasRow] = m ? m.rowStride : 0;
+    words[CALL.blockedHead] = words[CALL.bias + 1] = m ? m.headStride : 0;
+    words[CALL.blockedRow] = words[CALL.bias + 2] = m ? m.rowStride : 0;
     settings.masksApart = Boolean(m?.apart);
   }
 

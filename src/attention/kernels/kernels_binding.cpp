@@ -7,18 +7,50 @@
 #include <cstdlib>
 #include <new>
 
+#include "attention/kernels/core_word.h"
 #include "attention/kernels/kernels.h"
 
 using namespace attention::kernels;
 
-// The words are in the order of CALL in web/core.js.
-static_assert(sizeof(void*) != 4 ||
-              (sizeof(Forward) == 56 * 4 && offsetof(Forward, q) == 6 * 4 &&
-               offsetof(Forward, scale) == 15 * 4 && offsetof(Forward, causal) == 18 * 4 &&
-               offsetof(Forward, blocked) == 23 * 4 && offsetof(Forward, output) == 29 * 4 &&
-               offsetof(Forward, weights) == 32 * 4));
-static_assert(sizeof(void*) != 4 || (sizeof(Backward) == 71 * 4 && offsetof(Backward, dOutput) == 56 * 4 &&
-                                     offsetof(Backward, dQ) == 62 * 4));
+namespace {
+
+#define WORD(name, member) attention::CoreWord{name, offsetof(Backward, member) / 4}
+#define OPTION(name) WORD(#name, forward.name)
+constexpr attention::CoreWord kCall[] = {
+    OPTION(heads),
+    OPTION(kvHeads),
+    OPTION(queryCount),
+    OPTION(keyCount),
+    OPTION(headDim),
+    OPTION(valueDim),
+    OPTION(q),
+    OPTION(k),
+    OPTION(v),
+    OPTION(scale),
+    OPTION(softcap),
+    OPTION(temperature),
+    OPTION(causal),
+    OPTION(causalOffset),
+    OPTION(windowLeft),
+    OPTION(windowRight),
+    OPTION(keyLength),
+    OPTION(blocked),
+    WORD("blockedHead", forward.blockedHeadStride),
+    WORD("blockedRow", forward.blockedRowStride),
+    OPTION(bias),
+    WORD("out", forward.output),
+    OPTION(weights),
+    WORD("dOutput", dOutput),
+    WORD("dWeights", dWeights),
+    WORD("dQ", dQ),
+    WORD("dK", dK),
+    WORD("dV", dV),
+    {},
+};
+#undef OPTION
+#undef WORD
+
+}  // namespace
 
 extern "C" {
 
@@ -29,6 +61,8 @@ __attribute__((export_name("workspace"))) Workspace* coreWorkspace() {
 /// The arguments of a call; those that core.js does not know keep these defaults.
 __attribute__((export_name("call"))) Backward* coreCall() { return new (std::nothrow) Backward; }
 __attribute__((export_name("callBytes"))) std::size_t coreCallBytes() { return sizeof(Backward); }
+/// Where core.js finds each of them; the last name is null.
+__attribute__((export_name("callWords"))) const attention::CoreWord* coreCallWords() { return kCall; }
 
 __attribute__((export_name("alloc"))) void* coreAlloc(std::size_t bytes) {
   return std::aligned_alloc(16, (bytes + 15) / 16 * 16);

@@ -3,12 +3,14 @@
 // functions when one of the words is not the default. Only compiled into the core module. Shapes and lengths
 // are checked in core.js, which knows the names that its caller used.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <memory>
 #include <new>
 
+#include "attention/kernels/core_word.h"
 #include "attention/kernels/kernels.h"
 #include "attention/mechanisms/mechanism.h"
 #include "attention/steps/backward.h"
@@ -17,7 +19,7 @@
 namespace attention {
 namespace {
 
-/// The options of a layer, in the order of LAYER in web/core.js.
+/// The options of a layer, by 32-bit words.
 struct Words {
   int score = 1, normalizer = 0, position = 0, pairs = 0, dims = 0, scaling = 0;
   float base = 10000.0f, factor = 1.0f;
@@ -30,7 +32,36 @@ struct Words {
   float* dSink = nullptr;
   int queryDim = 0;  ///< 0: headDim
 };
-static_assert(sizeof(void*) != 4 || sizeof(Words) == 22 * 4);
+
+#define WORD(name, member) CoreWord{name, offsetof(Words, member) / 4}
+#define OPTION(name) WORD(#name, name)
+constexpr CoreWord kWords[] = {
+    OPTION(score),
+    OPTION(normalizer),
+    OPTION(position),
+    WORD("rotaryPairs", pairs),
+    WORD("rotaryDims", dims),
+    WORD("rotaryScaling", scaling),
+    WORD("rotaryBase", base),
+    WORD("rotaryFactor", factor),
+    WORD("positionIds", ids),
+    OPTION(idCount),
+    OPTION(prefix),
+    OPTION(maskAfterSoftmax),
+    OPTION(wA),
+    OPTION(uA),
+    OPTION(vA),
+    OPTION(units),
+    OPTION(dWA),
+    OPTION(dUA),
+    OPTION(dVA),
+    OPTION(sink),
+    OPTION(dSink),
+    OPTION(queryDim),
+    {},
+};
+#undef OPTION
+#undef WORD
 
 Tensor read(const kernels::In& from, int heads, int rows, int cols) {
   Tensor out(heads, rows, cols);
@@ -131,6 +162,11 @@ extern "C" {
 /// The options of a layer; those that core.js does not know keep these defaults.
 __attribute__((export_name("layer"))) attention::Words* coreLayer() {
   return new (std::nothrow) attention::Words;
+}
+__attribute__((export_name("layerBytes"))) std::size_t coreLayerBytes() { return sizeof(attention::Words); }
+/// Where core.js finds each of them; the last name is null.
+__attribute__((export_name("layerWords"))) const attention::CoreWord* coreLayerWords() {
+  return attention::kWords;
 }
 
 /// The names of all scores and all normalisers, each followed by a space.
