@@ -14,6 +14,7 @@
 #include "document/text.h"
 #include "files/attention_options.h"
 #include "files/attention_problem.h"
+#include "files/attention_rows.h"
 #include "files/read.h"
 
 namespace files {
@@ -53,20 +54,21 @@ kernels::In inOf(const std::vector<float>& values, const View& view, std::int64_
 
 class Computation {
  public:
-  Computation(TensorsFile file, const Problem& problem, const RunRequest& request)
+  Computation(TensorsFile file, const Problem& problem, std::span<const Wanted> wanted,
+              const RunRequest& request)
       : file_(std::move(file)),
         problem_(problem),
+        wanted_(wanted),
         request_(request) {}
 
   Result<std::vector<NamedArray>> run() {
     join();
     if (file_.mask) mask_ = maskOf(std::move(*std::exchange(file_.mask, std::nullopt)), problem_);
     std::vector<NamedArray> results;
-    for (const OutputId id : request_.outputs) {
-      const Shape shape = outputShape(id, problem_);
-      NamedArray result{std::string(attention::name(id)), shape, {}};
-      if (id != OutputId::present_k && id != OutputId::present_v)
-        result.values.resize(static_cast<std::size_t>(countOf(shape)));
+    for (const Wanted& one : wanted_) {
+      NamedArray result{std::string(attention::name(one.id)), one.shape, {}};
+      if (one.id != OutputId::present_k && one.id != OutputId::present_v && !one.isByRows)
+        result.values.resize(static_cast<std::size_t>(countOf(one.shape)));
       results.push_back(std::move(result));
     }
     if (isTraced(problem_.options, request_)) {
@@ -78,7 +80,7 @@ class Computation {
       if (request_.outputs[i] == OutputId::present_k) results[i].values = std::move(k_);
       if (request_.outputs[i] == OutputId::present_v) results[i].values = std::move(v_);
     }
-    return results;
+    return parts(std::move(results));
   }
 
  private:
@@ -105,6 +107,17 @@ class Computation {
     next.values = {};
   }
 
+  /// What is wanted of the results, and beside it what was computed by rows.
+  std::vector<NamedArray> parts(std::vector<NamedArray> results) {
+    std::vector<NamedArray> out;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      std::vector<NamedArray> all =
+          wanted_[i].isByRows ? std::move(byRows_[i]) : partOf(std::move(results[i]), wanted_[i]);
+      std::move(all.begin(), all.end(), std::back_inserter(out));
+    }
+    return out;
+  }
+
   kernels::Forward call(std::int64_t batch) const {
     const Options& options = problem_.options;
     kernels::Forward f;
@@ -128,15 +141,25 @@ class Computation {
     return f;
   }
 
-  bool compute(std::vector<NamedArray>& results) const {
-    if (problem_.q.rows == 0 || problem_.keys() == 0)
-      return true;  // no queries, or no keys to see: the results are zeros
+  bool compute(std::vector<NamedArray>& results) {
+    const bool isEmpty =
+        problem_.q.rows == 0 || problem_.keys() == 0;  // no key to see: the results are zeros
     kernels::Workspace workspace(request_.threads);
     const kernels::Kernel kernel = request_.kernel.value_or(kernels::best());
+    const auto callOf = [this](std::int64_t batch) { return call(batch); };
+    const bool isWhole =
+        std::any_of(wanted_.begin(), wanted_.end(), [](const Wanted& one) { return !one.isByRows; });
     double all = 0;
-    for (std::int64_t b = 0; b < problem_.q.batch; ++b) all += multiplyAdds(call(b));
+    for (std::int64_t b = 0; b < problem_.q.batch && isWhole && !isEmpty; ++b) all += multiplyAdds(call(b));
+    for (const Wanted& one : wanted_)
+      if (one.isByRows && !isEmpty) all += multiplyAdds(one, callOf);
     Work work(request_.progress, all);
-    for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
+    for (const Wanted& one : wanted_) {
+      RowResult rows(one);
+      if (one.isByRows && !isEmpty && !rows.compute(callOf, kernel, workspace, work)) return false;
+      byRows_.push_back(rows.take());
+    }
+    for (std::int64_t b = 0; b < problem_.q.batch && isWhole && !isEmpty; ++b) {
       kernels::Forward f = call(b);
       for (std::size_t i = 0; i < results.size(); ++i) point(f, request_.outputs[i], results[i], b);
       const bool isDone = forParts(f, workspace.threads(), [&](const kernels::Forward& part) {
@@ -236,7 +259,9 @@ class Computation {
 
   TensorsFile file_;
   const Problem& problem_;
+  const std::span<const Wanted> wanted_;
   const RunRequest& request_;
+  std::vector<std::vector<NamedArray>> byRows_;  ///< of each output; empty where it is computed whole
   Mask mask_;
   std::vector<float> k_, v_;
   View kView_, vView_;
@@ -245,8 +270,10 @@ class Computation {
 Result<std::vector<NamedArray>> runTensors(TensorsFile file, const RunRequest& request) {
   const Result<Problem> problem = problemOf(file, request.settings);
   if (!problem) return problem.error();
-  if (auto ok = checkRun(file, *problem, request); !ok) return ok;
-  return Computation(std::move(file), *problem, request).run();
+  const Result<std::vector<Wanted>> wanted = wantedOf(*problem, request);
+  if (!wanted) return wanted.error();
+  if (auto ok = checkRun(file, *problem, *wanted, request); !ok) return ok;
+  return Computation(std::move(file), *problem, *wanted, request).run();
 }
 
 // ---- board
@@ -278,7 +305,9 @@ Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const Ru
   Work(request.progress, all).forward(spec, inputs, *trace, scratch, all);
   document::DerivedTensors derived(*state, *trace);
   std::vector<NamedArray> results;
-  for (const OutputId id : request.outputs) {
+  if (auto ok = checkTop(request); !ok) return ok;
+  for (std::size_t i = 0; i < request.outputs.size(); ++i) {
+    const OutputId id = request.outputs[i];
     const auto found = isDerived(id) ? derived.tensor(id) : outputOf(inputs, *trace, id);
     if (!found) return found.error();
     const Tensor* tensor = *found;
@@ -288,9 +317,12 @@ Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const Ru
           {base::inQuotes(attention::name(id)) + " is not part of a state; ask for another."});
     Shape shape{tensor->heads(), tensor->rows(), tensor->cols()};
     if (id == OutputId::output || isDerived(id)) shape.erase(shape.begin());
-    results.push_back({std::string(attention::name(id)),
-                       std::move(shape),
-                       {tensor->values().begin(), tensor->values().end()}});
+    const auto wanted = wantedOf(shape, request, i);
+    if (!wanted) return wanted.error();
+    NamedArray whole{std::string(attention::name(id)),
+                     std::move(shape),
+                     {tensor->values().begin(), tensor->values().end()}};
+    for (NamedArray& part : partOf(std::move(whole), *wanted)) results.push_back(std::move(part));
   }
   return results;
 }

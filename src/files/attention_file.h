@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attention/kernels/kernels.h"
+#include "files/excerpt.h"
 #include "files/tensors_file.h"
 #include "files/work.h"
 
@@ -20,6 +21,12 @@ std::vector<OutputId> outputIds();
 
 struct RunRequest {
   std::vector<OutputId> outputs{OutputId::output};
+  /// The part of each output that is wanted; all of it where there is none. Of scores, weights and outputs
+  /// that the kernels compute nothing else is held in memory.
+  std::vector<Excerpt> excerpts;
+  /// > 0: of each row of weights only so many, the largest, as `weights` and, with the indices of their keys,
+  /// `weights_keys`. There are as many keys as that.
+  int top = 0;
   std::vector<Setting> settings;                     ///< from the command line; override those of the file
   std::optional<attention::kernels::Kernel> kernel;  ///< empty: the fastest
   int threads = 0;                                   ///< 0: the number of processor cores

@@ -271,7 +271,9 @@ Result<GradientAnswer> ofTensors(TensorsFile file, const GradientRequest& reques
   if (!problem) return problem.error();
   RunRequest run;
   run.outputs = {OutputId::weights}, run.freeMemory = request.freeMemory;
-  if (auto ok = checkRun(file, *problem, run); !ok) return ok;
+  const auto wanted = wantedOf(*problem, run);
+  if (!wanted) return wanted.error();
+  if (auto ok = checkRun(file, *problem, *wanted, run); !ok) return ok;
   return Differentiation(std::move(file), *problem, request).run();
 }
 

@@ -214,6 +214,16 @@ Stored storedOf(std::string name, Shape shape, const std::vector<float>& values)
   return tensor;
 }
 
+Stored storedOf(const NamedArray& array) {
+  Stored tensor = storedOf(array.name, array.shape, array.values);
+  if (!array.isWhole) return tensor;
+  const auto whole = std::make_shared<std::vector<std::int64_t>>(array.values.begin(), array.values.end());
+  tensor.type = Type::int64;
+  tensor.owned = {whole, reinterpret_cast<const char*>(whole->data())};
+  tensor.bytes = {tensor.owned.get(), whole->size() * sizeof(std::int64_t)};
+  return tensor;
+}
+
 Number valueAt(const Stored& tensor, std::size_t i) {
   const char* bytes = tensor.bytes.data();
   const auto real = [](double value) { return Number{Number::Kind::real, value, 0, 0}; };

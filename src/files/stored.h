@@ -86,6 +86,8 @@ Result<Array> arrayOf(Stored tensor, bool isMask);
 
 /// A tensor of 32-bit floats that the caller owns.
 Stored storedOf(std::string name, Shape shape, const std::vector<float>& values);
+/// The same, or a copy as 64-bit integers if the array holds indices.
+Stored storedOf(const NamedArray& array);
 
 /// One value, as a double or an integer; `tensor` must be plain().
 struct Number {

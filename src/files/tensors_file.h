@@ -78,6 +78,7 @@ struct NamedArray {
   std::string name;
   Shape shape;
   std::vector<float> values;
+  bool isWhole = false;  ///< they are indices, to be stored as int64
 };
 
 }  // namespace files

@@ -8,17 +8,22 @@ namespace {
 namespace kernels = attention::kernels;
 using attention::Span;
 
+/// Moves everything that has a row for each query to the first of these.
+void begin(kernels::Forward& f, int head, Span rows) {
+  for (kernels::In* in : {&f.q, &f.bias})
+    if (*in) in->data += head * in->headStride + rows.begin * in->rowStride;
+  for (kernels::Out* out : {&f.output, &f.weights, &f.scores, &f.softcapped, &f.masked})
+    if (*out) out->data += head * out->headStride + rows.begin * out->rowStride;
+  if (f.blocked) f.blocked += head * f.blockedHeadStride + rows.begin * f.blockedRowStride;
+  f.queryCount = rows.size(), f.causalOffset += rows.begin;
+}
+
 /// The part of a call that reads some of the key heads, for some of the queries.
 kernels::Forward partOf(kernels::Forward f, Span keyHeads, Span rows) {
-  const std::ptrdiff_t group = f.heads / f.kvHeads, first = keyHeads.begin * group;
+  const int group = f.heads / f.kvHeads;
   f.k.data += keyHeads.begin * f.k.headStride, f.v.data += keyHeads.begin * f.v.headStride;
-  for (kernels::In* in : {&f.q, &f.bias})
-    if (*in) in->data += first * in->headStride + rows.begin * in->rowStride;
-  for (kernels::Out* out : {&f.output, &f.weights, &f.scores, &f.softcapped, &f.masked})
-    if (*out) out->data += first * out->headStride + rows.begin * out->rowStride;
-  if (f.blocked) f.blocked += first * f.blockedHeadStride + rows.begin * f.blockedRowStride;
-  f.kvHeads = keyHeads.size(), f.heads = static_cast<int>(f.kvHeads * group);
-  f.queryCount = rows.size(), f.causalOffset += rows.begin;
+  begin(f, keyHeads.begin * group, rows);
+  f.kvHeads = keyHeads.size(), f.heads = f.kvHeads * group;
   return f;
 }
 
@@ -49,6 +54,14 @@ void Work::forward(const attention::Spec& spec, const attention::Inputs& inputs,
   attention::forward(spec, inputs, trace, scratch);
   scratch.afterRow = nullptr;
   add(all - told);
+}
+
+kernels::Forward headOf(kernels::Forward f, int head, Span queries) {
+  const int keyHead = head / (f.heads / f.kvHeads);
+  f.k.data += keyHead * f.k.headStride, f.v.data += keyHead * f.v.headStride;
+  begin(f, head, queries);
+  f.heads = f.kvHeads = 1;
+  return f;
 }
 
 bool forParts(const kernels::Forward& f, int threads,

@@ -37,6 +37,9 @@ class Work {
   double all_, done_ = 0;
 };
 
+/// The part of a call that computes one of its heads, for some of the queries.
+attention::kernels::Forward headOf(attention::kernels::Forward call, int head, attention::Span queries);
+
 /// Divides a call into parts of a fraction of a second, or of a few seconds where rows are very long, and
 /// passes them to `each`, until that returns false; returns whether it never did. The first part is a small
 /// one, so that something is soon known about the others. With `threads` threads the parts take no longer

@@ -107,8 +107,7 @@ void writeResults(const LayerFiles& layer, const std::vector<files::NamedArray>&
   const auto put = [&](std::string_view piece) { return output.put(piece); };
   const files::Format format = formatToWrite("--out", layer.out);
   files::StoredFile file;
-  for (const files::NamedArray& array : results)
-    file.tensors.push_back(files::storedOf(array.name, array.shape, array.values));
+  for (const files::NamedArray& array : results) file.tensors.push_back(files::storedOf(array));
   if (auto ok = files::checkWritable(file, format); !ok) throw failureOf(layer.out, ok.error());
   output.finish(files::writeStored(file, format, put));
 }

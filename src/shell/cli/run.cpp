@@ -25,6 +25,13 @@ namespace kernels = attention::kernels;
 struct RunArguments {
   LayerFiles files;
   std::string outputs, kernel, text;
+  int top = 0;
+};
+
+/// What --outputs names: an output, and which part of it.
+struct Named {
+  std::string name;
+  files::Excerpt excerpt;
 };
 
 files::OutputId outputNamed(const std::string& name) {
@@ -38,12 +45,41 @@ files::OutputId outputNamed(const std::string& name) {
                                " was meant; attn run --help lists all."};
 }
 
-std::vector<std::string> namesIn(const std::string& list) {
-  std::vector<std::string> names;
-  std::istringstream words(list + ",");
-  for (std::string name; std::getline(words, name, ',');)
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  return names;
+/// One of what stands between commas, such as "weights" or "weights[3, :]".
+Named namedBy(std::string_view word) {
+  const std::size_t bracket = word.find('[');
+  Named one{std::string(word.substr(0, bracket)), {}};
+  if (bracket == std::string_view::npos) return one;
+  if (!word.ends_with(']') || word.find(']') + 1 != word.size())
+    throw Failure{kWrongUse, "--outputs: \"" + std::string(word) +
+                                 "\" has no closing bracket at its end; use, for example, "
+                                 "weights[3, 1000:1100, :]."};
+  const auto excerpt =
+      files::excerptFrom(word.substr(bracket + 1, word.size() - bracket - 2), "--outputs " + one.name);
+  if (!excerpt) throw Failure{kWrongUse, excerpt.error().message()};
+  one.excerpt = *excerpt;
+  return one;
+}
+
+/// The outputs of a list, each once.
+std::vector<Named> namedIn(std::string_view list) {
+  std::vector<Named> all;
+  int depth = 0;
+  for (std::size_t at = 0, begin = 0; at <= list.size(); ++at) {
+    const char c = at < list.size() ? list[at] : ',';
+    depth += (c == '[') - (c == ']');
+    if (c != ',' || (depth > 0 && at < list.size())) continue;
+    Named one = namedBy(list.substr(begin, at - begin));
+    begin = at + 1;
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const Named& o) { return o.name == one.name; });
+    if (same == all.end()) all.push_back(std::move(one));
+    else if (!same->excerpt.axes.empty() || !one.excerpt.axes.empty())
+      throw Failure{kWrongUse,
+                    "--outputs: \"" + one.name +
+                        "\" is named twice; a result has one part of it, so run attn once for each."};
+  }
+  return all;
 }
 
 files::RunRequest requestOf(const RunArguments& arguments) {
@@ -51,8 +87,10 @@ files::RunRequest requestOf(const RunArguments& arguments) {
   request.settings = settingsOf(arguments.files);
   if (!arguments.outputs.empty()) {
     request.outputs.clear();
-    for (const std::string& name : namesIn(arguments.outputs)) request.outputs.push_back(outputNamed(name));
+    for (const Named& one : namedIn(arguments.outputs))
+      request.outputs.push_back(outputNamed(one.name)), request.excerpts.push_back(one.excerpt);
   }
+  request.top = arguments.top;
   if (!arguments.kernel.empty()) {
     request.kernel = kernels::kernelNamed(arguments.kernel);
     const auto all = kernels::available();
@@ -89,8 +127,18 @@ std::optional<std::vector<files::NamedArray>> ranModel(const RunArguments& argum
                                    ": a trained model has its own options; only tokens and source "
                                    "can be set."};
   files::TrainedModel model = valueOf(input.path(), files::TrainedModel::of(*file));
-  return valueOf(input.path(),
-                 model.run(*tokens, namesIn(arguments.outputs.empty() ? "logits" : arguments.outputs)));
+  if (arguments.top > 0)
+    throw Failure{kWrongUse, "--top: of a trained model the weights are written whole; leave it out."};
+  const std::vector<Named> named = namedIn(arguments.outputs.empty() ? "logits" : arguments.outputs);
+  std::vector<std::string> names;
+  for (const Named& one : named) names.push_back(one.name);
+  std::vector<files::NamedArray> results = valueOf(input.path(), model.run(*tokens, names));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto excerpt = files::settled(named[i].excerpt, results[i].shape, "--outputs " + named[i].name);
+    if (!excerpt) throw failureOf(input.path(), excerpt.error());
+    results[i] = files::cut(std::move(results[i]), *excerpt);
+  }
+  return results;
 }
 
 std::vector<files::NamedArray> ranLayer(const RunArguments& arguments) {
@@ -108,10 +156,10 @@ std::vector<files::NamedArray> ranLayer(const RunArguments& arguments) {
 void run(RunArguments& arguments) {
   takeFiles(arguments.files);
   const std::string& out = arguments.files.out;
-  const std::size_t count = namesIn(arguments.outputs).size();
+  const std::size_t count = namedIn(arguments.outputs).size() + (arguments.top > 0 ? 1 : 0);
   if (!arguments.outputs.empty() && count > 1 && hasNoNames(formatToWrite("--out", out)))
-    throw Failure{kWrongUse, "--out " + out + ": it holds one tensor, and --outputs names " +
-                                 std::to_string(count) + "; give one, or use .npz."};
+    throw Failure{kWrongUse, "--out " + out + ": it holds one tensor, and there are " +
+                                 std::to_string(count) + "; ask for one, or use .npz."};
   formatToWrite("--out", out);  // a wrong name is reported before the work
   Output output(out);
   auto model = ranModel(arguments);
@@ -122,6 +170,10 @@ constexpr const char* kRunHelp =
     "Examples:\n"
     "  attn run layer.npz --out result.npz --outputs output,weights\n"
     "  attn run q.npy k.npy v.npy --set causal=true --out output.npy\n"
+    "  attn run long.npz --outputs \"weights[3, 1000:1100, :]\" --out part.npz    a part, indexed as in "
+    "NumPy\n"
+    "  attn run long.npz --outputs weights --top 32 --out strongest.npz    the 32 largest weights of each "
+    "query\n"
     "  attn run model.safetensors --prefix layers.3 --out result.safetensors\n"
     "  numpy.savez(\"layer.npz\", q=q, k=k, v=v, mask=mask, causal=True, tokens=[\"I\", \"saw\"])  writes "
     "such a file\n"
@@ -164,7 +216,11 @@ constexpr const char* kOutputsHelp =
     "  token_weights segment_weights  of hierarchical attention over the output\n"
     "  class_scores class_probabilities  of the classes of the document: before and after softmax\n"
     "  gamma_1 w_1 token_query ...    what these were computed with\n"
-    "A query that sees no key has weights and output 0.\n"
+    "A query that sees no key has weights and output 0. Of a part, or with --top, nothing else is held in "
+    "memory, so that the\n"
+    "length of a layer is not limited by its matrices of scores (with the scores dot and scaled, softmax, "
+    "and "
+    "masks).\n"
     "Of a model that attn train wrote, run on --set tokens=3,1,4 (source=… for translate) or on --text:\n"
     "  logits        [tokens, classes] (the default)\n"
     "  tokens probabilities weights    the ids; the softmax of the logits; [layers, heads, tokens, tokens]\n"
@@ -181,6 +237,12 @@ void addRun(CLI::App& attn) {
       ->type_name("a,b,...");
   command.add_option("--text", arguments->text, "The words that a model of attn train reads")
       ->type_name("TEXT");
+  command
+      .add_option("--top", arguments->top,
+                  "The largest weights of each query, so many, and weights_keys with the indices of their "
+                  "keys")
+      ->type_name("N")
+      ->check(CLI::Range(1, attention::Limits::longest));
   command.add_option("--kernel", arguments->kernel, "The kernel to compute with: " + kernelList())
       ->type_name("NAME");
   command.footer(kRunHelp + files::optionsHelp() + kOutputsHelp +

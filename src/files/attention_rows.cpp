@@ -1,0 +1,124 @@
+#include "files/attention_rows.h"
+
+#include <algorithm>
+#include <array>
+
+namespace files::layer {
+namespace {
+
+namespace kernels = attention::kernels;
+using attention::Span;
+using Axis = Excerpt::Axis;
+
+constexpr std::int64_t kHeld = std::int64_t{1} << 22;  ///< numbers of a block of rows
+
+/// The axes [batch, heads, queries, columns] of an output; those that the file does not have are single.
+std::array<Axis, 4> axesOf(const Excerpt& excerpt) {
+  std::array<Axis, 4> axes;
+  axes.fill({0, 1, true});
+  std::copy_backward(excerpt.axes.begin(), excerpt.axes.end(), axes.end());
+  return axes;
+}
+
+/// Rows that are computed at once. Those that are not wanted are only there for the others to be, bit for
+/// bit, as in the whole.
+struct Block {
+  std::int64_t batch = 0;
+  int head = 0;
+  Span computed, wanted;
+};
+
+/// Passes each block to `each`, until that returns false; returns whether it never did.
+bool forBlocks(const Wanted& wanted, const std::function<bool(const Block&)>& each) {
+  constexpr std::int64_t whole = kernels::kWholeRows;
+  const auto [batch, heads, queries, columns] = axesOf(wanted.excerpt);
+  const std::int64_t all = wanted.shape.end()[-2],
+                     rows = std::max(kHeld / wanted.shape.back() / whole, std::int64_t{1}) * whole;
+  const std::int64_t last = std::min((queries.end + whole - 1) / whole * whole, all);
+  const auto span = [](std::int64_t begin, std::int64_t end) {
+    return Span{static_cast<int>(begin), static_cast<int>(end)};
+  };
+  for (std::int64_t b = batch.begin; b < batch.end; ++b)
+    for (std::int64_t h = heads.begin; h < heads.end; ++h)
+      for (std::int64_t begin = queries.begin / whole * whole; begin < queries.end; begin += rows) {
+        const std::int64_t end = std::min(begin + rows, last);
+        if (!each({b, static_cast<int>(h), span(begin, end),
+                   span(std::max(begin, queries.begin), std::min(end, queries.end))}))
+          return false;
+      }
+  return true;
+}
+
+/// How many numbers the result has.
+std::size_t countOf(const Wanted& wanted) {
+  Shape shape = shapeOf(wanted.excerpt);
+  if (wanted.top > 0) shape.back() = wanted.top;
+  return static_cast<std::size_t>(layer::countOf(shape));
+}
+
+kernels::Out& resultOf(kernels::Forward& call, OutputId id) {
+  switch (id) {
+    case OutputId::scores: return call.scores;
+    case OutputId::softcapped: return call.softcapped;
+    case OutputId::masked: return call.masked;
+    case OutputId::weights: return call.weights;
+    default: return call.output;
+  }
+}
+
+}  // namespace
+
+double multiplyAdds(const Wanted& wanted, const CallOf& callOf) {
+  double all = 0;
+  forBlocks(wanted, [&](const Block& block) {
+    all += multiplyAdds(headOf(callOf(block.batch), block.head, block.computed));
+    return true;
+  });
+  return all;
+}
+
+RowResult::RowResult(const Wanted& wanted) : wanted_(wanted) {
+  if (!wanted.isByRows) return;
+  values_.reserve(countOf(wanted));
+  if (wanted.top > 0) keys_.reserve(countOf(wanted));
+}
+
+void RowResult::keep(std::span<const float> row) {
+  if (wanted_.top == 0) {
+    const auto [begin, end, isIndex] = wanted_.excerpt.axes.back();
+    values_.insert(values_.end(), row.begin() + begin, row.begin() + end);
+    return;
+  }
+  const std::size_t at = values_.size(), count = static_cast<std::size_t>(wanted_.top);
+  values_.resize(at + count), keys_.resize(at + count);
+  largestOf(row, wanted_.top, values_.data() + at, keys_.data() + at);
+}
+
+bool RowResult::compute(const CallOf& callOf, kernels::Kernel kernel, kernels::Workspace& workspace,
+                        Work& work) {
+  const auto columns = static_cast<std::size_t>(wanted_.shape.back());
+  std::vector<float> numbers;
+  return forBlocks(wanted_, [&](const Block& block) {
+    kernels::Forward call = headOf(callOf(block.batch), block.head, block.computed);
+    numbers.resize(static_cast<std::size_t>(block.computed.size()) * columns);
+    resultOf(call, wanted_.id) = {numbers.data(), 0, static_cast<std::ptrdiff_t>(columns)};
+    if (!kernels::forward(kernel, call, workspace)) return false;
+    for (int row = block.wanted.begin; row < block.wanted.end; ++row)
+      keep({numbers.data() + static_cast<std::size_t>(row - block.computed.begin) * columns, columns});
+    work.add(multiplyAdds(call));
+    return true;
+  });
+}
+
+std::vector<NamedArray> RowResult::take() {
+  if (!wanted_.isByRows) return {};
+  const std::string name(attention::name(wanted_.id));
+  Shape shape = shapeOf(wanted_.excerpt);
+  values_.resize(countOf(wanted_));
+  if (wanted_.top == 0) return {{name, shape, std::move(values_)}};
+  shape.back() = wanted_.top;
+  keys_.resize(values_.size());
+  return {{name, shape, std::move(values_)}, {name + "_keys", shape, std::move(keys_), true}};
+}
+
+}  // namespace files::layer
