@@ -80,14 +80,16 @@ Result<Excerpt> excerptFrom(std::string_view text, std::string_view field) {
   Excerpt excerpt;
   for (std::string_view rest = text;;) {
     const std::string_view one = trimmed(rest.substr(0, rest.find(',')));
+    const bool isRest = one == "..." && excerpt.rest > excerpt.axes.size();
     const auto axis = axisFrom(one);
-    if (!axis)
+    if (isRest) excerpt.rest = excerpt.axes.size();
+    else if (axis) excerpt.axes.push_back(*axis);
+    else
       return base::refuse(
                  ErrorKind::syntax, field,
                  {base::inQuotes(one), " is neither an index nor a range such as 10:20; use, for example, ",
                   "weights[3, 1000:1100, :]."})
           .error();
-    excerpt.axes.push_back(*axis);
     if (rest.find(',') == std::string_view::npos) return excerpt;
     rest.remove_prefix(rest.find(',') + 1);
   }
@@ -100,14 +102,17 @@ Result<Excerpt> settled(const Excerpt& excerpt, const Shape& shape, std::string_
                          " has ", shape.size(), "; leave some out."})
         .error();
   Excerpt out;
+  const std::size_t unnamed = shape.size() - excerpt.axes.size(),
+                    rest = std::min(excerpt.rest, excerpt.axes.size());
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const std::int64_t size = shape[i];
-    const Axis given = i < excerpt.axes.size() ? excerpt.axes[i] : Axis{0, size};
+    const bool isNamed = i < rest || i >= rest + unnamed;
+    const Axis given = isNamed ? excerpt.axes[i < rest ? i : i - unnamed] : Axis{0, size};
     Axis axis = given;
     axis.begin = fromStart(axis.begin, size);
     axis.end = axis.isIndex ? axis.begin + 1 : axis.end == Excerpt::kEnd ? size : fromStart(axis.end, size);
-    const bool isSome = axis.begin < axis.end || i >= excerpt.axes.size();
-    if (axis.begin < 0 || axis.end > size || !isSome) return missing(given, shape, i, field).error();
+    if (axis.begin < 0 || axis.end > size || (isNamed && axis.begin >= axis.end))
+      return missing(given, shape, i, field).error();
     out.axes.push_back(axis);
   }
   return out;

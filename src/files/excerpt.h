@@ -10,8 +10,8 @@
 
 namespace files {
 
-/// Basic indices as in NumPy, from the first axis on; axes that are not named are taken whole. A single index
-/// takes its axis away, and negative numbers count from the end.
+/// Basic indices as in NumPy. Axes that are not named are taken whole: the last ones, or those where "..."
+/// stands. A single index takes its axis away, and negative numbers count from the end.
 struct Excerpt {
   struct Axis {
     std::int64_t begin = 0, end = kEnd;
@@ -19,10 +19,11 @@ struct Excerpt {
   };
   static constexpr std::int64_t kEnd = std::int64_t{1} << 62;
   std::vector<Axis> axes;
+  std::size_t rest = ~std::size_t{0};  ///< before which of them the others come; after all if there are fewer
 };
 
 /// Parses what stands between the brackets: "3,1000:1100,:". An error, about `field`, for anything else,
-/// steps and "..." included.
+/// steps included.
 Result<Excerpt> excerptFrom(std::string_view text, std::string_view field);
 /// Counts all of it from 0 in a tensor of that shape, with one range for each axis. An error, about `field`,
 /// for more axes than there are, and for cells that the tensor does not have.

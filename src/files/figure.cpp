@@ -180,9 +180,11 @@ std::string scaleNote(const Look& look, const FigureWeights& drawn, FigureOption
 std::string captionOf(const Look& look, const FigureWeights& w, const FigureWeights& drawn,
                       const StateTensors& tensors, const FigureOptions& options) {
   std::string words = joined({"Weights ", formulaOf(w, tensors), "of “"});
-  for (std::size_t i = 0; i < w.queries.size() && i < 24; ++i) words += (i > 0 ? " " : "") + w.queries[i];
-  return joined({look.said(words + (w.queries.size() > 24 ? " …”." : "”.")), " ",
-                 largestOf(look, w, options.head), scaleNote(look, drawn, options.pool)});
+  const std::size_t most = tensors.isNumbered ? 1 : 24;
+  for (std::size_t i = 0; i < w.queries.size() && i < most; ++i) words += (i > 0 ? " " : "") + w.queries[i];
+  if (w.queries.size() > most) words += tensors.isNumbered ? " … " + w.queries.back() : " …";
+  return joined(
+      {look.said(words + "”."), " ", largestOf(look, w, options.head), scaleNote(look, drawn, options.pool)});
 }
 
 /// Hatches, at 45°, the cells of keys that a query does not see.
@@ -568,11 +570,7 @@ class Maker {
 Result<Drawing> figure(const StateTensors& tensors, const FigureOptions& options) {
   const Result<FigureWeights> w = figureWeights(tensors, options);
   if (!w) return w.error();
-  if (options.head >= w->heads)
-    return base::refuse(
-        ErrorKind::range, "head",
-        {options.head + options.typed, " is not one of ", w->heads,
-         w->heads == 1 ? " head; use " : " heads, which are counted from ", options.typed, "."});
+  if (auto ok = checkHead(options, w->firstHead + w->heads); !ok) return ok.error();
   if (options.range && w->scale == document::WeightScale::row)
     return base::refuse(
         ErrorKind::range, "range",

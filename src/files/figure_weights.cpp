@@ -39,6 +39,7 @@ Result<FigureWeights> wholeOf(const StateTensors& tensors, const FigureOptions& 
   const std::size_t rank = found->shape.size();
   w.heads = static_cast<int>(found->shape[rank - 3]), w.rows = static_cast<int>(found->shape[rank - 2]),
   w.cols = static_cast<int>(found->shape[rank - 1]);
+  w.firstHead = tensors.firstHead;
   w.values.resize(static_cast<std::size_t>(w.heads) * static_cast<std::size_t>(w.rows) *
                   static_cast<std::size_t>(w.cols));
   const std::size_t size = w.values.size() * sizeof(float),
@@ -62,7 +63,7 @@ FigureWeights windowOf(const FigureWeights& all, const Tokens& queries, const To
   w.queries.assign(all.queries.begin() + queries.first, all.queries.begin() + queries.end);
   w.keys.assign(all.keys.begin() + keys.first, all.keys.begin() + keys.end);
   w.values.clear(), w.hidden.clear();
-  for (int h = 0; h < w.heads; ++h)
+  for (int h = w.firstHead; h < w.firstHead + w.heads; ++h)
     for (int i = 0; i < w.rows; ++i)
       for (int j = 0; j < w.cols; ++j) {
         const std::size_t from = all.place(h, i + queries.first, j + keys.first);
@@ -95,19 +96,32 @@ double FigureWeights::rowMaximum(int head, int row) const {
   return most;
 }
 
+Result<void> checkHead(const FigureOptions& options, int heads) {
+  if (options.head < heads) return {};
+  return base::refuse(ErrorKind::range, "head",
+                      {options.head + options.typed, " is not one of ", heads,
+                       heads == 1 ? " head; use " : " heads, which are counted from ", options.typed, "."});
+}
+
+Result<std::array<Tokens, 2>> shownTokens(const FigureOptions& options, int queries, int keys, bool isCross) {
+  if (options.hasOneRange && isCross)
+    return base::refuse(ErrorKind::range, "tokens",
+                        {"keys are another sequence than queries; give the range of each, as in 0:", queries,
+                         ",0:", keys, "."})
+        .error();
+  const auto ofQueries = within(options.queries, queries, "queries", options.typed),
+             ofKeys = within(options.keys, keys, "keys", options.typed);
+  if (!ofQueries) return ofQueries.error();
+  if (!ofKeys) return ofKeys.error();
+  return std::array{*ofQueries, *ofKeys};
+}
+
 Result<FigureWeights> figureWeights(const StateTensors& tensors, const FigureOptions& options) {
   Result<FigureWeights> w = wholeOf(tensors, options);
   if (!w || (options.queries.isAll() && options.keys.isAll())) return w;
-  if (options.hasOneRange && !tensors.keyLabels.empty())
-    return base::refuse(ErrorKind::range, "tokens",
-                        {"keys are another sequence than queries; give the range of each, as in 0:", w->rows,
-                         ",0:", w->cols, "."});
-  const int base = options.typed;
-  const auto queries = within(options.queries, w->rows, "queries", base),
-             keys = within(options.keys, w->cols, "keys", base);
-  if (!queries) return queries.error();
-  if (!keys) return keys.error();
-  return windowOf(*w, *queries, *keys);
+  const auto tokens = shownTokens(options, w->rows, w->cols, !tensors.keyLabels.empty());
+  if (!tokens) return tokens.error();
+  return windowOf(*w, (*tokens)[0], (*tokens)[1]);
 }
 
 FigureWeights pooled(const FigureWeights& all, int block, Pool kind) {
@@ -124,7 +138,7 @@ FigureWeights pooled(const FigureWeights& all, int block, Pool kind) {
       static_cast<std::size_t>(w.heads) * static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(w.cols);
   w.values.assign(count, 0), w.hidden.assign(all.hidden.empty() ? 0 : count, 1);
   std::vector<int> seen(count);
-  for (int h = 0; h < all.heads; ++h)
+  for (int h = all.firstHead; h < all.firstHead + all.heads; ++h)
     for (int i = 0; i < all.rows; ++i)
       for (int j = 0; j < all.cols; ++j) {
         if (all.isHidden(h, i, j)) continue;

@@ -1,6 +1,7 @@
 // The weights that a figure shows.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace files {
 /// The weights of all heads, [heads, rows, cols], with the labels of queries and keys.
 struct FigureWeights {
   int heads = 0, rows = 0, cols = 0;
+  int firstHead = 0;  ///< the number of the first of these heads
   std::vector<float> values;
   std::vector<std::string> queries, keys;
   int columns = 0;           ///< d_k; 0: not known
@@ -21,7 +23,8 @@ struct FigureWeights {
   document::WeightScale scale = document::WeightScale::linear;
 
   std::size_t place(int head, int row, int col) const {
-    return (static_cast<std::size_t>(head) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(row)) *
+    return (static_cast<std::size_t>(head - firstHead) * static_cast<std::size_t>(rows) +
+            static_cast<std::size_t>(row)) *
                static_cast<std::size_t>(cols) +
            static_cast<std::size_t>(col);
   }
@@ -31,6 +34,12 @@ struct FigureWeights {
   double rowMaximum(int head, int row) const;  ///< the largest magnitude
 };
 
+/// An error unless the head in the options is one of so many.
+Result<void> checkHead(const FigureOptions& options, int heads);
+/// The tokens in the options, of so many queries and keys, with their ends; `isCross`: keys are another
+/// sequence. An error for tokens that are not there.
+Result<std::array<FigureOptions::Tokens, 2>> shownTokens(const FigureOptions& options, int queries, int keys,
+                                                         bool isCross);
 /// The weights of the entry that is shown, of the tokens in the options. An error if there are none, or not
 /// those tokens.
 Result<FigureWeights> figureWeights(const StateTensors& tensors, const FigureOptions& options);

@@ -19,6 +19,8 @@ struct StateTensors {
   std::vector<StateTensor> tensors;
   /// Of the shown entry; keyLabels is empty if keys are the same tokens.
   std::vector<std::string> labels, keyLabels;
+  bool isNumbered = false;  ///< there are no labels but numbers of tokens
+  int firstHead = 0;        ///< the head that the first one of `weights` is
   int shown = 0;            ///< the entry of a batch, or the layer, that is on the board
   bool isOfLayers = false;  ///< the entries are layers of a model
   /// How weights map to colours, as on the board; never automatic.

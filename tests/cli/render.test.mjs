@@ -255,7 +255,9 @@ np.savez(folder + "/long.npz", q=q, k=k, v=k, causal=True)
 weights = np.tril(np.ones((n, n), dtype=np.float32))
 weights /= weights.sum(-1, keepdims=True)
 np.savez(folder + "/recorded.npz", weights=np.stack([np.stack([np.eye(n, dtype=np.float32)]), np.stack([weights])]), tokens=[f"t{i}" for i in range(n)])
-np.savez(folder + "/longer.npz", q=np.ones((1, 5000, 2)), k=np.ones((1, 5000, 2)), v=np.ones((1, 5000, 2)))
+long = rng.normal(size=(2, 20000, 4)).astype(np.float32)
+long[:, :, 0] = np.arange(20000) / 2  # the last key that is seen has the largest scores
+np.savez(folder + "/longer.npz", q=long, k=long, v=long, causal=True)
 `, folder], {encoding: 'utf8'});
   assert.equal(made.stderr, '');
   const drawn = (name, ...args) => {
@@ -272,5 +274,17 @@ np.savez(folder + "/longer.npz", q=np.ones((1, 5000, 2)), k=np.ones((1, 5000, 2)
   assert.notEqual(recorded, drawn('recorded.npz', '--layer', '0').replace('layer 0', 'layer 1'));
   assert.deepEqual(words(drawn('recorded.npz', '--tokens', '2000:2003')).filter((one) => /^t\d+$/.test(one)), ['t2000', 't2001', 't2002', 't2000', 't2001', 't2002']);
   assert.match(refusal(1, attn('render', join(folder, 'recorded.npz'), '--layer', '2')), /layer: 2 is not one of 2 layers/);
-  assert.match(refusal(1, attn('render', join(folder, 'longer.npz'))), /tokens: 5000 are too many for a figure; use at most 4096/);
+  // Of more than can be drawn, a part, of which nothing else is computed: a matrix of 20,000 tokens has 1.6 GB.
+  const longer = join(folder, 'longer.npz');
+  assert.match(refusal(1, attn('render', longer)), /tokens: 20000 are too many for a figure; name at most 4096 of them, as in --tokens 0:4096\./);
+  assert.match(refusal(1, attn('render', longer, '--tokens', '3:20001')), /3:20001 is not within the 20000 queries; give 0:20000/);
+  assert.match(refusal(1, attn('render', longer, '--head', '2', '--tokens', '0:4')), /head: 2 is not one of 2 heads, which are counted from 0\./);
+  const part = ['15000:15003', '14999:15002'], run = attn('run', longer, '--outputs', `weights[1, ${part}]`);
+  const numbers = JSON.parse(run.stdout).weights.data.map((weight) => weight.toFixed(2)), limits = {limits: 'ulimit -v 900000'};
+  const shown = attn('render', longer, '--head', '1', '--tokens', `${part}`, '--with', 'labels,numbers,caption', ...(process.platform === 'linux' ? [limits] : []));
+  assert.equal(shown.status, 0, shown.stderr);
+  const texts = words(shown.stdout);
+  for (const label of ['15000', '15002', '14999', '15001']) assert.ok(texts.includes(label), label);
+  assert.deepEqual(texts.filter((one) => /^[01]\.\d\d$/.test(one)), numbers.filter((_, i) => ![2].includes(i)));  // the future of the first query is not drawn
+  assert.match(texts.join(' '), /Weights of “15000 … 15002”\./);
 });

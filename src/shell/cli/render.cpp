@@ -62,9 +62,12 @@ base::Result<files::Drawing> drawn(const Input& input, const Which& which,
   if (options.what != files::FigureOptions::What::board && input.format() != files::Format::json) {
     const auto file = files::readStored(input.bytes(), input.format(), input.stem());
     if (!file) return file.error();
-    if (const auto tensors =
-            files::longLayer(*file, {which.prefix, which.layer.value_or(which.base) - which.base}))
-      return *tensors ? files::figure(**tensors, options) : tensors->error();
+    const files::Entry entry{which.prefix, which.layer.value_or(which.base) - which.base};
+    if (const auto tensors = files::longLayer(*file, entry, options)) {
+      files::FigureOptions whole = options;  // of what is drawn
+      whole.queries = whole.keys = {};
+      return *tensors ? files::figure(**tensors, whole) : tensors->error();
+    }
   }
   return drawnState(layerOf(input, which), options);
 }
