@@ -155,24 +155,23 @@ const attention::Trace& Screen::traceFor(const views::Layout& layout) {
   return isOfAll ? session.trace() : session.traceWith(s.focusHead);
 }
 
-views::Context Screen::context(const views::Layout& layout, const views::Palette& palette,
-                               const views::Fonts& fonts, views::Requests& asked) {
+template <class Board>
+views::Context Screen::contextOf(Board& board, const attention::Trace& trace, std::uint64_t revision,
+                                 const Surroundings& around) {
   const document::Document& document = session.document();
-  document::Pinned* pin = session.pinned();
-  if (pin && view.before) return pinnedContext(*pin, layout, palette, fonts, asked);
-  return {document.state(),
-          session.spec(),
-          session.inputs(),
-          traceFor(layout),
-          session.summaries(),
-          document.revision(),
-          session.derived(),
-          layout,
-          palette,
-          fonts,
+  return {board.state(),
+          board.spec(),
+          board.inputs(),
+          trace,
+          board.summaries(),
+          revision,
+          board.derived(),
+          around.layout,
+          around.palette,
+          around.fonts,
           heatmaps_,
           view,
-          asked,
+          around.asked,
           widgetRects,
           lastWidgetRects,
           host.isTouch(),
@@ -182,39 +181,18 @@ views::Context Screen::context(const views::Layout& layout, const views::Palette
           lock,
           embed.hide,
           zoom,
-          pin};
+          session.pinned()};
 }
 
-views::Context Screen::pinnedContext(document::Pinned& pin, const views::Layout& layout,
-                                     const views::Palette& palette, const views::Fonts& fonts,
-                                     views::Requests& asked) {
-  const document::Document& document = session.document();
-  pin.showAs(document.state());
+views::Context Screen::context(const views::Layout& layout, const views::Palette& palette,
+                               const views::Fonts& fonts, views::Requests& asked) {
+  const std::uint64_t revision = session.document().revision();
+  const Surroundings around{layout, palette, fonts, asked};
+  document::Pinned* pin = session.pinned();
+  if (!pin || !view.before) return contextOf(session, traceFor(layout), revision, around);
+  pin->showAs(session.state());
   // No revision of the document has this bit, so caches of one board are not used for the other.
-  const std::uint64_t revision = document.revision() | std::uint64_t{1} << 63;
-  return {pin.state(),
-          pin.spec(),
-          pin.inputs(),
-          pin.trace(),
-          pin.summaries(),
-          revision,
-          pin.derived(),
-          layout,
-          palette,
-          fonts,
-          heatmaps_,
-          view,
-          asked,
-          widgetRects,
-          lastWidgetRects,
-          host.isTouch(),
-          document.canUndo(),
-          document.canRedo(),
-          attention::kernels::name(attention::kernels::best()),
-          lock,
-          embed.hide,
-          zoom,
-          &pin};
+  return contextOf(*pin, pin->trace(), revision | std::uint64_t{1} << 63, around);
 }
 
 bool Screen::onPage() const { return views::openView(session.state(), embed.hide) != document::View::layer; }

@@ -42,13 +42,9 @@ class Screen {
   void forgetLabels() { measured_ = {}; }
   /// The trace with everything that such a board shows: see attention::Engine::traceWith().
   const attention::Trace& traceFor(const views::Layout& layout);
-  /// The Context for panels. What they ask for is added to `asked`.
+  /// The Context for panels, of the pinned board while that is shown. What they ask for is added to `asked`.
   views::Context context(const views::Layout& layout, const views::Palette& palette,
                          const views::Fonts& fonts, views::Requests& asked);
-  /// The same for the pinned board, while it is shown.
-  [[gnu::noinline]] views::Context pinnedContext(document::Pinned& pin, const views::Layout& layout,
-                                                 const views::Palette& palette, const views::Fonts& fonts,
-                                                 views::Requests& asked);
 
   /// Is a page open in place of the board?
   bool onPage() const;
@@ -94,6 +90,18 @@ class Screen {
   std::uint64_t changes = 0;  ///< number of changes so far to what controls show
 
  private:
+  /// What a Context has of the frame that is built.
+  struct Surroundings {
+    const views::Layout& layout;
+    const views::Palette& palette;
+    const views::Fonts& fonts;
+    views::Requests& asked;
+  };
+  /// Of the session's board, or of the pinned one. Not inline: few frames show the latter.
+  template <class Board>
+  [[gnu::noinline]] views::Context contextOf(Board& board, const attention::Trace& trace,
+                                             std::uint64_t revision, const Surroundings& around);
+
   views::LayoutInput layoutInput(float width, float height) const;
   /// Without what the reader's fingers do to the board.
   views::Layout layoutAt(float width, float height) const {
