@@ -43,6 +43,8 @@ std::string inQuotes(std::string_view text);
 std::string printable(std::string_view text);
 /// The text with its ASCII letters in lower case, for comparisons.
 std::string lowered(std::string_view text);
+/// The text without white space at both ends.
+std::string_view trimmed(std::string_view text);
 /// "1, 2, 3 or 6".
 std::string orList(const std::vector<std::string>& items);
 /// The `count` names that are closest to the word by edit distance (Levenshtein 1966), closest first:

@@ -12,6 +12,7 @@
 #include "document/derived.h"
 #include "document/document.h"
 #include "document/text.h"
+#include "files/attention_call.h"
 #include "files/attention_options.h"
 #include "files/attention_problem.h"
 #include "files/attention_rows.h"
@@ -26,32 +27,6 @@ using attention::Tensor;
 using base::inQuotes;
 using ErrorKind = Error::Kind;
 
-Result<void> outOfMemory() {
-  return base::refuse(ErrorKind::memory, "memory",
-                      {"there is not enough to compute this; give fewer tokens, or ask for fewer outputs."});
-}
-
-/// Past and new keys (or values) of each head, one after the other: [B, H, P + L, d].
-std::vector<float> joinedPast(const std::optional<Array>& past, const Array& next, const View& view,
-                              std::int64_t pastRows) {
-  const std::int64_t rows = pastRows + view.rows, width = view.columns;
-  std::vector<float> out(static_cast<std::size_t>(view.batch * view.heads * rows * width));
-  float* to = out.data();
-  for (std::int64_t b = 0; b < view.batch; ++b) {
-    for (std::int64_t h = 0; h < view.heads; ++h) {
-      if (past)
-        to = std::copy_n(past->values.data() + (b * view.heads + h) * pastRows * width, pastRows * width, to);
-      const float* from = next.values.data() + b * view.batchStride + h * view.headStride;
-      for (std::int64_t r = 0; r < view.rows; ++r) to = std::copy_n(from + r * view.rowStride, width, to);
-    }
-  }
-  return out;
-}
-
-kernels::In inOf(const std::vector<float>& values, const View& view, std::int64_t batch) {
-  return {values.data() + batch * view.batchStride, view.headStride, view.rowStride};
-}
-
 class Computation {
  public:
   Computation(TensorsFile file, const Problem& problem, std::span<const Wanted> wanted,
@@ -59,11 +34,10 @@ class Computation {
       : file_(std::move(file)),
         problem_(problem),
         wanted_(wanted),
-        request_(request) {}
+        request_(request),
+        in_(file_, problem, isAsked(OutputId::present_k), isAsked(OutputId::present_v)) {}
 
   Result<std::vector<NamedArray>> run() {
-    join();
-    if (file_.mask) mask_ = maskOf(std::move(*std::exchange(file_.mask, std::nullopt)), problem_);
     std::vector<NamedArray> results;
     for (const Wanted& one : wanted_) {
       NamedArray result{std::string(attention::name(one.id)), one.shape, {}};
@@ -77,8 +51,8 @@ class Computation {
       return outOfMemory();
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
-      if (request_.outputs[i] == OutputId::present_k) results[i].values = std::move(k_);
-      if (request_.outputs[i] == OutputId::present_v) results[i].values = std::move(v_);
+      if (request_.outputs[i] == OutputId::present_k) results[i].values = std::move(in_.k);
+      if (request_.outputs[i] == OutputId::present_v) results[i].values = std::move(in_.v);
     }
     return parts(std::move(results));
   }
@@ -86,25 +60,6 @@ class Computation {
  private:
   bool isAsked(OutputId id) const {
     return std::find(request_.outputs.begin(), request_.outputs.end(), id) != request_.outputs.end();
-  }
-
-  /// Concatenates past and new keys and values, with an axis of heads, where that is asked for or needed.
-  void join() {
-    kView_ = problem_.k, vView_ = problem_.v;
-    joinOne(file_.pastK, *file_.k, isAsked(OutputId::present_k), k_, kView_);
-    joinOne(file_.pastV, *file_.v, isAsked(OutputId::present_v), v_, vView_);
-  }
-
-  void joinOne(std::optional<Array>& past, Array& next, bool isPresent, std::vector<float>& out, View& view) {
-    const bool isApart = view.headStride != view.rows * view.columns || view.rowStride != view.columns;
-    if (!past && !(isPresent && isApart)) {
-      out = std::move(next.values);
-      return;
-    }
-    out = joinedPast(past, next, view, problem_.past);
-    view = splitView(view.batch, view.heads, problem_.keys(), view.columns);
-    past.reset();
-    next.values = {};
   }
 
   /// What is wanted of the results, and beside it what was computed by rows.
@@ -118,39 +73,17 @@ class Computation {
     return out;
   }
 
-  kernels::Forward call(std::int64_t batch) const {
-    const Options& options = problem_.options;
-    kernels::Forward f;
-    f.heads = static_cast<int>(problem_.q.heads), f.kvHeads = static_cast<int>(problem_.k.heads);
-    f.queryCount = static_cast<int>(problem_.q.rows), f.keyCount = static_cast<int>(problem_.keys());
-    f.headDim = static_cast<int>(problem_.q.columns), f.valueDim = static_cast<int>(problem_.v.columns);
-    f.q = inOf(file_.q->values, problem_.q, batch);
-    f.k = inOf(k_, kView_, batch), f.v = inOf(v_, vView_, batch);
-    f.scale = options.scale.value_or(
-        isScaled(options) ? static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem_.q.columns)))
-                          : 1.0f);
-    f.softcap = options.softcap, f.temperature = options.temperature;
-    f.causal = options.causal, f.windowLeft = options.windowLeft, f.windowRight = options.windowRight;
-    f.keyLength = keyLength(file_, problem_, batch), f.causalOffset = firstPosition(file_, problem_, batch);
-    if (!mask_.blocked.empty()) {
-      f.blocked = mask_.blocked.data() + batch * mask_.batchStride;
-      f.blockedHeadStride = mask_.headStride, f.blockedRowStride = mask_.rowStride;
-    }
-    if (!mask_.bias.empty())
-      f.bias = {mask_.bias.data() + batch * mask_.batchStride, mask_.headStride, mask_.rowStride};
-    return f;
-  }
-
   bool compute(std::vector<NamedArray>& results) {
     const bool isEmpty =
         problem_.q.rows == 0 || problem_.keys() == 0;  // no key to see: the results are zeros
     kernels::Workspace workspace(request_.threads);
     const kernels::Kernel kernel = request_.kernel.value_or(kernels::best());
-    const auto callOf = [this](std::int64_t batch) { return call(batch); };
+    const auto callOf = [this](std::int64_t batch) { return in_.call(batch); };
     const bool isWhole =
         std::any_of(wanted_.begin(), wanted_.end(), [](const Wanted& one) { return !one.isByRows; });
     double all = 0;
-    for (std::int64_t b = 0; b < problem_.q.batch && isWhole && !isEmpty; ++b) all += multiplyAdds(call(b));
+    for (std::int64_t b = 0; b < problem_.q.batch && isWhole && !isEmpty; ++b)
+      all += multiplyAdds(in_.call(b));
     for (const Wanted& one : wanted_)
       if (one.isByRows && !isEmpty) all += multiplyAdds(one, callOf);
     Work work(request_.progress, all);
@@ -160,7 +93,7 @@ class Computation {
       byRows_.push_back(rows.take());
     }
     for (std::int64_t b = 0; b < problem_.q.batch && isWhole && !isEmpty; ++b) {
-      kernels::Forward f = call(b);
+      kernels::Forward f = in_.call(b);
       for (std::size_t i = 0; i < results.size(); ++i) point(f, request_.outputs[i], results[i], b);
       const bool isDone = forParts(f, workspace.threads(), [&](const kernels::Forward& part) {
         if (!kernels::forward(kernel, part, workspace)) return false;
@@ -211,17 +144,17 @@ class Computation {
     for (std::int64_t b = 0; b < problem_.q.batch; ++b) {
       const attention::Spec spec = specOf(file_, problem_, state, b);
       if (auto ok = checkPosition(file_, problem_, spec, b); !ok) return ok;
-      const Tensor q = headsOf(file_.q->values, problem_.q, b), k = headsOf(k_, kView_, b),
-                   v = headsOf(v_, vView_, b);
-      const bool isPaintedAfter = isAfter && !mask_.blocked.empty();
-      const Tensor bias = isPaintedAfter ? Tensor() : biasOf(mask_, problem_, b);
+      const Tensor q = headsOf(file_.q->values, problem_.q, b), k = headsOf(in_.k, in_.kView, b),
+                   v = headsOf(in_.v, in_.vView, b);
+      const bool isPaintedAfter = isAfter && !in_.mask.blocked.empty();
+      const Tensor bias = isPaintedAfter ? Tensor() : biasOf(in_.mask, problem_, b);
       attention::Inputs inputs;
       inputs.q = &q, inputs.k = &k, inputs.v = &v;
       if (state.scoreWeights) inputs.wA = &state.wA, inputs.uA = &state.uA, inputs.vA = &state.vA;
       if (state.softmaxSink) inputs.sink = &state.sink;
       inputs.bias = bias.empty() ? nullptr : &bias;
       const attention::PaintedMask painted =
-          isPaintedAfter ? paintedOf(mask_, problem_, b) : attention::PaintedMask();
+          isPaintedAfter ? paintedOf(in_.mask, problem_, b) : attention::PaintedMask();
       inputs.painted = painted.empty() ? nullptr : &painted;
       if (auto ok = attention::validate(spec, inputs, attention::Room::memory); !ok) return ok;
       work.forward(spec, inputs, *traced, scratch, multiplyAdds(spec));
@@ -262,9 +195,7 @@ class Computation {
   const std::span<const Wanted> wanted_;
   const RunRequest& request_;
   std::vector<std::vector<NamedArray>> byRows_;  ///< of each output; empty where it is computed whole
-  Mask mask_;
-  std::vector<float> k_, v_;
-  View kView_, vView_;
+  KernelInputs in_;
 };
 
 Result<std::vector<NamedArray>> runTensors(TensorsFile file, const RunRequest& request) {

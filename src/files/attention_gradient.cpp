@@ -11,6 +11,7 @@
 #include "base/sentence.h"
 #include "document/document.h"
 #include "document/text.h"
+#include "files/attention_call.h"
 #include "files/attention_options.h"
 #include "files/attention_problem.h"
 #include "files/read.h"
@@ -19,6 +20,7 @@ namespace files {
 namespace layer {
 namespace {
 
+namespace kernels = attention::kernels;
 using attention::Tensor;
 using attention::TensorId;
 using ErrorKind = Error::Kind;
@@ -99,6 +101,16 @@ Shape boardShape(TensorId id, const Tensor& tensor) {
   return shape;
 }
 
+/// Is it a layer of more scores than are held at once, whose gradients the kernels can compute?
+bool isLong(const TensorsFile& file, const Problem& problem, const GradientRequest& request) {
+  const auto isPlain = [](TensorId id) {
+    return id == TensorId::q || id == TensorId::k || id == TensorId::v;
+  };
+  return countOf({problem.q.heads, problem.q.rows, problem.keys()}) > attention::Limits::scores &&
+         !isTraced(problem.options, {}) && file.dOutput && !file.dWeights && !file.pastK &&
+         std::all_of(request.by.begin(), request.by.end(), isPlain);
+}
+
 class Differentiation {
  public:
   Differentiation(TensorsFile file, const Problem& problem, const GradientRequest& request)
@@ -112,6 +124,7 @@ class Differentiation {
     document::State state;
     static_cast<document::Settings&>(state) = settingsOf(problem_);
     if (auto ok = check(state); !ok) return ok;
+    if (isLong(file_, problem_, request_)) return runLong();
     isPainted_ = file_.mask && isPainted(*file_.mask);
     if (file_.mask) maskShape_ = file_.mask->shape, mask_ = maskOf(std::move(*file_.mask), problem_);
     for (TensorId id : by_) answer_.gradients.push_back({"d_" + nameOf(id), {}, {}});
@@ -146,6 +159,44 @@ class Differentiation {
       return base::refuse(ErrorKind::range, "--wrt",
                           {"bias is the mask of numbers, and the file has none; name another input."});
     return readWeights(file_, state);
+  }
+
+  /// By the kernels, which hold no matrix of scores. Each head of K and V is a part of the work.
+  Result<GradientAnswer> runLong() {
+    KernelInputs in(file_, problem_, false, false);
+    const std::int64_t group = problem_.q.heads / problem_.k.heads;
+    for (const TensorId id : by_) {
+      const Array& like = id == TensorId::q ? *file_.q : id == TensorId::k ? *file_.k : *file_.v;
+      answer_.gradients.push_back({"d_" + nameOf(id), like.shape, {}});
+      answer_.gradients.back().values.resize(static_cast<std::size_t>(countOf(like.shape)));
+    }
+    double all = 0;
+    for (std::int64_t b = 0; b < problem_.q.batch; ++b) all += kPasses * multiplyAdds(in.call(b));
+    Work work(request_.progress, all);
+    kernels::Workspace workspace(0);
+    for (std::int64_t b = 0; b < problem_.q.batch; ++b)
+      for (std::int64_t head = 0; head < problem_.k.heads; ++head) {
+        const auto at = [&](const View& view, std::int64_t first) {
+          return b * view.batchStride + first * view.headStride;
+        };
+        kernels::Backward call;
+        call.forward = partOf(in.call(b), {static_cast<int>(head), static_cast<int>(head) + 1},
+                              {0, static_cast<int>(problem_.q.rows)});
+        const View output = outputView();
+        call.dOutput = {file_.dOutput->values.data() + at(output, head * group), output.headStride,
+                        output.rowStride};
+        for (std::size_t i = 0; i < by_.size(); ++i) {
+          const bool isQuery = by_[i] == TensorId::q, isKey = by_[i] == TensorId::k;
+          const View& view = isQuery ? problem_.q : isKey ? problem_.k : problem_.v;
+          (isQuery ? call.dQ
+           : isKey ? call.dK
+                   : call.dV) = {answer_.gradients[i].values.data() + at(view, isQuery ? head * group : head),
+                                 view.headStride, view.rowStride};
+        }
+        if (!kernels::backward(kernels::best(), call, workspace)) return outOfMemory().error();
+        work.add(kPasses * multiplyAdds(call.forward));
+      }
+    return std::move(answer_);
   }
 
   Result<void> addItem(const document::State& state, std::int64_t b, Work& work) {
@@ -270,7 +321,9 @@ Result<GradientAnswer> ofTensors(TensorsFile file, const GradientRequest& reques
   const Result<Problem> problem = problemOf(file, request.settings);
   if (!problem) return problem.error();
   RunRequest run;
-  run.outputs = {OutputId::weights}, run.freeMemory = request.freeMemory;
+  // What is held of a layer is no less than its weights, or than its output.
+  run.outputs = {isLong(file, *problem, request) ? OutputId::output : OutputId::weights},
+  run.freeMemory = request.freeMemory;
   const auto wanted = wantedOf(*problem, run);
   if (!wanted) return wanted.error();
   if (auto ok = checkRun(file, *problem, *wanted, run); !ok) return ok;

@@ -646,6 +646,11 @@ Result<void> readWeights(const TensorsFile& file, document::State& state) {
   return {};
 }
 
+Result<void> outOfMemory() {
+  return base::refuse(ErrorKind::memory, "memory",
+                      {"there is not enough to compute this; give fewer tokens, or ask for fewer outputs."});
+}
+
 Result<void> checkMemory(const attention::Spec& spec, const RunRequest& request) {
   const std::int64_t scores = times(times(spec.heads, spec.queryCount), times(spec.keyCount, 4));
   const std::int64_t free = freeMemory(request);

@@ -66,6 +66,8 @@ std::vector<NamedArray> partOf(NamedArray whole, const Wanted& wanted);
 /// Checks that attn can compute the problem: options, sizes and memory.
 Result<void> checkRun(const TensorsFile& file, const Problem& problem, std::span<const Wanted> wanted,
                       const RunRequest& request);
+/// The error where an allocation failed.
+Result<void> outOfMemory();
 /// Checks that there is enough memory for the trace of a state.
 Result<void> checkMemory(const attention::Spec& spec, const RunRequest& request);
 

@@ -10,16 +10,11 @@
 namespace files {
 namespace {
 
+using base::trimmed;
 using Axis = Excerpt::Axis;
 using ErrorKind = Error::Kind;
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
-std::optional<std::int64_t> wholeNumber(std::string_view text) {
+std::optional<std::int64_t> indexFrom(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -30,7 +25,7 @@ std::optional<std::int64_t> wholeNumber(std::string_view text) {
 std::optional<Axis> axisFrom(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
-    const auto index = wholeNumber(text);
+    const auto index = indexFrom(text);
     if (!index) return std::nullopt;
     return Axis{*index, *index, true};
   }
@@ -38,7 +33,7 @@ std::optional<Axis> axisFrom(std::string_view text) {
   const std::string_view begin = trimmed(text.substr(0, colon)), end = trimmed(text.substr(colon + 1));
   for (const auto& [part, to] : {std::pair(begin, &axis.begin), std::pair(end, &axis.end)}) {
     if (part.empty()) continue;
-    const auto number = wholeNumber(part);
+    const auto number = indexFrom(part);
     if (!number) return std::nullopt;
     *to = *number;
   }

@@ -14,13 +14,8 @@ namespace files {
 namespace {
 
 using base::inQuotes;
+using base::trimmed;
 using ErrorKind = Error::Kind;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 bool isSame(std::string_view text, std::string_view word) {
   return text.size() == word.size() && std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) {

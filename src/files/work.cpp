@@ -18,15 +18,6 @@ void begin(kernels::Forward& f, int head, Span rows) {
   f.queryCount = rows.size(), f.causalOffset += rows.begin;
 }
 
-/// The part of a call that reads some of the key heads, for some of the queries.
-kernels::Forward partOf(kernels::Forward f, Span keyHeads, Span rows) {
-  const int group = f.heads / f.kvHeads;
-  f.k.data += keyHeads.begin * f.k.headStride, f.v.data += keyHeads.begin * f.v.headStride;
-  begin(f, keyHeads.begin * group, rows);
-  f.kvHeads = keyHeads.size(), f.heads = f.kvHeads * group;
-  return f;
-}
-
 }  // namespace
 
 double multiplyAdds(const attention::Spec& spec, int modelDim) {
@@ -54,6 +45,14 @@ void Work::forward(const attention::Spec& spec, const attention::Inputs& inputs,
   attention::forward(spec, inputs, trace, scratch);
   scratch.afterRow = nullptr;
   add(all - told);
+}
+
+kernels::Forward partOf(kernels::Forward f, Span keyHeads, Span rows) {
+  const int group = f.heads / f.kvHeads;
+  f.k.data += keyHeads.begin * f.k.headStride, f.v.data += keyHeads.begin * f.v.headStride;
+  begin(f, keyHeads.begin * group, rows);
+  f.kvHeads = keyHeads.size(), f.heads = f.kvHeads * group;
+  return f;
 }
 
 kernels::Forward headOf(kernels::Forward f, int head, Span queries) {

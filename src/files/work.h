@@ -37,7 +37,10 @@ class Work {
   double all_, done_ = 0;
 };
 
-/// The part of a call that computes one of its heads, for some of the queries.
+/// The part of a call that reads some of the key heads, for some of the queries.
+attention::kernels::Forward partOf(attention::kernels::Forward call, attention::Span keyHeads,
+                                   attention::Span queries);
+/// The part that computes one of the heads.
 attention::kernels::Forward headOf(attention::kernels::Forward call, int head, attention::Span queries);
 
 /// Divides a call into parts of a fraction of a second, or of a few seconds where rows are very long, and

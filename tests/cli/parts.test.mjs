@@ -78,8 +78,27 @@ test('indices are checked', () => {
     ['--top: 6 is more than the 5 keys; use at most as many.', 'weights', '--top', '6'],
     ['--top: it takes the largest of all keys, and --outputs names some of them; leave one of the two out.', 'weights[:, :, 1:3]', '--top', '1'],
     ['--top: it is of weights, and --outputs does not ask for them; add weights there.', 'output', '--top', '1'],
-    ['--out part.npy: it holds one tensor, and there are 2; ask for one, or use .npz.', 'weights', '--top', '1', '--out', 'part.npy'],
+    ['--out part.npy: it holds one tensor, and --top writes two; use .npz.', 'weights', '--top', '1', '--out', 'part.npy'],
   ]) {
     assert.ok(refusal(wrongUse, attn('run', path, '--outputs', ...args)).includes(sentence), `${args}: ${sentence}`);
+  }
+});
+
+test('gradients of a long layer need no matrix of scores', {skip: process.platform !== 'linux'}, () => {
+  const shape = [1, 2, 3000, 3], count = 18_000;  // heads · queries · keys is more than 2^24
+  const tensor = (seed, size = shape) => ({shape: size, data: Array.from(numbers(size.reduce((a, b) => a * b), seed), (v) => Number(v.toPrecision(9)))});
+  const path = file({q: tensor(1), k: tensor(2, [1, 1, 3000, 3]), v: tensor(3, [1, 1, 3000, 3]), d_output: tensor(4), options: {causal: true}});
+  const gradients = (...args) => {
+    const done = attn('grad', path, ...args);
+    assert.equal(done.status, 0, done.stderr);
+    return JSON.parse(done.stdout);
+  };
+  const long = gradients({limits: 'ulimit -v 300000'}), whole = gradients('--set', 'prefix=1');  // the first key, which all see: computed as the board does
+  assert.deepEqual(Object.keys(long), ['d_q', 'd_k', 'd_v']);
+  for (const [name, {shape: of, data}] of Object.entries(long)) {
+    assert.deepEqual(of, whole[name].shape, name);
+    assert.equal(data.length, name === 'd_q' ? count : count / 2);
+    const most = Math.max(...whole[name].data.map(Math.abs)), worst = Math.max(...data.map((value, i) => Math.abs(value - whole[name].data[i])));
+    assert.ok(most > 0.1 && worst < 1e-5 * most, `${name}: ${worst} of ${most}`);
   }
 });

@@ -156,10 +156,13 @@ std::vector<files::NamedArray> ranLayer(const RunArguments& arguments) {
 void run(RunArguments& arguments) {
   takeFiles(arguments.files);
   const std::string& out = arguments.files.out;
-  const std::size_t count = namedIn(arguments.outputs).size() + (arguments.top > 0 ? 1 : 0);
-  if (!arguments.outputs.empty() && count > 1 && hasNoNames(formatToWrite("--out", out)))
-    throw Failure{kWrongUse, "--out " + out + ": it holds one tensor, and there are " +
-                                 std::to_string(count) + "; ask for one, or use .npz."};
+  const std::size_t count = namedIn(arguments.outputs).size();
+  const bool isOne = !arguments.outputs.empty() && hasNoNames(formatToWrite("--out", out));
+  if (isOne && (count > 1 || arguments.top > 0))
+    throw Failure{kWrongUse,
+                  "--out " + out + ": it holds one tensor, and " +
+                      (count > 1 ? "--outputs names " + std::to_string(count) + "; give one, or use .npz."
+                                 : "--top writes two; use .npz.")};
   formatToWrite("--out", out);  // a wrong name is reported before the work
   Output output(out);
   auto model = ranModel(arguments);
