@@ -5,9 +5,9 @@ import {readFileSync} from 'node:fs';
 import {request} from 'node:http';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {fileURLToPath} from 'node:url';
 import {attn} from '../cli/harness.mjs';
 import {launch} from '../browser/harness.mjs';
+import {version} from '../setup/tree.mjs';
 import {until} from '../until.mjs';
 import {built, fresh, run, script} from './installed.mjs';
 
@@ -48,7 +48,6 @@ test('wheel and sdist hold the package, the whole page and the licence, and need
 
 test('it is installed in its own environment, with the version of the programs', () => {
   assert.ok(made.where.startsWith(home.folder), made.where);
-  const {version} = JSON.parse(readFileSync(fileURLToPath(new URL('../../web/package.json', import.meta.url)), 'utf8'));
   assert.equal(made.version, version);
   assert.equal(run(home.python, '-c', 'from importlib.metadata import version; print(version("attention-playground"))').trim(), version);
 });

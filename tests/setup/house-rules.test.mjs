@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import {join, relative} from 'node:path';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
-import {filesUnder, root, textsUnder} from './tree.mjs';
+import {filesUnder, root, textsUnder, version} from './tree.mjs';
 
 const sources = textsUnder(['src'], /\.(cpp|h)$/, join(root, 'src'));
 
@@ -63,12 +63,16 @@ test('clang-format 19 would change no file', () => {
   assert.match(check(['--assume-filename=src/any.cpp'], 'int  any ;\n').stderr, /code should be clang-formatted/);
 });
 
-test('the packages of npm and Python have the version of the programs', () => {
-  const [, version] = readFileSync(join(root, 'CMakeLists.txt'), 'utf8').match(/^project\(\w+ VERSION (\S+)/m);
-  assert.equal(JSON.parse(readFileSync(join(root, 'web/package.json'), 'utf8')).version, version);
-  for (const file of ['pyproject.toml', 'attention_playground/__init__.py']) {
-    assert.match(readFileSync(join(root, 'web/python', file), 'utf8'), new RegExp(`^(__version__|version) = "${version.replaceAll('.', '\\.')}"$`, 'm'), file);
-  }
+test('the version stands in CMakeLists.txt, once, and nowhere else', () => {
+  const texts = [...textsUnder(['src', 'web'], /\.(cpp|h|cmake|mjs|js|ts|json|html|py|toml|md)$/), {path: 'README.md', text: readFileSync(join(root, 'README.md'), 'utf8')}];
+  const found = texts.filter(({text}) => text.includes(version)).map(({path}) => path);
+  assert.deepEqual(found, []);
+  assert.equal(readFileSync(join(root, 'CMakeLists.txt'), 'utf8').split(version).length, 2);
+});
+
+test('the changelog begins with this version', () => {
+  const heading = /^## \[(\S+)\] - \d{4}-\d\d-\d\d$/m.exec(readFileSync(join(root, '.github/CHANGELOG.md'), 'utf8'));
+  assert.equal(heading?.[1], version);
 });
 
 test('no lock file names a download address', () => {

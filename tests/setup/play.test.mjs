@@ -81,7 +81,7 @@ test('help names every command', () => {
 
 test('the packages name the addresses that are given, and ./play dist says which are not', () => {
   const given = 'AP_REPOSITORY=https://example.org/playground.git AP_HOMEPAGE=https://example.org/playground/';
-  const packed = (addresses) => shell(`mkdir -p "$BUILD/package" && cp web/package.json "$BUILD/package"; ${addresses}; pack_package >/dev/null 2>&1 || exit 1
+  const packed = (addresses) => shell(`mkdir -p "$BUILD/package" && sed "s/@PROJECT_VERSION@/$(version)/" web/package.json >"$BUILD/package/package.json"; ${addresses}; pack_package >/dev/null 2>&1 || exit 1
     tar -xzOf "$BUILD"/package/*.tgz package/package.json; echo ---; addresses_for_python`).stdout.split('---\n');
   const [npm, python] = packed(given);
   assert.deepEqual([JSON.parse(npm).repository, JSON.parse(npm).homepage], [{type: 'git', url: 'git+https://example.org/playground.git'}, 'https://example.org/playground/']);

@@ -20,3 +20,6 @@ export function textsUnder(folders, pattern, from = root) {
   return folders.flatMap((folder) => filesUnder(join(root, folder))).filter((path) => pattern.test(path))
       .map((path) => ({path: relative(from, path), text: readFileSync(path, 'utf8')}));
 }
+
+/** The version of everything, which stands in CMakeLists.txt alone. */
+export const [, version] = readFileSync(join(root, 'CMakeLists.txt'), 'utf8').match(/^project\(\w+ VERSION (\S+)/m);

@@ -130,4 +130,4 @@ def setup(app):
     app.add_node(board, html=(open_element, close_element), latex=plain, text=plain, man=plain, texinfo=plain)
     app.add_directive("attention-playground", AttentionPlayground)
     app.connect("html-page-context", add_script)
-    return {"version": "0.1.0", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

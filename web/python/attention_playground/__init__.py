@@ -10,5 +10,5 @@ NumPy alone is needed; PyTorch where models are recorded, anywidget in notebooks
 from .playground import Playground
 from .recording import Layer, Recording, record
 
-__version__ = "0.1.0"
+__version__ = "@PROJECT_VERSION@"
 __all__ = ["Layer", "Playground", "Recording", "record"]
