@@ -38,6 +38,7 @@ test('cmake --install puts programs, manual pages, completions, desktop entry, i
   assert.deepEqual(JSON.parse(computed.stdout), JSON.parse(attn('run', file(layer())).stdout));
   const entry = readFileSync(join(prefix, 'share/applications/attention-playground.desktop'), 'utf8');
   assert.match(entry, /^Exec=attention-playground %f$/m);
+  installed('share/mime/packages/attention-playground.xml');
   installed(`share/icons/hicolor/scalable/apps/${/^Icon=(.*)$/m.exec(entry)[1]}.svg`);
   if (has('desktop-file-validate')) assert.equal(spawnSync('desktop-file-validate', [join(prefix, 'share/applications/attention-playground.desktop')], {encoding: 'utf8'}).stdout, '');
   for (const name of ['index.html', 'embed.html', 'element.js', 'reader.js']) installed(`share/attention-playground/page/${name}`);

@@ -1,0 +1,77 @@
+// The package for Debian: what lintian says of it, and its whole life on a Debian that has nothing else. `./play test debian`, as root.
+import assert from 'node:assert/strict';
+import {spawn, spawnSync} from 'node:child_process';
+import {cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, test} from 'node:test';
+import {until} from '../until.mjs';
+import {root, version} from './tree.mjs';
+
+const build = join(root, 'build/installers'), folder = mkdtempSync(join(tmpdir(), 'debian-'));
+after(() => rmSync(folder, {recursive: true}));
+const [deb] = readdirSync(build).filter((name) => name.endsWith('.deb')), archive = readdirSync(build).find((name) => name.endsWith('.tar.gz'));
+
+function run(program, args, options = {}) {
+  const done = spawnSync(program, args, {encoding: 'utf8', timeout: 600_000, maxBuffer: 1 << 26, ...options});
+  assert.equal(done.status, 0, `${program} ${args.join(' ')}: ${done.stderr || done.error || done.stdout}`);
+  return done.stdout;
+}
+const filesIn = (text) => text.split('\n').filter((line) => line.startsWith('-')).map((line) => line.split(/\s+/)[5]);
+
+test('lintian finds nothing but the address of a maintainer, whom only who publishes the package can name', () => {
+  const {stdout} = spawnSync('lintian', ['--tag-display-limit', '0', '--allow-root', join(build, deb)], {encoding: 'utf8', timeout: 600_000});
+  assert.deepEqual(stdout.split('\n').filter((line) => line && !/ bogus-mail-host(-in-debian-changelog)? .*attention-playground@localhost/.test(line)), []);
+});
+
+test('a package made again has the same bytes, and the same files as the archive', () => {
+  const bytes = () => [deb, archive].map((name) => readFileSync(join(build, name), 'base64')), before = bytes();
+  run('bash', ['-c', 'source ./play; touch build/native/manuals/*; pack_installers'], {cwd: root});
+  const now = bytes();
+  assert.ok(now[0] === before[0] && now[1] === before[1]);
+  const inDeb = filesIn(run('dpkg-deb', ['--contents', join(build, deb)])).map((path) => path.replace('./usr/', '').replace(/\.gz$/, ''));
+  const inArchive = filesIn(run('tar', ['--list', '--verbose', '--file', join(build, archive)])).map((path) => path.replace(/^[^/]*\//, ''));
+  for (const path of ['bin/attn', 'bin/attention-playground', 'share/mime/packages/attention-playground.xml', 'share/man/man1/attn.1']) assert.ok(inDeb.includes(path), path);
+  const debian = ['share/doc/attention-playground/changelog', 'share/doc/attention-playground/copyright'];
+  assert.deepEqual(inArchive.filter((path) => !inDeb.includes(path)), ['share/doc/attention-playground/LICENSE']);
+  assert.deepEqual(inDeb.filter((path) => !inArchive.includes(path)).sort(), debian);
+});
+
+test('the archive runs where it is unpacked', () => {
+  run('tar', ['--extract', '--file', join(build, archive), '--directory', folder, '--strip-components=1']);
+  for (const name of ['attn', 'attention-playground']) assert.match(run(join(folder, 'bin', name), ['--version']), new RegExp(version.replaceAll('.', '\\.')));
+});
+
+/** A screen in memory; gives its name, which programs in the other root reach too. */
+async function screen() {
+  const server = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1600x1000x24'], {stdio: ['ignore', 'ignore', 'ignore', 'pipe']});
+  let number = '';
+  server.stdio[3].on('data', (text) => { number += text; });
+  await until('a screen', () => /\n/.test(number));
+  return {display: `:${number.trim()}`, close: () => server.kill()};
+}
+
+test('on a Debian with nothing else it is installed, draws a window, and is removed without a trace', async (t) => {
+  const bare = join(folder, 'bare'), inside = (...command) => run('chroot', [bare, ...command], {env: {PATH: process.env.PATH, HOME: '/tmp', DISPLAY: shown.display, DEBIAN_FRONTEND: 'noninteractive', ...proxies}});
+  const proxies = Object.fromEntries(Object.entries(process.env).filter(([name]) => /_proxy$/i.test(name)));
+  run('cp', ['-a', join(root, '.toolchain/bare'), bare]);
+  cpSync(join(build, deb), join(bare, 'tmp', deb));
+  const shown = await screen();
+  try {
+    inside('apt-get', 'update', '-q');
+    const began = performance.now();
+    inside('apt-get', 'install', '-y', '-q', '--no-install-recommends', `/tmp/${deb}`);
+    inside('attention-playground', '--size', '1200x800', '--screenshot', '/tmp/board.png');
+    t.diagnostic(`${((performance.now() - began) / 1000).toFixed(1)} s from the package to a drawn window, of which apt fetches what it depends on`);
+    assert.ok(readFileSync(join(bare, 'tmp/board.png')).length > 50_000);
+    assert.match(inside('attn', '--version'), new RegExp(version.replaceAll('.', '\\.')));
+    const files = inside('dpkg', '-L', 'attention-playground').split('\n').filter((path) => /attention-playground|attn/.test(path));
+    assert.ok(files.length > 60);
+    inside('apt-get', 'purge', '-y', '-q', 'attention-playground');
+    assert.deepEqual(files.filter((path) => existsSync(join(bare, path))), []);
+    const left = run('find', [bare, '-xdev', '(', '-name', '*attention*', '-o', '-name', 'attn*', ')', '-not', '-path', `${bare}/tmp/*`]);
+    assert.equal(left, '');
+  } finally {
+    shown.close();
+  }
+});
