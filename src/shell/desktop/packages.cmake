@@ -2,7 +2,7 @@
 set(CPACK_GENERATOR "DEB;TGZ")
 set(CPACK_PACKAGE_NAME attention-playground)
 set(CPACK_PACKAGE_VENDOR "The Attention Playground authors")
-# Who publishes the package gives another: AP_MAINTAINER="Name <mail address>" ./play dist.
+# Who publishes the package gives another: AP_MAINTAINER="Name <mail address>" ./play release.
 set(CPACK_PACKAGE_CONTACT "The Attention Playground authors <attention-playground@localhost>")
 set(CPACK_PACKAGE_FILE_NAME "attention-playground-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR}")
 set(CPACK_STRIP_FILES ON)
