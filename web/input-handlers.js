@@ -3,6 +3,7 @@
 
 import * as exchange from './exchange.js';
 import {script} from './files.js';
+import {install} from './installed.js';
 import {keep} from './keep.js';
 import {decimalSign, languageFor} from './language.js';
 import {link} from './link.js';
@@ -175,7 +176,10 @@ export class InputHandlers {
   }
 
   /** Restores the page's own board, and saves it from now on; see web/keep.js for the result. */
-  recall() { return keep(this); }
+  recall() {
+    install(this);
+    return keep(this);
+  }
 
   // ------------------------------------------------------------ as text
 

@@ -22,7 +22,7 @@ export const SCREENSHOTS = process.env.SCREENSHOTS ?? here('../../build/screensh
 mkdirSync(SCREENSHOTS, {recursive: true});
 
 /** The policy of a strict host, which must be sufficient for the page. */
-const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'";
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src data:; connect-src 'self'; manifest-src 'self'; frame-src 'self'";
 
 /** Serves the site, under /pages/ pages that embed it, and a page without anything, on a free port. `first` is a script that every page runs
  * before its own, for browsers whose driver cannot do that. `headers` come with every file. cut(true) has it break every connection, until cut(false). */
