@@ -7,7 +7,12 @@
     'observe', 'on', 'stats', 'link', 'embedCode', 'describe', 'openLesson', 'train', 'resetTraining', 'toBlob', 'toCode']);
   const EVENTS = ['ready', 'input', 'change', 'select', 'error', 'train', 'step', 'answer', 'passed', 'fit'];
   const MOST_WAITING = 1000, MOST_ARGUMENTS = 8;
-  const board = customElements.whenDefined('attention-playground').then(() => document.querySelector('attention-playground'));
+  let fitted = null;  // what the last event `fit` said, for a host that connects after it
+  const board = customElements.whenDefined('attention-playground').then(() => {
+    const element = document.querySelector('attention-playground');
+    element.addEventListener('fit', ({detail}) => { fitted = detail; });
+    return element;
+  });
 
   const plain = (value) => {
     if (value instanceof DOMRect) return value.toJSON();
@@ -24,6 +29,7 @@
     constructor(port, element) {
       Object.assign(this, {port, element});
       for (const type of EVENTS) element.addEventListener(type, ({detail}) => this.tell(type, detail));
+      if (fitted) this.tell('fit', fitted);
       new ResizeObserver(([{contentRect: {width, height}}]) => this.tell('resize', {width, height})).observe(element);
       port.onmessage = ({data}) => this.take(data);
     }

@@ -136,6 +136,7 @@ function project(name, file, packages) {
 
 const projects = {
   'without a framework': () => project('alone', 'element.ts', {}),
+  'the host of a frame': () => project('host', 'host.ts', {}),
   'React 19': () => project('react', 'react.tsx', {react: '@types/react', csstype: 'csstype'}),
   'React 18': () => project('react18', 'react.tsx', {react: '@types/react18', csstype: 'csstype', 'prop-types': '@types/prop-types'}),
 };

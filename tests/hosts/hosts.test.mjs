@@ -46,6 +46,28 @@ test('a page of its own: its text follows the board and drives it', async () => 
   });
 });
 
+test('a page around a frame: the frame is as high as its board, and the page follows and drives it', async () => {
+  const made = folder('frame', {'index.html': page(blocks('A frame as high as its board, that scripts can drive')[0].text)});
+  cpSync(join(SITE, 'host.js'), join(made, 'host.js'));
+  const server = await serve(made, {policy: false}), tab = await (await browser.newContext({viewport: {width: 900, height: 900}})).newPage(), errors = [];
+  try {
+    tab.on('pageerror', (error) => errors.push(error.message));
+    await tab.goto(`${server.url}/`);
+    const weight = () => tab.locator('#weight').textContent(), height = () => tab.locator('iframe').evaluate((frame) => frame.clientHeight);
+    await until('the number', async () => await weight() === '0.69');
+    await until('the height', async () => await height() !== 320);
+    await tab.screenshot({path: `${SCREENSHOTS}/hosts-frame.png`});
+    await tab.frames()[1].evaluate(() => document.querySelector('attention-playground').set('temperature', 5));
+    await until('another number', async () => await weight() !== '0.69');
+    await tab.locator('#mask').click();
+    await until('the mask', () => tab.frames()[1].evaluate(() => document.querySelector('attention-playground').get('causal') === false));
+    assert.deepEqual(errors, []);
+  } finally {
+    await tab.context().close();
+    await server.close();
+  }
+});
+
 test('reveal.js: a board keeps its keys, and takes the pointer where slides are scaled', async () => {
   const html = readFileSync(join(hosts, 'reveal.html'), 'utf8').replaceAll('https://cdn.jsdelivr.net/npm/reveal.js@5/dist/', './reveal/');
   const made = folder('reveal', {'index.html': html});
