@@ -396,6 +396,28 @@ export function runIn(browser, cannot = {}) {
     browser.logged.length = 0;  // the browser itself notes what it could not load
   });
 
+  // At an address that is not of this machine for the page, with files as they are published.
+  const visited = 'after one visit the page is there without a connection';
+  test(visited, {skip: cannot[visited]}, async () => {
+    const server = await serve(SITE), home = server.url.replace('127.0.0.1', 'playground.localhost'), board = new Board(browser);
+    try {
+      await browser.open(`${home}/`);
+      await ready(browser);
+      await until('it to be kept', () => browser.evaluate(() => navigator.serviceWorker.getRegistration().then((found) => found?.active?.state === 'activated')));
+      server.cut(true);
+      browser.logged.length = 0;
+      await browser.open(`${home}/?preset=pronoun`);
+      await ready(browser);
+      await board.drawn('offline');
+      assert.equal((await board.call('getState')).preset, 'pronoun');
+      await browser.evaluate(() => document.querySelector('attention-playground').openLesson('query'));
+      assert.deepEqual(browser.logged, []);
+      await browser.open('about:blank');
+    } finally {
+      await server.close();
+    }
+  });
+
   onPage('a finger taps a switch', async (board) => {
     const {x, y, height} = await board.place('causal');
     await browser.touch(x + 20, y + height / 2);

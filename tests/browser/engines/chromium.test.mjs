@@ -2,4 +2,6 @@
 import {Chromium} from './drivers.mjs';
 import {runIn} from './cases.mjs';
 
-runIn(new Chromium());
+runIn(new Chromium(), {
+  'after one visit the page is there without a connection': 'here each page is a visitor of its own; installed.test.mjs has one that comes back',
+});
