@@ -1,7 +1,7 @@
 // The Share dialog: a link to the board with its QR code, and code that embeds it with a preview; and the dialog with the licences of what
 // others made. Loaded when one is first opened.
 import {storage} from './canvas.js';
-import {inline, script} from './files.js';
+import {readNotices, script} from './files.js';
 import {homeIfKnown, languageOf} from './values.js';
 
 const SIZES = {'In a text': [640, 440], 'Wide': [960, 600], 'On a slide': [1280, 720], 'On a phone': [390, 700], 'Own size': null};
@@ -185,18 +185,10 @@ class Notices extends Frame {
 
   async show() {
     try {
-      Object.assign(this.text, {textContent: await this.read(), lang: 'en'});
+      Object.assign(this.text, {textContent: await readNotices(), lang: 'en'});
     } catch {
       this.text.textContent = this.t('The licences could not be fetched: perhaps there is no connection. Please try again.');
     }
-  }
-
-  async read() {
-    if (inline.has('NOTICES.txt')) return new TextDecoder().decode(await inline.get('NOTICES.txt')());
-    // Written in full, so that bundlers recognise it.
-    const response = await fetch(new URL('./NOTICES.txt', import.meta.url), {credentials: 'same-origin'});
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    return response.text();
   }
 }
 

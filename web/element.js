@@ -429,7 +429,10 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   #listeners() {
     return {
       event: (type, detail) => this.#send(type, detail),
-      crash: (error) => this.#fail('crash', `The playground stopped because of a fault in it (${error.message}); please reload the page.`),
+      crash: (error) => {
+        this.#playground?.report?.(error);
+        this.#fail('crash', `The playground stopped because of a fault in it (${error.message}); please reload the page.`);
+      },
       contextLost: () => this.#send('error', {type: 'contextlost', message: 'The browser took the graphics context away; the board is drawn again as soon as it gives one back.'}),
       lesson: (id, step) => this.#guide((guide, board) => guide.bring(board, id, step)),
       lessons: () => this.#guide((guide, board) => guide.bringList(board)),

@@ -9,6 +9,7 @@ import {decimalSign, languageFor} from './language.js';
 import {link} from './link.js';
 import {mirror} from './mirror.js';
 import {plainContext} from './plain-context.js';
+import {keepMessages, offerReport} from './report.js';
 import {languageOf} from './values.js';
 import {boards} from './watch.js';
 
@@ -55,6 +56,8 @@ export class InputHandlers {
   /** Starts taking input. */
   listen() {
     boards.set(this.root.host, this);
+    this.kernel = this.ask('kernel');
+    keepMessages(this);
     this.listenToPointer();
     this.listenToTouch();
     this.listenToKeys();
@@ -174,6 +177,9 @@ export class InputHandlers {
     this.run('colors', FORCED.matches ? 1 : 0, ...colors);
     this.isForced = FORCED.matches;
   }
+
+  /** After a fault, while the board is still there. */
+  report(error) { offerReport(this, error); }
 
   /** Restores the page's own board, and saves it from now on; see web/keep.js for the result. */
   recall() {
