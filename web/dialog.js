@@ -1,7 +1,7 @@
 // The Share dialog: a link to the board with its QR code, and code that embeds it with a preview; and the dialog with the licences of what
 // others made. Loaded when one is first opened.
 import {storage} from './canvas.js';
-import {readNotices, script} from './files.js';
+import {inline, script} from './files.js';
 import {homeIfKnown, languageOf} from './values.js';
 
 const SIZES = {'In a text': [640, 440], 'Wide': [960, 600], 'On a slide': [1280, 720], 'On a phone': [390, 700], 'Own size': null};
@@ -171,7 +171,16 @@ class Frame {
   }
 }
 
-/** The notices of what others made in the playground, fetched when they are asked for. */
+/** The notices of what others made in the playground; their first line names its version. */
+export async function readNotices() {
+  if (inline.has('NOTICES.txt')) return new TextDecoder().decode(await inline.get('NOTICES.txt')());
+  // Written in full, so that bundlers recognise it.
+  const response = await fetch(new URL('./NOTICES.txt', import.meta.url), {credentials: 'same-origin'});
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response.text();
+}
+
+/** The dialog that shows them. */
 class Notices extends Frame {
   constructor(board) {
     super(board, 'notices', 'Third-party licences');

@@ -11,12 +11,3 @@ export async function script(name, load) {
   const again = () => import(/* webpackIgnore: true */ /* @vite-ignore */ new URL(`${name}?${Date.now()}`, HERE).href);
   return inline.get(name) ?? load().catch(again).catch(() => { throw new Error(`${name} did not arrive, or is damaged`); });
 }
-
-/** The notices of what others made in the playground; their first line names its version. */
-export async function readNotices() {
-  if (inline.has('NOTICES.txt')) return new TextDecoder().decode(await inline.get('NOTICES.txt')());
-  // Written in full, so that bundlers recognise it.
-  const response = await fetch(new URL('./NOTICES.txt', import.meta.url), {credentials: 'same-origin'});
-  if (!response.ok) throw new Error(`status ${response.status}`);
-  return response.text();
-}

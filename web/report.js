@@ -1,5 +1,5 @@
 // After a fault: a report for those who can put it right, which the reader copies. Nothing is sent.
-import {readNotices} from './files.js';
+import {script} from './files.js';
 
 const MOST = 20;  // messages
 const said = new WeakMap();
@@ -25,7 +25,7 @@ function stateOf(board) {
 }
 
 async function version() {
-  const text = await readNotices().catch(() => '');
+  const text = await script('dialog.js', () => import('./dialog.js')).then(({readNotices}) => readNotices()).catch(() => '');
   return /^[^\n]*? (Attention Playground [\d.]+)/.exec(text)?.[1] ?? 'Attention Playground';
 }
 
