@@ -12,6 +12,7 @@
 #include "files/read.h"
 #include "files/table.h"
 #include "files/tensors_json.h"
+#include "files/trained_model.h"
 
 namespace files {
 namespace {
@@ -50,6 +51,12 @@ void Opener::forget() { mapping_.reset(), text_ = {}; }
 /// A file that turns out to need a question is read `again`: kept until then, it would take memory beside
 /// what is made of it.
 Result<Opened> Opener::take(StoredFile file, const Read& again, bool hasNoName, std::string_view name) {
+  if (TrainedModel::isIn(file)) {
+    Result<TrainedModel> model = TrainedModel::of(file);
+    if (!model) return model.error();
+    Result<State> state = model->recording();
+    return state ? opened(std::move(*state)) : Result<Opened>(state.error());
+  }
   const bool mayBeWeights = (hasNoName || isNameless(file)) && Mapping(file, {}).isWeightsAlone();
   const std::size_t heading = file.heading;
   StoredFile own = mayBeWeights ? file : std::exchange(file, {});

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "attention/steps/forward.h"
 #include "base/number.h"
 #include "base/sentence.h"
 #include "document/json.h"
@@ -169,6 +171,29 @@ Result<NamedArray> unknown(const std::string& name, const Words& all) {
       .error();
 }
 
+/// Makes Q, K and V of a layer its inputs, as in a recording; where its score has weights of its own, which
+/// layers cannot share, its scores take their place.
+void recordLayer(document::State& s) {
+  attention::Trace trace;
+  attention::forward(document::spec(s), document::inputs(s), trace);
+  s.mode = document::Mode::qkv;
+  s.q = std::move(trace.q), s.k = std::move(trace.k), s.v = std::move(trace.v);
+  if (!document::takesScoreWeights(s.score)) return;
+  s.score = attention::Score::dot, s.scoreWeights = false;
+  for (document::Tensor* unused : {&s.wA, &s.uA, &s.vA}) *unused = {};
+  for (document::Tensor* zero : {&s.q, &s.k}) std::ranges::fill(zero->values(), 0.0f);
+  s.biasKind = document::Bias::perHead, s.bias = std::move(trace.scores);
+}
+
+/// Appends a layer to those before it, of the same shapes.
+void addLayer(document::State& all, document::State layer) {
+  document::BatchItem& item = all.items.emplace_back();
+  item.labels = std::move(layer.labels), item.keyLabels = std::move(layer.keyLabels);
+  for (const attention::TensorId id : document::itemInputIds())
+    if (hasInput(all, id)) *document::input(item, id) = std::move(*document::input(layer, id));
+  all.batch = static_cast<int>(all.items.size()), all.batchOf = document::BatchOf::layers;
+}
+
 }  // namespace
 
 StoredFile storedOf(const training::Trainer& trainer) {
@@ -256,6 +281,33 @@ Result<std::vector<NamedArray>> TrainedModel::run(const Input& input,
     results.push_back(std::move(*found));
   }
   return results;
+}
+
+Result<document::State> TrainedModel::recording() {
+  using Place = training::AttentionPlace::Kind;
+  const auto& held = trainer_->examples().heldOut;
+  const auto length = [](const training::Sequence& s) { return s.tokens.size(); };
+  trainer_->answer(*std::ranges::max_element(held, {}, length), numbers_, 0, answer_);
+  const Place wanted = training::isTranslation(trainer_->setup()) ? Place::cross : Place::own;
+  document::State all;
+  bool isFirst = true;
+  for (std::size_t a = 0; a < answer_.maps.size(); ++a) {
+    if (answer_.maps[a].place.kind != wanted) continue;
+    Result<document::State> layer =
+        document::layerOf(document::State(), *trainer_, numbers_, answer_, static_cast<int>(a));
+    if (!layer) return layer.error();
+    recordLayer(*layer);
+    if (std::exchange(isFirst, false)) {
+      all = *layer;
+      all.training = document::State().training;
+      all.items.emplace_back();  // of the layer on the board
+    } else {
+      addLayer(all, std::move(*layer));
+    }
+  }
+  if (all.items.size() == 1) all.items.clear();
+  if (auto ok = document::check(all); !ok) return ok.error();
+  return all;
 }
 
 Result<NamedArray> TrainedModel::output(const std::string& name) const {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "document/state.h"
 #include "files/attention_file.h"
 #include "files/stored.h"
 #include "training/trainer.h"
@@ -33,6 +34,10 @@ class TrainedModel {
   /// on, every tensor of a layer as on the board. For translate without `tokens` the likeliest word is
   /// appended until the sentence ends.
   Result<std::vector<NamedArray>> run(const Input& input, const std::vector<std::string>& outputs);
+
+  /// All layers as a recorded model has them, with the longest of the held-out sequences: Q, K and V of each
+  /// layer, or where a score has weights of its own, its scores. For translate it is the cross-attention.
+  Result<document::State> recording();
 
  private:
   Result<training::Sequence> sequenceOf(const Input& input) const;
