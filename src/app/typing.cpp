@@ -114,8 +114,10 @@ Result<void> Typing::enterOption(const views::TextTarget& target, std::string_vi
     value = words == "off" ? document::Value(document::option(target.option).min) : document::Value(true);
   if (const auto number = document::numberFrom(words, target.name); !value && number)
     value = document::Value(base::readable(*number));
-  const bool isNames = document::option(target.option).type == document::OptionType::names;
-  if (isNames && !words.starts_with('[')) value = document::Value(std::string(words));
+  const document::OptionType type = document::option(target.option).type;
+  const bool isPlain = (type == document::OptionType::names && !words.starts_with('[')) ||
+                       (type == document::OptionType::text && !words.starts_with('"'));
+  if (isPlain) value = document::Value(std::string(words));
   if (!value) return value.error();
   const double* single = std::get_if<double>(&*value);
   if (single && document::option(target.option).type == document::OptionType::ids)

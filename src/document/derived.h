@@ -107,10 +107,10 @@ class DerivedTensors {
   /// The gradient of that cell with respect to these inputs, and steps that would raise it.
   const attention::Saliency& saliency(const attention::CellRef& target, attention::InputSet by);
 
-  /// One picture for each layer of a model. Each revision() of a frame computes one more; until
-  /// layersAreWhole(), some are not computed yet.
-  const std::vector<LayerPicture>& layers() { return layers_.of(state_, trace(), revision_, 0); }
-  bool layersAreWhole() { return layers_.of(state_, trace(), revision_, 1), layers_.isWhole(); }
+  /// One picture for each layer of a model. Each layersAreWhole() of a frame computes more for a few
+  /// milliseconds; until it is true, some are not computed yet.
+  const std::vector<LayerPicture>& layers() { return layers_.of(state_, revision_, 0); }
+  bool layersAreWhole() { return layers_.of(state_, revision_, 6), layers_.isWhole(); }
 
   /// What a head of the layer mostly looks at, if hasHeadTags(): see HeadTags::of().
   const attention::HeadTag& headTag(int head, const float* weights, std::uint32_t written) {

@@ -1,69 +1,119 @@
 #include "document/layers.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-
-#include "attention/steps/forward.h"
 
 namespace document {
 namespace {
 
-/// The inputs of the layer for an item that is not on the board.
-attention::Inputs inputsOf(const State& state, const BatchItem& item) {
+double millisecondsOfPicture() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::milli>(since).count();
+}
+
+/// The inputs of the layer for an item, on the board or not.
+attention::Inputs inputsOf(const State& state, int item) {
   attention::Inputs out = inputs(state);
-  if (out.x) out.x = &item.x;
-  if (out.xKv) out.xKv = &item.xKv;
-  if (out.xV) out.xV = &item.xV;
-  if (out.q) out.q = &item.q, out.k = &item.k, out.v = &item.v;
-  if (out.bias) out.bias = &item.bias;
+  if (item == state.batchItem) return out;
+  const BatchItem& other = state.items[static_cast<std::size_t>(item)];
+  if (out.x) out.x = &other.x;
+  if (out.xKv) out.xKv = &other.xKv;
+  if (out.xV) out.xV = &other.xV;
+  if (out.q) out.q = &other.q, out.k = &other.k, out.v = &other.v;
+  if (out.bias) out.bias = &other.bias;
   return out;
+}
+
+int blockOf(int queries, int keys) {
+  return (std::max(queries, keys) + LayerPicture::kMost - 1) / LayerPicture::kMost;
+}
+
+void begin(LayerPicture& out, int heads, int queries, int keys) {
+  const int size = blockOf(queries, keys);
+  const auto blocks = [size](int cells) { return (cells + size - 1) / size; };
+  out.weights = Tensor(heads, blocks(queries), blocks(keys));
+  out.peaks.assign(static_cast<std::size_t>(heads * out.weights.rows()), 0.0f);
+  out.received = Tensor(1, heads, keys);
+  if (std::max(queries, keys) <= LayerPicture::kMostMean) out.mean = Tensor(1, queries, keys);
 }
 
 }  // namespace
 
-LayerPicture pictureOf(const Tensor& weights) {
-  LayerPicture out;
-  const int longer = std::max(weights.rows(), weights.cols()),
-            size = (longer + LayerPicture::kMost - 1) / LayerPicture::kMost;
-  const auto blocks = [size](int cells) { return (cells + size - 1) / size; };
-  out.weights.reshape(weights.heads(), blocks(weights.rows()), blocks(weights.cols()));
-  std::fill(out.weights.values().begin(), out.weights.values().end(), 0.0f);
-  out.peaks.resize(static_cast<std::size_t>(out.weights.heads() * out.weights.rows()));
-  for (int h = 0; h < weights.heads(); ++h)
-    for (int i = 0; i < weights.rows(); ++i) {
-      const float* from = weights.row(h, i);
-      float *to = out.weights.row(h, i / size),
-            &peak = out.peaks[static_cast<std::size_t>(h * out.weights.rows() + i / size)];
-      for (int j = 0; j < weights.cols(); ++j) {
-        const float far = std::fabs(from[j]);
-        float& cell = to[j / size];
-        if (far > std::fabs(cell)) cell = from[j];
-        peak = std::max(peak, far);
-      }
+HeadsAsked headsAsked(const State& state) {
+  return {hasHeadTags(state) ? tokenNumbers(state.labels) : std::vector<int>(), state.causal, !state.cross};
+}
+
+void addHead(LayerPicture& out, const Tensor& weights, int head, const HeadsAsked& asked) {
+  const int queries = weights.rows(), keys = weights.cols(), size = blockOf(queries, keys);
+  if (out.weights.empty()) begin(out, weights.heads(), queries, keys);
+  float* const received = out.received.row(0, head);
+  for (int i = 0; i < queries; ++i) {
+    const float* from = weights.row(head, i);
+    float *to = out.weights.row(head, i / size),
+          &peak = out.peaks[static_cast<std::size_t>(head * out.weights.rows() + i / size)];
+    for (int j = 0; j < keys; ++j) {
+      const float far = std::fabs(from[j]);
+      float& cell = to[j / size];
+      if (far > std::fabs(cell)) cell = from[j];
+      peak = std::max(peak, far);
+      if (!asked.isSelf || i != j) received[j] += from[j];
     }
+    if (out.mean.empty()) continue;
+    float* const mean = out.mean.row(0, i);
+    for (int j = 0; j < keys; ++j) mean[j] += from[j] / static_cast<float>(weights.heads());
+  }
+  if (asked.tokens.empty()) return;
+  out.measures.push_back(attention::measuresOf(weights.head(head), asked.tokens, asked.causal));
+  out.tags.push_back(attention::tagOf(out.measures.back()));
+}
+
+LayerPicture pictureOf(const Tensor& weights, const HeadsAsked& asked) {
+  LayerPicture out;
+  for (int h = 0; h < weights.heads(); ++h) addHead(out, weights, h, asked);
   return out;
 }
 
-const std::vector<LayerPicture>& LayerPictures::of(const State& state, const attention::Trace& trace,
-                                                   std::uint64_t revision, int most) {
+float lookAt(const LayerPicture& picture, int head, std::span<const int> keys, const HeadsAsked& asked) {
+  if (keys.empty() || picture.received.empty()) return 0;
+  const float* const received = picture.received.row(0, head);
+  float sum = 0;
+  for (const int key : keys) sum += received[key];
+  const int n = picture.received.cols();
+  const int rows = !asked.isSelf ? n : asked.causal ? n - 1 - keys.front() : n - (keys.size() == 1 ? 1 : 0);
+  return rows > 0 ? sum / static_cast<float>(rows) : 0;
+}
+
+/// Begins a layer, or computes one of its heads, or adds one to its picture.
+void LayerPictures::piece(const State& state) {
+  if (begun_ < 0) {
+    while (pictures_[static_cast<std::size_t>(++begun_)].version != 0) continue;
+    heads_ = 0;
+    return engine_.apply(spec(state), inputsOf(state, begun_), attention::Change{});
+  }
+  if (!engine_.isWhole()) return engine_.computeNext();
+  LayerPicture& picture = pictures_[static_cast<std::size_t>(begun_)];
+  addHead(picture, engine_.trace().weights, heads_, asked_);
+  if (++heads_ < state.heads) return;
+  picture.version = ++version_;
+  begun_ = -1;
+  --missing_;
+}
+
+const std::vector<LayerPicture>& LayerPictures::of(const State& state, std::uint64_t revision,
+                                                   double milliseconds) {
   const auto count = static_cast<std::size_t>(state.batch);
   if (seen_ != revision + 1 || pictures_.size() != count) {
-    seen_ = revision + 1;
+    seen_ = revision + 1, begun_ = -1;
     pictures_.assign(count, {});
     missing_ = state.batch;
-    tokens_ = hasHeadTags(state) ? tokenNumbers(state.labels) : std::vector<int>();
+    asked_ = headsAsked(state);
   }
-  for (std::size_t i = 0; i < count && missing_ > 0; ++i) {
-    const bool isHere = static_cast<int>(i) == state.batchItem;
-    if (pictures_[i].version != 0 || (!isHere && most-- <= 0)) continue;
-    if (!isHere) attention::forward(spec(state), inputsOf(state, state.items[i]), trace_);
-    const Tensor& weights = isHere ? trace.weights : trace_.weights;
-    pictures_[i] = pictureOf(weights);
-    for (int h = 0; !tokens_.empty() && h < weights.heads(); ++h)
-      pictures_[i].tags.push_back(attention::tagOf(weights.head(h), tokens_, state.causal));
-    pictures_[i].version = ++version_;
-    --missing_;
-  }
+  if (milliseconds <= 0) return pictures_;
+  const double end = millisecondsOfPicture() + milliseconds;
+  do {
+    if (missing_ > 0) piece(state);
+  } while (missing_ > 0 && millisecondsOfPicture() < end);
   return pictures_;
 }
 

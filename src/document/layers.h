@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "attention/layer/trace.h"
+#include "attention/engine/engine.h"
 #include "document/head_tags.h"
 #include "document/state.h"
 
@@ -15,31 +16,55 @@ namespace document {
 /// farthest from 0 in its block.
 struct LayerPicture {
   static constexpr int kMost = 128;
+  static constexpr int kMostMean = 256;
   Tensor weights;            ///< [heads, rows, columns]
   std::vector<float> peaks;  ///< [heads, rows]: the largest magnitude in each row
   /// Of each head, from all its weights; empty where hasHeadTags() is false.
+  std::vector<attention::HeadMeasures> measures;
   std::vector<attention::HeadTag> tags;
+  /// [1, heads, keys]: the sum of the weights that each key gets from queries, in self-attention from other
+  /// ones than itself.
+  Tensor received;
+  Tensor mean;                ///< [1, queries, keys], over the heads; empty for more than kMostMean tokens
   std::uint64_t version = 0;  ///< 0: not computed yet; otherwise changes whenever the numbers do
 };
 
-/// The pictures of all layers. They are computed a few at a time, since each takes a forward pass.
+/// What the heads of a picture are measured with.
+struct HeadsAsked {
+  std::vector<int> tokens;  ///< equal numbers for equal labels; empty where heads have no tags
+  bool causal = false;
+  bool isSelf = true;  ///< queries and keys are the same tokens
+};
+HeadsAsked headsAsked(const State& state);
+
+/// Adds the next head of a layer to its picture; the first one to an empty picture.
+void addHead(LayerPicture& picture, const Tensor& weights, int head, const HeadsAsked& asked);
+/// The picture of one layer at once.
+LayerPicture pictureOf(const Tensor& weights, const HeadsAsked& asked = {});
+
+/// The mean weight that queries give to these keys, of those that can see one other than themselves: how much
+/// a head looks at a word.
+float lookAt(const LayerPicture& picture, int head, std::span<const int> keys, const HeadsAsked& asked);
+
+/// The pictures of all layers. They are computed in pieces of at most a head, so that none takes long.
 class LayerPictures {
  public:
-  /// The picture of the layer on the board is taken from `trace`; of the others at most `most` are computed
-  /// per call. `revision` must change whenever the state does. The result is valid until the next call.
-  const std::vector<LayerPicture>& of(const State& state, const attention::Trace& trace,
-                                      std::uint64_t revision, int most);
+  /// Computes pieces for about so many milliseconds, at least one unless that is 0. `revision` must change
+  /// whenever the state does, which must stay as it is in between. The result is valid until the next call.
+  const std::vector<LayerPicture>& of(const State& state, std::uint64_t revision, double milliseconds);
   bool isWhole() const { return missing_ == 0; }
+  int missing() const { return missing_; }
 
  private:
+  void piece(const State& state);
+
   std::vector<LayerPicture> pictures_;
-  std::vector<int> tokens_;  ///< equal numbers for equal labels; empty where heads have no tags
-  attention::Trace trace_;
+  HeadsAsked asked_;
+  attention::Engine engine_;
   std::uint64_t seen_ = 0, version_ = 0;
   int missing_ = 0;
+  int begun_ = -1,
+      heads_ = 0;  ///< the layer that the engine has, and how many heads of it are in its picture
 };
-
-/// Reduces the weights of one layer to a picture. Exposed for tests.
-LayerPicture pictureOf(const Tensor& weights);
 
 }  // namespace document

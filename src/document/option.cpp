@@ -396,6 +396,8 @@ constexpr Row kRows[] = {
     invalidates(Invalidates::surroundings,
                 row({Id::segment_classes, "segment_classes", kNoMember, Type::names, 0, kMaxClasses},
                     "What the classes of the whole document are called, as a list or between commas")),
+    shown(row({Id::model_find, "model_find", at<&S::modelFind>, Type::text, 0, kLabelBytes},
+              "The word that heads of the page Model are measured by")),
 };
 
 // The table is split in two, so that a program without descriptions is linked without them.

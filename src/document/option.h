@@ -154,6 +154,7 @@ enum class OptionId : std::uint8_t {
   color_map,  ///< "own" | "cividis" | "grey": colours of the weights; grey applies to all matrices
   memory_words,     ///< that the recurrent decoder writes, 1 … 16
   segment_classes,  ///< list of names of the document's classes, as column_names; [] for two without names
+  model_find,       ///< the word that heads of the page Model are measured by; "" for none
 };
 
 enum class OptionType : std::uint8_t {

@@ -492,7 +492,7 @@ void copyView(Settings& settings, const Settings& from) {
   settings.zoom = from.zoom, settings.present = from.present, settings.columnLayout = from.columnLayout;
   settings.averageHeads = from.averageHeads, settings.wholeProjections = from.wholeProjections;
   settings.step = from.step, settings.view = from.view, settings.weightScale = from.weightScale,
-  settings.colors = from.colors;
+  settings.colors = from.colors, settings.modelFind = from.modelFind;
   settings.gradient = from.gradient, settings.card = from.card;
   settings.valueNorms = from.valueNorms, settings.weightBy = from.weightBy, settings.stepper = from.stepper;
   settings.trainRunning = from.trainRunning;

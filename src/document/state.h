@@ -209,6 +209,7 @@ struct Settings {
   /// A state text without this option is from before it existed, and means linear.
   WeightScale weightScale = WeightScale::automatic;
   Colors colors = Colors::own;
+  std::string modelFind;  ///< the word that heads of the page Model are measured by
   /// For the last random fill, and for the numbers of new tokens, heads and columns.
   std::uint32_t seed = 1;
 

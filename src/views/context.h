@@ -21,6 +21,7 @@
 #include "views/focus_ring.h"
 #include "views/guide/guide_view.h"
 #include "views/pages/experiments_view.h"
+#include "views/pages/model_view.h"
 #include "views/pages/train_view.h"
 #include "views/panels/changes_view.h"
 #include "views/panels/coach_view.h"
@@ -204,6 +205,7 @@ struct ViewState {
   bool guideOpen = false;
   std::shared_ptr<GuideView> guide;      ///< null until it is needed
   std::shared_ptr<CoachView> coach;      ///< the first steps on a first visit; null: none
+  ModelView model;                       ///< state of the page of all heads
   TrainView train;                       ///< state of the training page
   std::shared_ptr<document::Form> form;  ///< a question in front of the board; null: none
   std::shared_ptr<StepperView> stepper;  ///< the steps of a row; null until they are first used

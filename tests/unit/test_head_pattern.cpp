@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention/experiments/head_pattern.h"
+#include "attention/experiments/rollout.h"
 #include "document/head_tags.h"
 #include "document_support.h"
 
@@ -101,4 +102,35 @@ TEST_CASE("head tags: kept until the weights, the words or the mask change") {
   CHECK_FALSE(hasHeadTags(s));
   s.cross = false, s.normalizer = attention::Normalizer::sigmoid;
   CHECK_FALSE(hasHeadTags(s));
+}
+
+TEST_CASE("measures of a head: each pattern, the entropy in bit, the distance in tokens") {
+  constexpr int n = 10;
+  std::vector<int> tokens(n);
+  for (int i = 0; i < n; ++i) tokens[static_cast<std::size_t>(i)] = i % 5;
+  std::vector<float> weights(n * n, 0.0f);
+  for (int i = 0; i < n; ++i)  // ¾ on the first, ¼ on the token before
+    weights[static_cast<std::size_t>(i * n)] += 0.75f,
+        weights[static_cast<std::size_t>(i * n + std::max(i - 1, 0))] += 0.25f;
+  const attention::HeadMeasures m = attention::measuresOf(weights.data(), tokens, true);
+  using attention::HeadPattern;
+  CHECK(m[HeadPattern::first] == 0.75f);
+  CHECK(m[HeadPattern::previous] == 0.25f);
+  CHECK(m[HeadPattern::none] == 0.0f);
+  CHECK(m[HeadPattern::same] == doctest::Approx(0.75f / 5));  // one of five looks back at the first
+  CHECK(m.entropy == doctest::Approx(0.811278f));             // −¾·log₂ ¾ − ¼·log₂ ¼
+  CHECK(m.distance == doctest::Approx(0.75f * 5.5f + 0.25f));
+  CHECK(tagOf(m) == tagOf(weights.data(), tokens, true));
+  CHECK(attention::measuresOf(weights.data(), std::vector<int>{0, 1, 2}, true).entropy == 0.0f);
+}
+
+TEST_CASE("rollout multiplies the layers, half of each being what stays where it is") {
+  attention::Tensor first(1, 2, 2), second(1, 2, 2);
+  first.at(0, 0, 0) = 1, first.at(0, 1, 0) = 0.5f, first.at(0, 1, 1) = 0.5f;
+  second.at(0, 0, 0) = 1, second.at(0, 1, 0) = 1;
+  const attention::Tensor* const means[] = {&first, &second};
+  // A_2 = ½·I + ½·W̄_2 has the row (½, ½), A_1 the rows (1, 0) and (¼, ¾).
+  CHECK(attention::rollout(means, 1) == std::vector<float>{0.625f, 0.375f});
+  CHECK(attention::rollout(means, 0) == std::vector<float>{1.0f, 0.0f});
+  CHECK(attention::rollout({}, 0).empty());
 }

@@ -10,8 +10,11 @@
 #include "document/resize.h"
 #include "document/text.h"
 #include "files/figure.h"
+#include "files/format.h"
+#include "files/opener.h"
 #include "files/packed.h"
 #include "files/state_tensors.h"
+#include "files/trained_model.h"
 
 namespace {
 
@@ -24,18 +27,14 @@ document::State layers(int count) {
 
 }  // namespace
 
-TEST_CASE("layers: the pictures are the weights of each layer, one more computed at a time") {
+TEST_CASE("layers: the pictures are the weights of each layer, computed a piece at a time") {
   const document::State s = layers(4);
-  attention::Trace here;
-  attention::forward(document::spec(s), document::inputs(s), here);
   document::LayerPictures pictures;
-  const auto& all = pictures.of(s, here, 7, 1);
-  CHECK((all[0].version != 0 && all[1].version != 0 && all[2].version == 0));
-  CHECK_FALSE(pictures.isWhole());
-  pictures.of(s, here, 7, 1);
-  CHECK_FALSE(pictures.isWhole());
-  pictures.of(s, here, 7, 1);
-  CHECK(pictures.isWhole());
+  const auto& all = pictures.of(s, 7, 0);
+  CHECK((all.size() == 4 && all[0].version == 0));
+  int calls = 0;
+  for (; !pictures.isWhole() && calls < 100; ++calls) pictures.of(s, 7, 1e-9);
+  CHECK(calls == 4 * (1 + s.heads));  // each layer is begun, and each of its heads added
   for (int layer = 0; layer < 4; ++layer) {
     document::State shown = s;
     document::showItem(shown, layer);
@@ -45,8 +44,31 @@ TEST_CASE("layers: the pictures are the weights of each layer, one more computed
     CHECK(picture.values().size() == trace.weights.values().size());
     CHECK(std::equal(picture.values().begin(), picture.values().end(), trace.weights.values().begin()));
   }
-  pictures.of(s, here, 8, 0);  // another revision of the state
+  pictures.of(s, 8, 0);  // another revision of the state
   CHECK(all[1].version == 0);
+}
+
+TEST_CASE("layers: a picture has its heads' mean, what each key gets, and how much a head looks at a word") {
+  attention::Tensor weights(2, 3, 3);
+  const float numbers[] = {1, 0, 0, 0.5f, 0.5f, 0, 0.25f, 0.25f, 0.5f,  //
+                           1, 0, 0, 1,    0,    0, 0,     0.75f, 0.25f};
+  std::copy(std::begin(numbers), std::end(numbers), weights.data());
+  document::HeadsAsked asked{{}, true, true};
+  const document::LayerPicture picture = document::pictureOf(weights, asked);
+  CHECK(picture.mean.at(0, 1, 0) == 0.75f);
+  CHECK(picture.mean.at(0, 2, 1) == 0.5f);
+  CHECK(picture.received.at(0, 0, 0) == 0.75f);  // not from itself
+  CHECK(picture.received.at(0, 1, 1) == 0.75f);
+  CHECK(picture.received.at(0, 0, 2) == 0.0f);
+  const int first[] = {0}, second[] = {1}, last[] = {2}, both[] = {0, 1};
+  CHECK(document::lookAt(picture, 0, first, asked) == 0.375f);  // by two queries
+  CHECK(document::lookAt(picture, 1, second, asked) == 0.75f);  // by the last one
+  CHECK(document::lookAt(picture, 1, last, asked) == 0.0f);     // nobody can see it
+  CHECK(document::lookAt(picture, 0, both, asked) == 0.5f);
+  asked.causal = false;
+  CHECK(document::lookAt(picture, 0, first, asked) == 0.375f);
+  CHECK(document::lookAt(picture, 0, both, asked) == doctest::Approx(1.0f / 3));
+  CHECK(document::lookAt(picture, 0, {}, asked) == 0.0f);
 }
 
 TEST_CASE("layers: a picture of many tokens keeps what is farthest from 0 in each block") {
@@ -160,4 +182,66 @@ TEST_CASE("layers: a figure names the layer that it is of") {
   s.batchOf = document::BatchOf::sequences;
   CHECK(title(What::weights) == "Attention weights, head 2");
   CHECK(title(What::heads) == "Attention weights of all heads");
+}
+
+TEST_CASE("layers: what attn train writes opens as a recording, with the weights that the model has") {
+  using training::Setup;
+  const auto withScore = [](attention::Score score) {
+    Setup setup = training::recommended(training::Task::induction);
+    setup.score = score;
+    return setup;
+  };
+  Setup rotary = training::recommended(training::Task::sort);
+  rotary.position = training::Positions::rotary, rotary.causal = false;
+  Setup slopes = training::recommended(training::Task::previous);
+  slopes.position = training::Positions::alibi;
+  for (const Setup& setup : {withScore(attention::Score::scaled), withScore(attention::Score::additive),
+                             rotary, slopes, training::recommended(training::Task::translate)}) {
+    auto trainer = training::Trainer::of(setup);
+    REQUIRE(trainer);
+    (*trainer)->run(3);
+    std::string bytes;
+    REQUIRE(files::writeStored(files::storedOf(**trainer), files::Format::safetensors,
+                               [&](std::string_view piece) { return bytes.append(piece), true; }));
+    files::Opener opener;
+    auto opened = opener.open(bytes, "model.safetensors");
+    REQUIRE_MESSAGE(opened, opened.error().message());
+    REQUIRE(opened->kind == files::Opened::Kind::state);
+    const document::State& s = opened->state;
+    const bool translates = training::isTranslation(setup);
+    CHECK(s.batch == setup.layers);
+    CHECK(s.cross == translates);
+    const auto& held = (*trainer)->examples().heldOut;
+    training::Answer answer;
+    (*trainer)->answer(*std::ranges::max_element(held, {}, [](const auto& one) { return one.tokens.size(); }),
+                       (*trainer)->numbers(), 0, answer);
+    for (int layer = 0; layer < s.batch; ++layer) {
+      document::State shown = s;
+      document::showItem(shown, layer);
+      attention::Trace trace;
+      attention::forward(document::spec(shown), document::inputs(shown), trace);
+      const auto map = std::ranges::find_if(answer.maps, [&](const training::Answer::Map& one) {
+        return one.place.layer == layer &&
+               (one.place.kind == training::AttentionPlace::Kind::cross) == translates &&
+               one.place.kind != training::AttentionPlace::Kind::encoder;
+      });
+      REQUIRE(map != answer.maps.end());
+      REQUIRE(trace.weights.size() == map->weights.size());
+      float worst = 0;
+      for (std::size_t i = 0; i < map->weights.size(); ++i)
+        worst = std::max(worst, std::fabs(trace.weights.data()[i] - map->weights[i]));
+      CHECK(worst < 2e-6f);
+    }
+  }
+  // A parameter is missing.
+  auto trainer = training::Trainer::of(training::recommended(training::Task::sort));
+  files::StoredFile file = files::storedOf(**trainer);
+  file.tensors.erase(file.tensors.begin());
+  std::string bytes;
+  REQUIRE(files::writeStored(file, files::Format::safetensors,
+                             [&](std::string_view piece) { return bytes.append(piece), true; }));
+  files::Opener opener;
+  const auto refused = opener.open(bytes, "model.safetensors");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message().find("it is missing; the model needs it") != std::string::npos);
 }

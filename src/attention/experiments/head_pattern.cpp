@@ -1,7 +1,8 @@
 #include "attention/experiments/head_pattern.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <numbers>
 
 namespace attention {
 namespace {
@@ -15,12 +16,12 @@ struct Mean {
   float value() const { return count > 0 ? static_cast<float>(sum / count) : 0; }
 };
 
-/// The entropy of a row as a share of that of equal weights.
-double evenness(const float* row, int visible) {
+/// The entropy of a row, in nats.
+double entropyOf(const float* row, int visible) {
   double entropy = 0;
   for (int j = 0; j < visible; ++j)
     if (const double w = row[j]; w > 0) entropy -= w * std::log(w);
-  return entropy / std::log(double{1} * visible);
+  return entropy;
 }
 
 struct Repeats {
@@ -38,32 +39,74 @@ Repeats repeatsOf(const float* row, std::span<const int> tokens, int i) {
   return out;
 }
 
-}  // namespace
-
-HeadTag tagOf(const float* weights, std::span<const int> tokens, bool causal) {
+/// Calls `take(row, i)` with the rows that a head is measured on.
+template <class Take>
+void eachRow(const float* weights, int n, const Take& take) {
   constexpr int kFewest = 4, kFirst = 2;
-  const int n = static_cast<int>(tokens.size()), step = (n + kTagRows - 1) / kTagRows;
-  if (n < kFewest) return {};
-  Mean previous, first, same, induction, even;
-  for (int i = kFirst; i < n; i += step) {
-    const float* row = weights + std::ptrdiff_t{i} * n;
+  const int step = (n + kTagRows - 1) / kTagRows;
+  for (int i = kFirst; n >= kFewest && i < n; i += step) take(weights + std::ptrdiff_t{i} * n, i);
+}
+
+/// The measures but for entropy and distance, which take longer.
+HeadMeasures looksOf(const float* weights, std::span<const int> tokens) {
+  Mean previous, first, same, induction;
+  eachRow(weights, static_cast<int>(tokens.size()), [&](const float* row, int i) {
     previous.add(row[i - 1]), first.add(row[0]);
     const Repeats repeats = repeatsOf(row, tokens, i);
     if (repeats.hasSame) same.add(repeats.same);
     if (repeats.hasAfter) induction.add(repeats.after);
-  }
-  if (induction.value() >= kTagFrom) return {HeadPattern::induction, induction.value()};
-  const HeadTag tags[] = {{HeadPattern::previous, previous.value()},
-                          {HeadPattern::first, first.value()},
-                          {HeadPattern::same, same.value()}};
-  const HeadTag most =
-      *std::max_element(std::begin(tags), std::end(tags),
-                        [](const HeadTag& a, const HeadTag& b) { return a.measure < b.measure; });
+  });
+  HeadMeasures out;
+  const auto put = [&](HeadPattern pattern, const Mean& mean) {
+    out.patterns[static_cast<std::size_t>(pattern)] = mean.value();
+  };
+  put(HeadPattern::previous, previous), put(HeadPattern::first, first);
+  put(HeadPattern::same, same), put(HeadPattern::induction, induction);
+  return out;
+}
+
+void measureSpread(const float* weights, int n, bool causal, HeadMeasures& out) {
+  Mean even, entropy, distance;
+  eachRow(weights, n, [&](const float* row, int i) {
+    const int visible = causal ? i + 1 : n;
+    const double nats = entropyOf(row, visible);
+    even.add(nats / std::log(double{1} * visible)), entropy.add(nats / std::numbers::ln2);
+    double far = 0;
+    for (int j = 0; j < visible; ++j) far += double{row[j]} * std::abs(i - j);
+    distance.add(far);
+  });
+  out.patterns[static_cast<std::size_t>(HeadPattern::broad)] = even.value();
+  out.entropy = entropy.value(), out.distance = distance.value();
+}
+
+/// The pattern that is named after what the head looks at; none if there is too little of each.
+HeadTag namedTag(const HeadMeasures& m) {
+  HeadTag most{HeadPattern::induction, m[HeadPattern::induction]};
   if (most.measure >= kTagFrom) return most;
-  for (int i = kFirst; i < n; i += step)
-    even.add(evenness(weights + std::ptrdiff_t{i} * n, causal ? i + 1 : n));
-  if (even.value() >= kBroadFrom) return {HeadPattern::broad, even.value()};
-  return {};
+  for (const HeadPattern pattern : {HeadPattern::previous, HeadPattern::first, HeadPattern::same})
+    if (pattern == HeadPattern::previous || m[pattern] > most.measure) most = {pattern, m[pattern]};
+  return most.measure >= kTagFrom ? most : HeadTag{};
+}
+
+}  // namespace
+
+HeadTag tagOf(const HeadMeasures& m) {
+  const HeadTag named = namedTag(m);
+  if (named.pattern != HeadPattern::none || m[HeadPattern::broad] < kBroadFrom) return named;
+  return {HeadPattern::broad, m[HeadPattern::broad]};
+}
+
+HeadMeasures measuresOf(const float* weights, std::span<const int> tokens, bool causal) {
+  HeadMeasures out = looksOf(weights, tokens);
+  measureSpread(weights, static_cast<int>(tokens.size()), causal, out);
+  return out;
+}
+
+HeadTag tagOf(const float* weights, std::span<const int> tokens, bool causal) {
+  HeadMeasures looks = looksOf(weights, tokens);
+  if (const HeadTag named = namedTag(looks); named.pattern != HeadPattern::none) return named;
+  measureSpread(weights, static_cast<int>(tokens.size()), causal, looks);
+  return tagOf(looks);
 }
 
 }  // namespace attention

@@ -1,6 +1,8 @@
 // What a head of self-attention mostly looks at, measured on its weights.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <span>
 
 namespace attention {
@@ -39,5 +41,18 @@ inline constexpr float kBroadFrom = 0.85f;
 /// spread. Needs n ≥ 4, else none.
 HeadTag tagOf(const float* weights, std::span<const int> tokens, bool causal);
 inline constexpr int kTagRows = 128;
+
+/// All measures of a head, from which its tag follows; each a mean over the rows that the tag is taken from.
+struct HeadMeasures {
+  std::array<float, kHeadPatterns> patterns{};  ///< by HeadPattern, 0 to 1; that of `none` is 0
+  float entropy = 0;                            ///< of a row, in bit
+  float distance = 0;                           ///< from a query to its keys, in tokens: Σ w·|i − j|
+
+  float operator[](HeadPattern pattern) const { return patterns[static_cast<std::size_t>(pattern)]; }
+};
+
+/// The same as for tagOf(). With fewer than 4 tokens all are 0.
+HeadMeasures measuresOf(const float* weights, std::span<const int> tokens, bool causal);
+HeadTag tagOf(const HeadMeasures& measures);
 
 }  // namespace attention

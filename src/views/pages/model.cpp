@@ -2,7 +2,11 @@
 // opens one on the board.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
+#include "attention/experiments/rollout.h"
+#include "attention/mechanisms/mechanism.h"
 #include "base/late.h"
 #include "base/sentence.h"
 #include "views/head_tag.h"
@@ -12,16 +16,74 @@
 namespace views {
 namespace {
 
+using attention::HeadPattern;
 using base::joined;
 using base::late;
+using By = ModelView::By;
 
-constexpr std::uint32_t kModelSlot = 10000;  // of the first picture's texture
+constexpr std::uint32_t kModelSlot = 10000,
+                        kLargeSlot = 9999;  // of the first picture's texture, of the large one
 constexpr float kLargest = 96, kSmallest = 32, kGap = 8, kRowNames = 26;
 
-/// One row of pictures for each layer, or several if they would be too small.
-class ModelView {
+/// A head by its layer and its number in it.
+struct Place {
+  int layer = 0, head = 0;
+  bool operator==(const Place&) const = default;
+};
+
+/// The names by which the page chooses, and the letters before the counts, by HeadPattern.
+constexpr std::string_view kShow[attention::kHeadPatterns] = {"model:show:none",      "model:show:previous",
+                                                              "model:show:induction", "model:show:first",
+                                                              "model:show:same",      "model:show:broad"};
+
+HeadPattern patternOf(By by) {
+  switch (by) {
+    case By::previous: return HeadPattern::previous;
+    case By::induction: return HeadPattern::induction;
+    case By::first: return HeadPattern::first;
+    case By::same: return HeadPattern::same;
+    case By::broad: return HeadPattern::broad;
+    default: return HeadPattern::none;
+  }
+}
+
+std::string titleOf(By by) {
+  switch (by) {
+    case By::layer: return late<"By layer">();
+    case By::previous: return late<"Previous token">();
+    case By::induction: return late<"Induction">();
+    case By::first: return late<"First token">();
+    case By::same: return late<"Same word">();
+    case By::broad: return late<"Broad">();
+    case By::entropy: return late<"Entropy">();
+    case By::distance: return late<"Distance">();
+    case By::word: break;
+  }
+  return late<"Looks at the word">();
+}
+
+/// The places of the largest values, the largest first.
+std::vector<int> largest(std::span<const float> values, std::size_t count) {
+  std::vector<int> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    const float first = values[static_cast<std::size_t>(a)], second = values[static_cast<std::size_t>(b)];
+    return first != second ? first > second : a < b;
+  });
+  order.resize(std::min(count, order.size()));
+  return order;
+}
+
+std::string nameOf(Place at) { return joined({late<"layer:">(), at.layer, ":", at.head}); }
+
+class ModelPage {
  public:
-  ModelView(Context& c, const Box& area) : c_(c), area_(area), list_(ImGui::GetWindowDrawList()) {}
+  ModelPage(Context& c, const Box& area)
+      : c_(c),
+        view_(c.view.model),
+        area_(area),
+        list_(ImGui::GetWindowDrawList()),
+        asked_(document::headsAsked(c.state)) {}
 
   float draw() {
     const document::State& s = c_.state;
@@ -40,101 +102,429 @@ class ModelView {
     top.sentence(of +
                  late<"A row of a picture is a query, a column a key. Press one to open it on the board.">());
     top.gap(6);
-    if (!c_.derived.layersAreWhole()) c_.view.busy = true;  // one layer is computed per frame
-    // As many side by side as can be seen; all heads of a layer if possible.
-    const float left = area_.x + kRowNames, width = area_.width - kRowNames;
-    columns_ = std::clamp(static_cast<int>((width + kGap) / (kSmallest + kGap)), 1, s.heads);
-    const int lines = (s.heads + columns_ - 1) / columns_;
-    columns_ = (s.heads + lines - 1) / lines;
-    size_ = std::floor(std::min(kLargest, (width + kGap) / static_cast<float>(columns_) - kGap));
-    pitch_ = size_ + (hasTags() ? kTagHeight + 3 : 0) + kGap;
-    float y = top.y();
-    const bool isOneLine = lines == 1;
-    if (isOneLine) {
-      for (int h = 0; h < s.heads; ++h)
-        textCentered(list_, c_.fonts.small, left + x(h) + size_ / 2, y + 8, c_.palette.muted,
-                     joined({h + 1}));
-      textMiddle(list_, c_.fonts.smallStrong, area_.x, y + 8, c_.palette.muted,
-                 size_ >= 44 ? late<"HEAD">() : "");
-      y += 22;
-    }
-    for (int layer = 0; layer < s.batch; ++layer) {
-      const float room = isOneLine ? 0 : 24;
-      const bool isHere = layer == s.batchItem;
-      if (isOneLine)
-        textRight(list_, c_.fonts.small, left - 8, y + size_ / 2, isHere ? c_.palette.text : c_.palette.muted,
-                  joined({layer + 1}));
-      else
-        textMiddle(list_, c_.fonts.strong, area_.x, y + 12, c_.palette.text,
-                   joined({late<"Layer ">(), layer + 1}));
-      y += room;
-      for (int h = 0; h < s.heads; ++h)
-        picture(layer, h,
-                {isOneLine ? left + x(h) : area_.x + x(h % columns_),
-                 y + static_cast<float>(h / columns_) * pitch_, size_, size_},
-                top);
-      y += static_cast<float>(lines) * pitch_ + (isOneLine ? 0 : 8);
-    }
-    return y + 12;
+    if (!c_.derived.layersAreWhole()) c_.view.busy = true;  // some pieces are computed per frame
+    findWord();
+    const bool isBeside = area_.width >= 980;
+    const float first = isBeside ? std::round(area_.width * 0.53f) : area_.width;
+    PageColumn left(c_, area_.x, top.y(), first);
+    heads(left);
+    PageColumn right(c_, isBeside ? area_.x + first + kColumnGap : area_.x, isBeside ? top.y() : left.y(),
+                     isBeside ? area_.width - first - kColumnGap : area_.width);
+    oneHead(right);
+    rollout(right);
+    return std::max(left.y(), right.y()) + 12;
   }
 
  private:
-  bool hasTags() const { return size_ >= kTagWidth - kGap / 2 && document::hasHeadTags(c_.state); }
+  const document::LayerPicture& pictureAt(int layer) const {
+    return c_.derived.layers()[static_cast<std::size_t>(layer)];
+  }
+  bool isMeasured() const { return !asked_.tokens.empty(); }
+
+  // --- order and choice
+
+  /// The keys that are the word that is looked for, in any case of its letters; and what to order by.
+  void findWord() {
+    const std::string& word = c_.state.modelFind;
+    const auto& labels = document::keyLabels(c_.state);
+    const auto same = [](char a, char b) {
+      const auto lower = [](char x) { return x >= 'A' && x <= 'Z' ? static_cast<char>(x - 'A' + 'a') : x; };
+      return lower(a) == lower(b);
+    };
+    for (int j = 0; !word.empty() && j < static_cast<int>(labels.size()); ++j) {
+      std::string_view label = labels[static_cast<std::size_t>(j)];
+      if (label.starts_with("\u2423") && !word.starts_with("\u2423")) label.remove_prefix(3);  // a space
+      if (std::ranges::equal(label, word, same)) found_.push_back(j);
+    }
+    by_ = found_.empty() ? By::layer : By::word;
+    if (view_.by != By::word) by_ = isMeasured() ? view_.by : By::layer;
+  }
+
+  /// What heads are ordered by; 0 until it is computed.
+  float measure(Place at, By by) const {
+    const document::LayerPicture& of = pictureAt(at.layer);
+    if (of.version == 0) return 0;
+    if (by == By::word) return lookAt(of, at.head, found_, asked_);
+    if (of.measures.empty()) return 0;
+    const attention::HeadMeasures& m = of.measures[static_cast<std::size_t>(at.head)];
+    return by == By::entropy ? m.entropy : by == By::distance ? m.distance : m[patternOf(by)];
+  }
+
+  bool isFaded(Place at) const {
+    const auto& tags = pictureAt(at.layer).tags;
+    return !tags.empty() &&
+           (view_.faded >> static_cast<int>(tags[static_cast<std::size_t>(at.head)].pattern) & 1) != 0;
+  }
+
+  /// All heads, those with the largest measure first.
+  std::vector<Place> ordered() const {
+    std::vector<float> by;
+    for (int layer = 0; layer < c_.state.batch; ++layer)
+      for (int h = 0; h < c_.state.heads; ++h) by.push_back(measure({layer, h}, by_));
+    std::vector<Place> out;
+    for (const int at : largest(by, by.size())) out.push_back({at / c_.state.heads, at % c_.state.heads});
+    return out;
+  }
+
+  // --- the grid
+
+  void heads(PageColumn& column) {
+    column.openCard();
+    choices(column);
+    // As many side by side as can be seen; all heads of a layer if possible.
+    const Box start = column.take(0);
+    const int all = c_.state.heads;
+    const float left = start.x + kRowNames, width = start.width - kRowNames;
+    const bool isFlat = by_ != By::layer;
+    columns_ = std::clamp(static_cast<int>((width + kGap) / (kSmallest + kGap)), 1, all);
+    const int lines = (all + columns_ - 1) / columns_;
+    columns_ = (all + lines - 1) / lines;
+    size_ = std::floor(std::min(kLargest, (width + kGap) / static_cast<float>(columns_) - kGap));
+    pitch_ = size_ + (hasTags() ? kTagHeight + 3 : 0) + (isFlat ? 30 : 0) + kGap;
+    if (isFlat) return flat(column, start);
+    const bool isOneLine = lines == 1;
+    if (isOneLine) {
+      for (int h = 0; h < all; ++h)
+        textCentered(list_, c_.fonts.small, left + x(h) + size_ / 2, start.y + 8, c_.palette.muted,
+                     joined({h + 1}));
+      textMiddle(list_, c_.fonts.smallStrong, start.x, start.y + 8, c_.palette.muted,
+                 size_ >= 44 ? late<"HEAD">() : "");
+      column.take(22);
+    }
+    for (int layer = 0; layer < c_.state.batch; ++layer) {
+      const Box row = column.take(static_cast<float>(lines) * pitch_ + (isOneLine ? 0 : 32));
+      const bool isHere = layer == c_.state.batchItem;
+      if (isOneLine)
+        textRight(list_, c_.fonts.small, left - 8, row.y + size_ / 2,
+                  isHere ? c_.palette.text : c_.palette.muted, joined({layer + 1}));
+      else
+        textMiddle(list_, c_.fonts.strong, row.x, row.y + 12, c_.palette.text,
+                   joined({late<"Layer ">(), layer + 1}));
+      for (int h = 0; h < all; ++h)
+        picture({layer, h},
+                {isOneLine ? left + x(h) : row.x + x(h % columns_),
+                 row.y + (isOneLine ? 0 : 24) + static_cast<float>(h / columns_) * pitch_, size_, size_},
+                column);
+    }
+    column.closeCard();
+  }
+
+  /// All heads in the order of a measure, with the measure below each.
+  void flat(PageColumn& column, const Box& start) {
+    columns_ = std::max(1, static_cast<int>((start.width + kGap) / (size_ + kGap)));
+    const std::vector<Place> order = ordered();
+    const int lines = (static_cast<int>(order.size()) + columns_ - 1) / columns_;
+    column.take(static_cast<float>(lines) * pitch_);
+    for (int i = 0; i < static_cast<int>(order.size()); ++i) {
+      const Place at = order[static_cast<std::size_t>(i)];
+      const Box box{start.x + x(i % columns_), start.y + static_cast<float>(i / columns_) * pitch_, size_,
+                    size_};
+      picture(at, box, column);
+      const float y = box.bottom() + (hasTags() ? kTagHeight + 3 : 0);
+      if (!ImGui::IsRectVisible({box.x, y}, {box.right(), y + 30})) continue;
+      textCentered(list_, c_.fonts.monoSmall, box.midX(), y + 9, c_.palette.text,
+                   formatNumber(static_cast<double>(measure(at, by_)), 2));
+      textCentered(list_, c_.fonts.small, box.midX(), y + 22, c_.palette.muted,
+                   joined({at.layer + 1, ".", at.head + 1}));
+    }
+    column.closeCard();
+  }
+
+  /// The order, the word to look for, and the patterns that are shown.
+  void choices(PageColumn& column) {
+    Widgets w(c_, &c_.view.experiments.focusRing);
+    const Box row = column.take(36);
+    const float menu = std::min(170.0f, (row.width - 8) / 2);
+    w.menuButton("model:by", {row.x, row.y, menu, 28},
+                 elide(c_.fonts.text, inWords(titleOf(by_)), menu - 34));
+    if (w.beginMenu("model:by", 200)) {
+      for (int i = 0; i <= static_cast<int>(By::word); ++i) {
+        const By by = static_cast<By>(i);
+        const bool isThere = by == By::word ? !found_.empty() : by == By::layer || isMeasured();
+        if (isThere && w.menuItem(joined({"model:by:", i}), titleOf(by), by == by_)) view_.by = by;
+      }
+      w.endMenu();
+    }
+    wordField(w, {row.x + menu + 8, row.y, row.width - menu - 8, 28});
+    if (!c_.state.modelFind.empty() && found_.empty())
+      column.sentence(late<"None of the tokens is that word.">());
+    if (isMeasured()) filters(column);
+    else if (!c_.state.cross && c_.state.tokens < document::kTaggedTokens)
+      column.sentence(joined({late<"Heads are named after their patterns from ">(), document::kTaggedTokens,
+                              late<" tokens on: with fewer, every row has one.">()}));
+    column.gap(6);
+  }
+
+  void wordField(Widgets& w, const Box& box) {
+    const std::string& word = c_.state.modelFind;
+    bool isPressed = false;
+    if (word.empty()) {
+      isPressed = w.field("model_find", box, late<"Heads that look at …">());
+    } else {
+      const AsIs own;
+      isPressed = w.field("model_find", box, word);
+    }
+    if (!isPressed || c_.locked("model_find")) return;
+    TextTarget t;
+    t.kind = TextTarget::Kind::option;
+    t.option = document::OptionId::model_find, t.name = "model_find", t.text = word, t.box = box;
+    c_.requests.text = t;
+    view_.by = By::word;  // once there is one
+  }
+
+  /// For each pattern how many heads have it; a press fades them.
+  void filters(PageColumn& column) {
+    int counts[attention::kHeadPatterns] = {};
+    for (const document::LayerPicture& of : c_.derived.layers())
+      for (const attention::HeadTag& tag : of.tags) ++counts[static_cast<int>(tag.pattern)];
+    constexpr float kWide = 58, kHigh = 24;
+    const Box start = column.take(0);
+    const int perLine = std::max(1, static_cast<int>((start.width + kGap) / (kWide + kGap)));
+    for (int i = 0; i < attention::kHeadPatterns; ++i) {
+      const int at = (i + 1) % attention::kHeadPatterns;  // none is the last
+      const Box box{start.x + static_cast<float>(i % perLine) * (kWide + kGap),
+                    start.y + static_cast<float>(i / perLine) * (kHigh + kGap), kWide, kHigh};
+      const std::string_view name = kShow[at];
+      const bool isOn = (view_.faded >> at & 1) == 0;
+      const FocusRing::Key key = column.keys(name, box);
+      if (Widgets(c_).area(name, box, Mirror::Role::toggle, isOn) || key.press)
+        view_.faded ^= static_cast<std::uint8_t>(1 << at);
+      const ImU32 color = c_.palette.patterns[static_cast<std::size_t>(at)];
+      if (isOn) list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(color, 0.15f), 4);
+      list_->AddRect({box.x, box.y}, {box.right(), box.bottom()},
+                     ImGui::IsItemHovered() ? c_.palette.muted : withAlpha(color, isOn ? 0.4f : 0.3f), 4);
+      const ImU32 ink = isOn ? color : c_.palette.faint;
+      const std::string letter = at == 0 ? "–" : std::string(1, static_cast<char>(name[11] - 'a' + 'A')),
+                        count = joined({counts[at]});
+      // Not noted: the switch has the name of the pattern.
+      plainMiddle(list_, c_.fonts.monoSmall, box.x + 8, box.midY(), ink, letter);
+      plainMiddle(list_, c_.fonts.monoSmall, box.right() - 8 - plainWidth(c_.fonts.monoSmall, count),
+                  box.midY(), ink, count);
+    }
+    column.take((kHigh + kGap) * static_cast<float>((attention::kHeadPatterns + perLine - 1) / perLine));
+  }
+
+  bool hasTags() const { return size_ >= kTagWidth - kGap / 2 && isMeasured(); }
   float x(int column) const { return static_cast<float>(column) * (size_ + kGap); }
 
-  void picture(int layer, int head, const Box& box, PageColumn& column) {
+  void picture(Place at, const Box& box, PageColumn& column) {
     const document::State& s = c_.state;
-    const std::string name = joined({late<"layer:">(), layer, ":", head});
-    const bool isHere = layer == s.batchItem && head == s.focusHead && !c_.showsMean();
+    const std::string name = nameOf(at);
+    const bool isHere = at.layer == s.batchItem && at.head == s.focusHead && !c_.showsMean();
     const FocusRing::Key key = column.keys(name, box);
-    if (Widgets(c_).area(name, box, Mirror::Role::choice, isHere) || key.press) open(layer, head);
+    if (Widgets(c_).area(name, box, Mirror::Role::choice, isHere) || key.press) open(at);
     const bool isOver = ImGui::IsItemHovered();
-    if (!ImGui::IsRectVisible({box.x, box.y}, {box.right(), box.bottom()})) return;
+    if (isOver) view_.layer = at.layer, view_.head = at.head;
+    if (!ImGui::IsRectVisible({box.x, box.y}, {box.right(), box.bottom() + kTagHeight})) return;
+    const float opacity = isFaded(at) ? 0.15f : 1.0f;
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.panel, 5);
-    const document::LayerPicture& of = c_.derived.layers()[static_cast<std::size_t>(layer)];
+    const document::LayerPicture& of = pictureAt(at.layer);
     if (of.version != 0) {
-      const attention::Tensor& w = of.weights;
-      const bool isSigned = views::isSigned(s);
-      draw::Heatmap look;
-      look.high = 1, look.low = isSigned ? -1.0f : 0.0f,
-      look.map = isSigned ? c_.palette.signedMap : c_.palette.weightMap;
-      look.scale = static_cast<draw::Scale>(document::shownScale(s));
-      const float inner = box.width - 8;
-      look.cell = inner / static_cast<float>(std::max(w.rows(), w.cols()));
-      look.x = box.x + 4 + (inner - look.cell * static_cast<float>(w.cols())) / 2,
-      look.y = box.y + 4 + (inner - look.cell * static_cast<float>(w.rows())) / 2;
-      look.gap = look.cell >= 6 ? 1.0f : 0.0f, look.radius = 0;
-      draw::Values values{w.head(head), w.rows(), w.cols(), w.cols(), of.version};
-      values.rowPeaks = of.peaks.data() + static_cast<std::ptrdiff_t>(head) * w.rows();
-      c_.heatmaps.draw(list_, kModelSlot + static_cast<std::uint32_t>(layer * s.heads + head), values, look);
+      heatmap(of, at, {box.x + 4, box.y + 4, box.width - 8, box.height - 8},
+              kModelSlot + static_cast<std::uint32_t>(at.layer * s.heads + at.head), opacity);
+      if (hasTags() && opacity == 1)
+        headTag(c_, of.tags[static_cast<std::size_t>(at.head)], box.midX() - kTagWidth / 2, box.bottom() + 3);
     }
-    if (hasTags() && of.version != 0)
-      headTag(c_, of.tags[static_cast<std::size_t>(head)], box.midX() - kTagWidth / 2, box.bottom() + 3);
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()},
                    isHere   ? c_.palette.weight
                    : isOver ? c_.palette.muted
-                            : c_.palette.border,
+                            : withAlpha(c_.palette.border, std::max(opacity, 0.5f)),
                    5, 0, isHere ? 2.5f : 1.0f);
   }
 
-  void open(int layer, int head) {
+  /// Draws the weights of a head into a square; returns the pitch of its cells.
+  float heatmap(const document::LayerPicture& of, Place at, const Box& box, std::uint32_t slot,
+                float opacity) {
+    const attention::Tensor& w = of.weights;
+    const bool isSigned = views::isSigned(c_.state);
+    draw::Heatmap look;
+    look.high = 1, look.low = isSigned ? -1.0f : 0.0f,
+    look.map = isSigned ? c_.palette.signedMap : c_.palette.weightMap;
+    look.scale = static_cast<draw::Scale>(document::shownScale(c_.state));
+    look.opacity = opacity;
+    look.cell = box.width / static_cast<float>(std::max(w.rows(), w.cols()));
+    look.x = box.x + (box.width - look.cell * static_cast<float>(w.cols())) / 2,
+    look.y = box.y + (box.height - look.cell * static_cast<float>(w.rows())) / 2;
+    look.gap = look.cell >= 6 ? 1.0f : 0.0f, look.radius = 0;
+    draw::Values values{w.head(at.head), w.rows(), w.cols(), w.cols(), of.version};
+    values.rowPeaks = of.peaks.data() + static_cast<std::ptrdiff_t>(at.head) * w.rows();
+    c_.heatmaps.draw(list_, slot, values, look);
+    return look.cell;
+  }
+
+  void open(Place at) {
     const std::uint64_t gesture = c_.view.nextGesture++;
-    c_.requests.set(document::OptionId::layer, static_cast<double>(layer), gesture);
-    c_.requests.set(document::OptionId::focus_head, static_cast<double>(head), gesture);
+    c_.requests.set(document::OptionId::layer, static_cast<double>(at.layer), gesture);
+    c_.requests.set(document::OptionId::focus_head, static_cast<double>(at.head), gesture);
     c_.requests.set(document::OptionId::average_heads, false, gesture);
     c_.requests.endGesture = true;
     showView(c_, document::View::layer);
   }
 
+  // --- one head
+
+  Place shown() const {
+    const document::State& s = c_.state;
+    if (view_.layer < 0 || view_.layer >= s.batch || view_.head >= s.heads) return {s.batchItem, s.focusHead};
+    return {view_.layer, view_.head};
+  }
+
+  void oneHead(PageColumn& column) {
+    const Place at = shown();
+    const document::LayerPicture& of = pictureAt(at.layer);
+    column.openCard(joined({late<"Layer ">(), at.layer + 1, late<", head ">(), at.head + 1}));
+    if (of.version == 0) {
+      column.sentence(late<"It is being computed.">());
+      return column.closeCard();
+    }
+    if (!of.tags.empty()) column.sentence(tagSentence(of.tags[static_cast<std::size_t>(at.head)]));
+    const Box start = column.take(0);
+    const bool isBeside = start.width >= 420;
+    const float labels = labelsWidth(of), links = 176;
+    const float size = std::min(isBeside ? start.width - labels - links - 20 : start.width - labels, 340.0f);
+    large(of, at, {start.x + labels, start.y, size, size});
+    column.take(size + 12);
+    const float below = column.y();
+    PageColumn aside(c_, isBeside ? start.x + labels + size + 20 : start.x, isBeside ? start.y : below,
+                     isBeside ? start.width - labels - size - 20 : start.width);
+    strongest(of, at, aside);
+    column.gap(std::max(below, aside.y()) - below);
+    measures(of, at, column);
+    column.gap(8);
+    if (hasLayers(c_.state))
+      column.sentence(
+          late<"Recorded: the model itself is not here, so what it would say with a head changed cannot be "
+               "computed.">());
+    column.closeCard();
+  }
+
+  /// Room for the words of the queries; none where there is no room for each.
+  float labelsWidth(const document::LayerPicture& of) const {
+    return of.weights.rows() == c_.state.tokens && c_.state.tokens <= 28 ? 64.0f : 0.0f;
+  }
+
+  void large(const document::LayerPicture& of, Place at, const Box& box) {
+    const float cell = heatmap(of, at, box, kLargeSlot, 1);
+    const float top = box.y + (box.height - cell * static_cast<float>(of.weights.rows())) / 2;
+    const AsIs own;
+    for (int i = 0; labelsWidth(of) > 0 && i < of.weights.rows(); ++i)
+      textRight(list_, c_.fonts.small, box.x - 6, top + cell * (static_cast<float>(i) + 0.5f),
+                c_.palette.text, elide(c_.fonts.small, c_.state.labels[static_cast<std::size_t>(i)], 58));
+  }
+
+  struct Link {
+    int query = 0, key = 0;
+    float weight = 0;
+  };
+
+  /// The largest weights but those on the first token; none of a reduced picture.
+  std::vector<Link> linksOf(const document::LayerPicture& of, Place at) const {
+    std::vector<Link> links;
+    const attention::Tensor& w = of.weights;
+    if (w.rows() != c_.state.tokens || w.cols() != c_.state.keyTokens) return links;
+    const std::span<const float> all(w.head(at.head), static_cast<std::size_t>(w.rows() * w.cols()));
+    std::vector<float> rest(all.begin(), all.end());
+    for (std::size_t i = 0; i < rest.size(); i += static_cast<std::size_t>(w.cols())) rest[i] = 0;
+    constexpr float kLeast = 0.005f;  // less is written as 0.00
+    for (const int one : largest(rest, 8))
+      if (const float weight = rest[static_cast<std::size_t>(one)]; weight >= kLeast)
+        links.push_back({one / w.cols(), one % w.cols(), weight});
+    return links;
+  }
+
+  void strongest(const document::LayerPicture& of, Place at, PageColumn& column) {
+    const std::vector<Link> links = linksOf(of, at);
+    if (links.empty()) return;
+    const Box title = column.take(22);
+    textMiddle(list_, c_.fonts.smallStrong, title.x, title.y + 8, c_.palette.text, late<"Strongest links">());
+    column.gap(-4);
+    column.sentence(late<"without the first token">());
+    for (const Link& link : links) row(column, link);
+  }
+
+  void row(PageColumn& column, const Link& link) {
+    const Box box = column.take(30);
+    const float y = box.y + 8;
+    float x = box.x + word(c_.state.labels, link.query, {box.x, y, box.width * 0.36f, 0}, c_.palette.query);
+    textMiddle(list_, c_.fonts.small, x + 3, y, c_.palette.muted, "→");
+    x += 20;
+    word(document::keyLabels(c_.state), link.key, {x, y, box.right() - 36 - x, 0}, c_.palette.key);
+    textRight(list_, c_.fonts.monoSmall, box.right(), y, c_.palette.text,
+              formatNumber(static_cast<double>(link.weight), 2));
+    const float full = std::max(2.0f, box.width * std::min(link.weight, 1.0f));
+    list_->AddRectFilled({box.x, y + 10}, {box.right(), y + 14}, c_.palette.track, 2);
+    list_->AddRectFilled({box.x, y + 10}, {box.x + full, y + 14}, c_.palette.weight, 2);
+  }
+
+  /// A token with its number, its middle at the top of the box; returns the width.
+  float word(const std::vector<std::string>& tokens, int index, const Box& box, ImU32 color) {
+    const AsIs own;
+    const std::string number = joined({index + 1});
+    const float numbers = textWidth(c_.fonts.tiny, number);
+    const std::string shown =
+        elide(c_.fonts.small, tokens[static_cast<std::size_t>(index)], box.width - numbers - 1);
+    textMiddle(list_, c_.fonts.small, box.x, box.y, color, shown);
+    const float wide = textWidth(c_.fonts.small, shown);
+    textMiddle(list_, c_.fonts.tiny, box.x + wide + 1, box.y + 3, color, number);
+    return wide + numbers + 1;
+  }
+
+  void measures(const document::LayerPicture& of, Place at, PageColumn& column) {
+    if (of.measures.empty()) return;
+    const auto two = [](float value) { return formatNumber(static_cast<double>(value), 2); };
+    for (const By by : {By::previous, By::induction, By::first, By::same})
+      column.numbers(titleOf(by), two(measure(at, by)));
+    column.numbers(late<"Entropy of a row, in bit">(), two(measure(at, By::entropy)));
+    column.numbers(late<"Distance to the keys, in tokens">(), two(measure(at, By::distance)));
+    if (!found_.empty()) column.numbers(titleOf(By::word), two(measure(at, By::word)));
+  }
+
+  // --- all layers together
+
+  bool hasRollout() const {
+    const attention::NormalizerMechanism& normalizer = attention::mechanismOf(c_.state.normalizer);
+    return hasLayers(c_.state) && !c_.state.cross && normalizer.sumsToOne && normalizer.least >= 0 &&
+           c_.state.tokens == c_.state.keyTokens && c_.state.tokens > 1;
+  }
+
+  void rollout(PageColumn& column) {
+    if (!hasRollout() || !c_.derived.layersAreWhole()) return;
+    column.openCard(late<"Rollout: from which tokens, through all layers">());
+    const int n = c_.state.tokens, token = view_.token < 0 || view_.token >= n ? n - 1 : view_.token;
+    std::vector<const attention::Tensor*> means;
+    for (const document::LayerPicture& of : c_.derived.layers())
+      if (!of.mean.empty()) means.push_back(&of.mean);
+    if (means.empty()) {
+      column.sentence(joined(
+          {late<"It is computed for up to ">(), document::LayerPicture::kMostMean, late<" tokens.">()}));
+      return column.closeCard();
+    }
+    const int step =
+        column.stepper("model:token", late<"Token">(), joined({token + 1}), token > 0, token + 1 < n);
+    if (step != 0) view_.token = token + step;
+    const std::vector<float> from = attention::rollout(means, token);
+    for (const int key : largest(from, 6)) row(column, {token, key, from[static_cast<std::size_t>(key)]});
+    column.gap(4);
+    column.sentence(
+        late<"The layers multiplied, with the mean of their heads, and half of each kept for the residual "
+             "(Abnar and Zuidema 2020). It follows weights alone, not what values, feed-forward networks and "
+             "norms make of them: attention is not an explanation.">());
+    column.closeCard();
+  }
+
   Context& c_;
+  ModelView& view_;
   Box area_;
   ImDrawList* list_;
+  document::HeadsAsked asked_;
+  std::vector<int> found_;  ///< the keys that are the word that is looked for
+  By by_ = By::layer;       ///< what heads are ordered by, as far as it can be measured
   int columns_ = 1;
   float size_ = 0, pitch_ = 0;  ///< of a picture, and from one line of them to the next
 };
 
 }  // namespace
 
-float modelPage(Context& c, const Box& area) { return ModelView(c, area).draw(); }
+float modelPage(Context& c, const Box& area) { return ModelPage(c, area).draw(); }
 
 }  // namespace views

@@ -1,0 +1,130 @@
+// The page of all heads: measures, order, filters, the word that heads look at, rollout; and a model that attn train wrote.
+import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join, resolve} from 'node:path';
+import {after, before, test} from 'node:test';
+import {until} from '../until.mjs';
+import {start} from './harness.mjs';
+
+const program = resolve(process.env.ATTN ?? join(import.meta.dirname, '../../build/native/attn'));
+let browser, folder, model;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'model-'));
+  model = join(folder, 'model.npz');
+  run('train', '--task', 'induction', '--steps', '200', '--out', model);
+  browser = await start();
+});
+after(async () => {
+  await browser.stop();
+  rmSync(folder, {recursive: true});
+});
+
+function run(...args) {
+  const done = spawnSync(program, args, {encoding: 'utf8', maxBuffer: 2 ** 28});
+  assert.equal(done.status, 0, done.stderr);
+  return done.stdout;
+}
+
+async function opened(settings, path = model) {
+  const board = await browser.open('/', settings);
+  await board.page.evaluate(async ([bytes, name]) => {
+    const element = document.querySelector('attention-playground'), dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([Uint8Array.from(bytes)], name));
+    for (const type of ['dragenter', 'dragover', 'drop']) element.dispatchEvent(new DragEvent(type, {dataTransfer, bubbles: true, cancelable: true, composed: true}));
+  }, [[...readFileSync(path)], 'model.npz']);
+  await until('the layers', async () => await board.get('batch_of') === 'layers');
+  await board.rest();
+  return board;
+}
+
+const place = async (board, name) => (await board.call('items')).find((item) => item.name === name);
+/** The heads from the first to the last, as "0:1". */
+async function order(board) {
+  const heads = (await board.call('items')).filter(({name}) => /^layer:\d+:\d+$/.test(name));
+  heads.sort((a, b) => a.y - b.y || a.x - b.x);
+  return heads.map(({name}) => name.slice(6));
+}
+
+test('what attn train wrote opens with the weights that attn run computes', async () => {
+  const board = await opened();
+  const words = await board.get('labels'), layers = await board.get('batch');
+  for (let layer = 0; layer < layers; layer++) {
+    await board.call('set', 'layer', layer);
+    for (const name of ['q', 'v', 'weights']) {
+      const there = JSON.parse(run('run', model, '--text', words.join(' '), '--outputs', `layers.${layer}.${name}`))[`layers.${layer}.${name}`];
+      const here = await board.tensor(name);
+      assert.deepEqual(here.shape, there.shape);
+      const worst = Math.max(...there.data.map((value, i) => Math.abs(value - here.data[i])));
+      assert.ok(worst < 1e-5, `${name} of layer ${layer}: ${worst}`);
+    }
+  }
+  await board.close();
+});
+
+test('heads are ordered by what they look at, filtered by their tags, and a press opens one', async () => {
+  for (const viewport of [{width: 1440, height: 900}, {width: 390, height: 844}]) {
+    const board = await opened({viewport});
+    const words = await board.get('labels'), word = words.find((one, i) => words.indexOf(one) !== i);
+    const layers = await board.get('batch'), heads = await board.get('heads'), look = [];
+    for (let layer = 0; layer < layers; layer++) {
+      await board.call('set', 'layer', layer);
+      const w = await board.tensor('weights'), n = words.length, keys = words.flatMap((one, j) => one === word ? [j] : []);
+      for (let h = 0; h < heads; h++) {
+        let sum = 0;
+        for (let i = 0; i < n; i++) for (const j of keys) sum += i === j ? 0 : w.at(h, i, j);
+        look.push([`${layer}:${h}`, sum / (n - 1 - keys[0])]);
+      }
+    }
+    await board.call('set', 'view', 'model');
+    await board.rest();
+    const byLayer = look.map(([name]) => name);
+    assert.deepEqual(await order(board), byLayer);
+    await board.click('model_find');
+    await board.page.keyboard.type(word);
+    await board.page.keyboard.press('Enter');
+    await until('the word', async () => await board.get('model_find') === word);
+    await board.rest();
+    const sorted = [...look].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+    assert.deepEqual(await order(board), sorted, 'those that look at the word are first');
+    await board.click('model:by');
+    await board.rest();
+    await board.click('model:by:0');
+    await board.rest();
+    assert.deepEqual(await order(board), byLayer);
+    for (const pattern of ['previous', 'induction', 'first', 'same', 'broad', 'none']) assert.ok(await place(board, `model:show:${pattern}`), pattern);
+    await board.click('layer:1:0');
+    await board.settle();
+    assert.deepEqual([await board.get('view'), await board.get('layer'), await board.get('focus_head')], ['layer', 1, 0]);
+    await board.close();
+  }
+});
+
+test('assistive technology hears the measures, the rollout with its caveat, and the filters as switches', async () => {
+  const board = await opened({viewport: {width: 1440, height: 900}});
+  const session = await board.page.context().newCDPSession(board.page);
+  await session.send('Accessibility.enable');
+  const spoken = async () => (await session.send('Accessibility.getFullAXTree')).nodes.filter((n) => !n.ignored).map((n) => `${n.role?.value}: ${n.name?.value}${n.properties?.find(({name}) => name === 'checked')?.value.value === 'true' ? ' on' : ''}`);
+  await board.call('set', 'view', 'model');
+  await until('the page', async () => (await spoken()).some((words) => /Abnar and Zuidema/.test(words)));
+  const all = await spoken();
+  assert.ok(all.some((words) => /not an explanation/.test(words)));
+  assert.ok(all.some((words) => /Entropy of a row, in bit/.test(words)));
+  assert.ok(all.some((words) => /^switch: Induction.* on$/.test(words)), all.filter((words) => words.startsWith('switch')).join());
+  await board.click('model:show:induction');
+  await until('the switch is off', async () => (await spoken()).some((words) => /^switch: Induction(?!.* on$)/.test(words)));
+  await board.call('set', 'model_find', 'nowhere');
+  await until('the sentence', async () => (await spoken()).some((words) => /None of the tokens is that word/.test(words)));
+  await board.close();
+});
+
+test('a model without one of its parameters is refused by name, and the board stays', async () => {
+  const board = await browser.open('/');
+  const before = await board.call('getState');
+  const told = board.page.evaluate(() => new Promise((done) => document.querySelector('attention-playground').addEventListener('error', ({detail}) => done(detail.message), {once: true})));
+  await board.drop(JSON.stringify({training: '{"train_task": "sort"}', embedding: [[1, 2]]}), 'broken.json');
+  assert.match(await told, /it is missing; the model needs it|; the model needs /);
+  assert.deepEqual(await board.call('getState'), before);
+  await board.close();
+});
