@@ -40,7 +40,7 @@ def report(name, recording, wanted, **more):
     worst = {kind: max(float(np.abs(found - of).max()) for found, of in zip(attn_of(recording, kind), wanted)) for kind in ("npz", "safetensors")}
     first = recording[0]
     print(json.dumps({"model": name, "layers": len(recording), "heads": first.heads, "kvHeads": first.kv_heads, "causal": first.causal, "worst": worst,
-                      "names": [layer.name for layer in recording], "tokens": first.tokens and first.tokens[0], "scale": first.scale,
+                      "names": [layer.name for layer in recording], "tokens": first.tokens and first.tokens[0], "scale": first.scale, "options": recording[-1].options,
                       "mask": first.mask is not None and str(first.mask.dtype), **more}), flush=True)
 
 

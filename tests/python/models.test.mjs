@@ -84,10 +84,36 @@ test('sigmoid attention has its normalizer, a sink is a key of zeros, and attn c
   }
 });
 
+test('weights stay as they were when the model writes over their memory', () => {
+  for (const {off} of both('axes', 'written')) assert.equal(off, 0);
+});
+
+test('rotary positions, ALiBi, windows and norms are named, and the board computes the same weights by these names', () => {
+  const rotary = (base, more) => ({position: 'rotary', rotary_pairs: 'half', rotary_base: base, ...more});
+  const wanted = {
+    'GPT-2': {}, 'Llama': rotary(1e4), 'Llama, linear': rotary(1e6, {rotary_scaling: 'linear', rotary_factor: 2}), 'GPT-J': rotary(1e4, {rotary_pairs: 'adjacent', rotary_dims: 8}),
+    'GPT-NeoX': rotary(1e4, {rotary_dims: 4}), 'Cohere': rotary(5e5, {rotary_pairs: 'adjacent'}), 'ESM': rotary(1e4), 'Mistral': rotary(1e4, {causal: true, window_left: 3}),
+    'ModernBERT': rotary(1e4, {window_left: 2, window_right: 2}), 'Qwen3': rotary(1e4), 'BLOOM, 6 heads': {position: 'alibi', causal: true}, 'MPT': {position: 'alibi', causal: true},
+    'Falcon, ALiBi': {},  // its slopes are rounded to bfloat16
+  };
+  for (const [end, {table}] of ends) {
+    const rows = table.filter(({kind, name}) => kind === 'positions' && name !== 'parts');
+    for (const [name, options] of Object.entries(wanted)) for (const row of rows.filter((one) => one.name === name)) assert.deepEqual(row.options.at(-1), options, `${end}: ${name} by ${row.by}`);
+    for (const {name, off} of rows) assert.ok(off <= 1e-6, `${end}: ${name}: ${off}`);
+    assert.equal(rows.length, end === 'PyTorch 2' ? 25 : 11, `${end}: ${rows.length}`);
+  }
+  const of = (name) => ends.get('PyTorch 2').table.find((row) => row.kind === 'positions' && row.name === name);
+  assert.deepEqual([of('Qwen3').norm, of('Llama').norm], ['Qwen3RMSNorm', '']);
+  assert.deepEqual(of('Llama, yarn').options, [{}, {}], 'the board has no such frequencies: as they were turned');
+  assert.deepEqual([of('Mistral').is_raw, of('Falcon, ALiBi').is_raw], [[true, false], [false, true]], 'options instead of a mask');
+  for (const {options} of both('positions', 'parts')) assert.deepEqual(options, [{}], 'some of the queries are no rows from the first');
+});
+
 test('generate() is one matrix of the prompt and what was generated, as one pass over all of it gives', () => {
   const uses = [...ends.values()].flatMap(({table}) => table.filter(({kind, name}) => kind === 'use' && name.startsWith('generate')));
   assert.equal(uses.length, 6);
-  for (const {name, layers, shape, causal, off, padding} of uses) {
+  for (const {name, layers, shape, causal, off, padding, position} of uses) {
+    assert.equal(position, name.includes('padded') ? null : 'rotary', name);  // the padded one counts its positions from another row
     assert.deepEqual([layers, shape.slice(1)], [2, [4, 12, 16]], name);
     assert.ok(off <= 1e-5, `${name}: ${off}`);
     assert.deepEqual([causal, padding], name.includes('padded') ? [false, [0, 3]] : [true, null], name);
@@ -95,7 +121,7 @@ test('generate() is one matrix of the prompt and what was generated, as one pass
 });
 
 test('weights=False keeps no weights during the run either', () => {
-  for (const {peaks} of both('use', 'memory')) assert.ok(peaks[1] < 0.7 * peaks[0], `${peaks} bytes at most, with and without weights`);
+  for (const {grown} of both('use', 'memory')) assert.ok(grown[0] < 0.5 * grown[1], `${grown} kB more than the model alone, without and with weights`);
 });
 
 test('layers, heads and queries are chosen', () => {

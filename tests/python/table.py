@@ -3,7 +3,7 @@ in eager mode. With the real ends of a model's life: padding, generate(), bad in
 
 usage: table.py   (prints a line of JSON for each; models are made from small configurations)"""
 import json
-import tracemalloc
+import resource
 import warnings
 
 import numpy as np
@@ -173,6 +173,54 @@ def axes():
         say("axes", name, shape=one.k.shape, off=float(np.abs(one.computed()[..., :6] - model.weights.numpy()).max()), normalizer=one.normalizer)
 
 
+class Overwriting(nn.Module):
+    """Uses the memory of its weights again."""
+    def forward(self, x):
+        weights = (x @ x.transpose(-1, -2)).softmax(-1)
+        out = weights @ x
+        self.weights = weights.clone()
+        weights[0].zero_()
+        return out
+
+
+def written():
+    model = Overwriting()
+    one = record(model, torch.randn(2, 6, 8))[0]
+    say("axes", "written", off=float(np.abs(one.weights.reshape(2, 6, 6) - model.weights.numpy()).max()))
+
+
+# ---------------------------------------------------------------- positions by their names
+
+LINEAR = dict(rope_parameters=dict(rope_type="linear", factor=2.0, rope_theta=1e6)) if IS_5 else dict(rope_theta=1e6, rope_scaling=dict(type="linear", factor=2.0))
+POSITIONS = {
+    "Llama, linear": ("Llama", dict(GROUPED, **LINEAR)),
+    "Llama, yarn": ("Llama", dict(GROUPED, rope_parameters=dict(rope_type="yarn", factor=2.0, rope_theta=1e4, original_max_position_embeddings=8)) if IS_5 else GROUPED),
+    "GPT-NeoX": ("GPTNeoX", SMALL),
+    "Cohere": ("Cohere", GROUPED),
+    "ESM": ("Esm", dict(SMALL, position_embedding_type="rotary", pad_token_id=0, mask_token_id=1)),
+    "ModernBERT": ("ModernBert", dict(SMALL, pad_token_id=0, local_attention=4)),
+    "BLOOM, 6 heads": ("Bloom", dict(vocab_size=100, hidden_size=72, n_layer=2, n_head=6)),
+    "MPT": ("Mpt", dict(vocab_size=100, d_model=64, n_layers=2, n_heads=4, max_seq_len=32)),
+    "Falcon, ALiBi": ("Falcon", dict(vocab_size=100, num_hidden_layers=2, hidden_size=64, num_attention_heads=4, alibi=True)),
+}
+
+
+def positions():
+    ARCHITECTURES.update(POSITIONS)
+    for name in (*POSITIONS, "GPT-2", "GPT-J", "Llama", "Mistral", "Qwen3"):
+        for implementation in ("eager", "sdpa"):
+            model = made(name, implementation)
+            if model is None:
+                continue
+            found = record(model, **inputs_of(name, torch.float32))
+            off = max(float(np.abs(layer.playground().tensor("weights") - layer.weights[0]).max()) for layer in found)  # as the board computes it
+            say("positions", name, by=implementation, off=off, norm=found[-1].norm, options=[layer.options for layer in found],
+                is_raw=[name in found[0].tensors() for name in ("position", "mask")])
+    model = made("Llama", "eager")
+    part = record(model, IDS, queries=[2, 5])[0]
+    say("positions", "parts", options=[part.options], off=float(np.abs(part.tensors()["q"] - record(model, IDS)[0].q[0][:, [2, 5]]).max()))
+
+
 # ---------------------------------------------------------------- generate, parts, bad input
 
 
@@ -189,21 +237,24 @@ def uses():
             once = record(model, whole, **(dict(attention_mask=mask, position_ids=(mask.cumsum(1) - 1).clamp(min=0)) if more else {}))
             shown = slice(None) if found[0].padding is None else ~found[0].padding
             off = max(float(np.abs(a.weights - b.weights).swapaxes(1, 2)[shown].max()) for a, b in zip(found, once))
-            say("use", f"{name}, {implementation}", layers=len(found), shape=found[0].q.shape, causal=found[0].causal, off=off,
+            positions = found[0].options.get("position")
+            say("use", f"{name}, {implementation}", position=positions, layers=len(found), shape=found[0].q.shape, causal=found[0].causal, off=off,
                 padding=None if found[0].padding is None else found[0].padding.sum(1).tolist())
     part = record(model, IDS, layers=[1], heads=[1, 3], queries=[2, -1], weights=False)
     whole = record(model, IDS)
     say("use", "parts", names=[layer.name for layer in part], shape=part[0].q.shape, weights=part[0].weights is None, text=repr(part),
         off=float(np.abs(part[0].computed() - whole[1].weights[:, [1, 3]][:, :, [2, 8]]).max()), tokens=part[0].tokens[0])
-    config = hf.LlamaConfig(**dict(GROUPED, num_hidden_layers=6))
+    config = hf.LlamaConfig(**dict(GROUPED, num_hidden_layers=12))
     config._attn_implementation = "eager"
-    peaks, wide = [], hf.LlamaModel(config).eval()
-    for weights in (True, False):
-        tracemalloc.start()
-        record(wide, torch.arange(256)[None] % 90, weights=weights)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    say("use", "memory", peaks=peaks)
+    wide, peak = hf.LlamaModel(config).eval(), lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    long = torch.arange(1024)[None] % 90
+    with torch.no_grad():
+        wide(long)
+    before, grown = peak(), []
+    for weights in (False, True):
+        record(wide, long, weights=weights)
+        grown.append(peak() - before)
+    say("use", "memory", grown=grown)
     albert = record(made("ALBERT", "eager"), IDS)
     say("use", "ALBERT", names=[layer.name for layer in albert])
     for kind in ("npz", "safetensors"):
@@ -250,5 +301,7 @@ def bad():
 if __name__ == "__main__":
     table()
     axes()
+    written()
+    positions()
     uses()
     bad()

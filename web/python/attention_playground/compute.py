@@ -6,11 +6,13 @@ import tempfile
 
 import numpy as np
 
+from .positions import mask_by, turned
 from .state import text_of
 
 VIEW = {"version", "preset", "mode", "tokens", "labels", "key_labels", "heads", "kv_heads", "d_k", "d_v", "model_dim", "focus_head", "decimals", "theme", "seed", "weight_scale",
         "x", "w_q", "w_k", "w_v", "w_o"}  # what changes no number of a layer that has q, k and v
-PLAIN = {"q", "k", "v", "mask", "causal", "scale", "softcap", "temperature", "normalizer", "score"}
+POSITIONS = {"position", "rotary_pairs", "rotary_base", "rotary_dims", "rotary_scaling", "rotary_factor", "window_left", "window_right"}
+PLAIN = {"q", "k", "v", "mask", "causal", "scale", "softcap", "temperature", "normalizer", "score", *POSITIONS}
 
 
 def computed(state, names):
@@ -54,9 +56,16 @@ def plain_layer(state):
     mask = given.get("mask")
     if not is_usual or given.get("causal") and rows != keys or mask is not None and (not isinstance(mask, np.ndarray) or mask.shape[-1] != keys):
         return None
+    options = {name: given[name] for name in ("causal", *POSITIONS) if given.get(name) not in (None, False, "none", -1)}
+    if set(options) - {"causal"}:
+        if rows != keys or mask is not None or options.get("position", "rotary") not in ("rotary", "alibi"):
+            return None
+        if options.get("position") == "rotary":
+            q, k = turned(q, options), turned(k, options)
+        options["causal"], mask = mask_by(options, q.shape[1], rows)
     by = 1 / given.get("temperature", 1)
     scale = given.get("scale", q.shape[-1] ** -0.5) if score == "scaled" else 1
     if mask is not None:
         mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
         mask = mask if mask.dtype == bool else mask * by
-    return Layer("", q, k, v, scale * by, given.get("softcap", 0) * by, bool(given.get("causal")), mask, normalizer=normalizer)
+    return Layer("", q, k, v, scale * by, given.get("softcap", 0) * by, bool(options.get("causal")), mask, normalizer=normalizer)

@@ -7,9 +7,26 @@ from typing import List, Optional
 import numpy as np
 
 from .files import readable, safetensors, write
+from .positions import mask_by, options_of, turned
 from .server import open_file
 
 NEVER = -1e4  # what is added to a score to hide its key is at most this
+
+
+class Later:
+    """The weights of a Layer: those that it was given, or where it has only LATER, computed when they are first asked for."""
+    def __get__(self, layer, owner):
+        if layer is None:
+            return None  # what stands there where none are given
+        if layer.__dict__.get("weights") is LATER:
+            layer.weights = layer.computed(dtype=np.float32)
+        return layer.__dict__.get("weights")
+
+    def __set__(self, layer, weights):
+        layer.__dict__["weights"] = weights
+
+
+LATER = ...  # stays the same object in copies and pickles
 
 
 @dataclasses.dataclass
@@ -32,9 +49,11 @@ class Layer:
     mask: Optional[np.ndarray] = None
     tokens: Optional[List[List[str]]] = None        # of each entry of the batch, by queries
     key_tokens: Optional[List[List[str]]] = None    # where the keys are another sequence
-    weights: Optional[np.ndarray] = None            # [batch, heads, queries, keys] as the model computed them; of fused operations, as recomputed
+    weights: Optional[np.ndarray] = Later()         # [batch, heads, queries, keys] as the model computed them; of fused operations, as recomputed
     normalizer: str = "softmax"                     # or "sigmoid"
     padding: Optional[np.ndarray] = None            # [batch, queries]: True where a token only fills up a batch, by attention_mask
+    norm: str = ""                                  # the class of the module that normalised q and k, such as "Qwen3RMSNorm"
+    options: dict = dataclasses.field(default_factory=dict)  # of the board, which files have instead: position, rotary_base, window_left …; see options_of()
     origin: Optional[tuple] = None                  # where the model computes it, (name of the module, which of its uses), and how many heads it has there
 
     @property
@@ -48,8 +67,10 @@ class Layer:
     def computed(self, rows=None, dtype=np.float64):
         """The weights in double precision, from what stands here; `rows` are the numbers of queries, all without it."""
         rows = np.arange(self.q.shape[2]) if rows is None else rows
-        q, k = self.q[:, :, rows].astype(dtype), np.repeat(self.k, self.heads // self.kv_heads, 1).astype(dtype)
-        scores = self.scale * (q @ k.swapaxes(-1, -2))
+        q, k = self.q[:, :, rows].astype(dtype), self.k.astype(dtype)
+        if self.heads > self.kv_heads:
+            k = np.repeat(k, self.heads // self.kv_heads, 1)
+        scores = (self.scale * q) @ k.swapaxes(-1, -2)
         if self.softcap:
             scores = self.softcap * np.tanh(scores / self.softcap)
         if self.causal:
@@ -65,6 +86,12 @@ class Layer:
         scores /= np.maximum(scores.sum(-1, keepdims=True), np.finfo(dtype).tiny)
         return scores
 
+    def before_positions(self):
+        """q and k before the rotation that the options name."""
+        if self.options.get("position") != "rotary":
+            return self.q, self.k
+        return tuple(turned(one, self.options, sign=-1) for one in (self.q, self.k))
+
     def of_head(self, head, entry=0):
         """The weights [queries, keys] of one head; computed where none were kept."""
         if self.weights is not None:
@@ -78,14 +105,16 @@ class Layer:
         """{name: array} as files have them: all entries of the batch, or one, or the only one."""
         entry = 0 if entry is None and len(self.q) == 1 else entry
         of = (lambda a: a) if entry is None else (lambda a: a[min(entry, len(a) - 1)])
-        out = {"q": of(self.q), "k": of(self.k), "v": of(self.v)}
-        if self.mask is not None:
+        q, k = self.before_positions()
+        out = {"q": of(q), "k": of(k), "v": of(self.v)}
+        if self.mask is not None and not is_masked(self.options):
             out["mask"] = of(self.mask)
         if abs(self.scale * self.q.shape[-1] ** 0.5 - 1) > 1e-6:
             out["scale"] = np.float64(self.scale)
         if self.softcap:
             out["softcap"] = np.float64(self.softcap)
         out["causal"] = np.bool_(self.causal)
+        out.update({name: np.array(value) for name, value in self.options.items()})
         if self.normalizer != "softmax":
             out["normalizer"] = np.array(self.normalizer)
         for name, labels in (("tokens", self.tokens), ("key_labels", self.key_tokens)):
@@ -97,8 +126,7 @@ class Layer:
         """The board of this layer; of a batch, of one entry."""
         from .playground import Playground
         tensors = self.tensors(entry)
-        tensors.pop("causal")
-        return Playground(causal=self.causal, **tensors)
+        return Playground(causal=bool(tensors.pop("causal")), **tensors)
 
     def figure(self, what="weights", head=0, entry=0, **options):
         """A figure for a paper: "weights" of one head, "heads", "arcs" or "board", as `attn render` draws it.
@@ -295,6 +323,33 @@ def with_sink(layer, sink):
     return layer
 
 
+def is_masked(options):
+    """Do they say all that the mask says?"""
+    return options.get("position") == "alibi" or "window_left" in options or "window_right" in options
+
+
+def by_options(layer):
+    """The layer as the options make it of q and k before their rotation."""
+    q, k = layer.before_positions()
+    if layer.options.get("position") == "rotary":
+        q, k = turned(q, layer.options), turned(k, layer.options)
+    causal, mask = mask_by(layer.options, layer.heads, q.shape[2]) if is_masked(layer.options) else (layer.causal, layer.mask)
+    return dataclasses.replace(layer, q=q, k=k, causal=causal, mask=mask, weights=None)
+
+
+def described(layer, found):
+    """Names what q, k and the mask are by options of the board, where these give the same weights, to 1e-6."""
+    layer.norm = found.norm
+    if layer.q.shape[2] != layer.k.shape[2] or found.sink is not None:
+        return
+    rotary, masked = found.options, options_of(layer.mask, layer.heads) if layer.mask is not None else None
+    rows = spread(layer.q.shape[2])
+    for options in (rotary, masked or {}):
+        was, layer.options = layer.options, {**layer.options, **options}
+        if options and np.abs(by_options(layer).computed(rows) - layer.computed(rows)).max() > 1e-6:
+            layer.options = was
+
+
 def layer_of(found, name, tokens):
     causal, mask = mask_of(found, (len(found.q), found.q.shape[1], found.q.shape[2], found.k.shape[2]))
     layer = Layer(name, found.q, found.k, found.v, found.scale, found.cap, causal, mask, weights=found.weights, normalizer=found.kind)
@@ -338,7 +393,10 @@ def chosen(layer, heads, queries):
         of = lambda a: a if a is None or a.shape[1] == 1 else a[:, numbers]
         layer.q, layer.mask, layer.weights = layer.q[:, numbers], of(layer.mask), None if layer.weights is None else layer.weights[:, numbers]
         layer.k, layer.v = grouped(k, v)
+        if layer.options.get("position") == "alibi":  # its slopes go by the number of heads
+            layer.options = {}
     if queries is not None:
+        layer.options = {}
         rows, keys = layer.q.shape[2], layer.k.shape[2]
         numbers = listed(queries, rows, "queries")
         if layer.causal:
@@ -428,7 +486,8 @@ def extended(whole, one):
     # By −∞ where there is a bias: a row that sees nothing may be spread over the keys of its own step.
     has_bias = whole.bias is not None or one.bias is not None
     has_hidden = not has_bias or whole.hidden is not None or one.hidden is not None
-    return dataclasses.replace(one, q=both(whole.q, one.q), sink=sink, output=both(whole.output, one.output),
+    same = whole.options if whole.options == one.options else {}
+    return dataclasses.replace(one, q=both(whole.q, one.q), sink=sink, options=same, output=both(whole.output, one.output),
                                hidden=below(whole.hidden, one.hidden, not has_bias) if has_hidden else None,
                                bias=below(whole.bias, one.bias, -np.inf).astype(np.float32) if has_bias else None,
                                weights=None if one.weights is None else below(whole.weights, one.weights, 0.0).astype(np.float32))
@@ -567,10 +626,11 @@ def recorded(watch, words, heads, queries, weights):
         if why:
             watch.lost.append((one.where, why))
             continue
+        described(layer, one)
         layer.origin = (one.key, layer.heads)
         layer.weights = layer.weights if weights else None
         layer = chosen(layer, heads, queries)
         if weights and layer.weights is None:
-            layer.weights = layer.computed(dtype=np.float32)
+            layer.weights = LATER
         recording.append(layer)
     return recording

@@ -7,6 +7,7 @@ works for whatever computes softmax(scale · q kᵀ + bias) v, by products of ma
 import dataclasses
 from collections import OrderedDict
 from contextlib import nullcontext
+from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .positions import made
 from .recording import spread
 
 HIDDEN = -1e4      # what is added to hide a key is below this; exp() of it is 0
@@ -75,6 +77,8 @@ class Found:
     eps: float = 0.0                     # of the type in which the model computed
     rows: object = None                  # the numbers of the queries that weights and output have; None: all
     key: object = None                   # (name, how often it was used before in this forward pass)
+    options: dict = dataclasses.field(default_factory=dict)  # of the board, by which q and k were turned
+    norm: str = ""                       # the class that normalised q and k
 
 
 class Unusual(Exception):
@@ -94,16 +98,24 @@ def number(value):
     return None
 
 
-def plain(tensor):
-    return tensor.detach().to("cpu", torch.bool if tensor.dtype == torch.bool else torch.float32).numpy().copy()
+def plain(tensor, is_ours=False):
+    """An array of its own; with is_ours, nobody else has the tensor, so that it need not be copied."""
+    tensor = tensor.detach()
+    out = tensor.to("cpu", torch.bool if tensor.dtype == torch.bool else torch.float32)
+    return (out.clone(memory_format=torch.contiguous_format) if out is tensor and not is_ours else out).numpy()
 
 
-def compact(tensor):
+def compact(tensor, is_ours=False):
     """[batch, heads, queries, keys] as an array, without the axes along which it is only repeated."""
     for axis, stride in enumerate(tensor.stride()):
         if stride == 0:
             tensor = tensor.narrow(axis, 0, 1)
-    return plain(tensor)
+    return plain(tensor, is_ours)
+
+
+def storage(tensor):
+    """Where the numbers of a tensor and of its views lie."""
+    return (tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()).data_ptr()
 
 
 def some(tensor, rows):
@@ -170,6 +182,8 @@ class Operations(TorchDispatchMode):
         self.watch = watch
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        if operation._schema.is_mutable:
+            self.watch.release((*args, *(kwargs or {}).values()))
         out = operation(*args, **(kwargs or {}))
         if not self.watch.is_quiet:
             self.watch.is_quiet = True
@@ -221,6 +235,7 @@ class Watch:
     def __init__(self, model, is_wanted=lambda number, name: True, room=lambda *sizes: None, is_sparse=False):
         self.model, self.is_wanted, self.room, self.is_sparse = model, is_wanted, room, is_sparse
         self.found, self.lost, self.numbers, self.uses = [], [], {}, {}
+        self.held = WeakValueDictionary()  # storage: what has its weights there, in the model's own tensor
         self.has_softmax = False
         self.is_quiet, self.known, self.inside, self.hooks, self.modes = False, OrderedDict(), [], [], []
         self.sdpa = getattr(F, "scaled_dot_product_attention", None)
@@ -228,7 +243,7 @@ class Watch:
     def __enter__(self):
         for name, module in self.model.named_modules():
             self.hooks.append(before(module, lambda m, args, kwargs=None, at=name: self.enter(at, m, args, kwargs)))
-            self.hooks.append(module.register_forward_hook(lambda m, args, out: self.leave(m)))
+            self.hooks.append(module.register_forward_hook(lambda m, args, out: self.leave(m, out)))
         stance = getattr(getattr(torch, "compiler", None), "set_stance", None)
         self.modes = [stance("force_eager") if stance else nullcontext(), Calls(self), Operations(self)]  # what is compiled cannot be seen
         for mode in self.modes:
@@ -250,14 +265,19 @@ class Watch:
         if module is self.model:
             self.uses = {}
         inputs = [one for one in (*args, *(kwargs or {}).values()) if isinstance(one, torch.Tensor) and one.dim() >= 2]
-        self.inside.append((name, module, tuple(inputs[0].shape) if inputs else None, bool(inputs) and inputs[0].is_floating_point()))
+        self.inside.append((name, module, tuple(inputs[0].shape) if inputs else None, bool(inputs) and inputs[0].is_floating_point(), []))
 
-    def leave(self, module):
-        while self.inside and self.inside.pop()[1] is not module:
-            pass
+    def leave(self, module, out):
+        while self.inside:
+            _, ended, _, _, made_of = self.inside.pop()
+            made_of.clear()
+            if ended is module:
+                break
+        if self.inside and "att" in type(self.inside[-1][1]).__name__.lower() and isinstance(out, torch.Tensor) and out.is_floating_point():
+            self.inside[-1][4].append((module, out))  # what queries and keys are made of
 
     def at(self):
-        return tuple(self.inside) or (("", self.model, None, False),)
+        return tuple(self.inside) or (("", self.model, None, False, []),)
 
     def key_of(self, where):
         """What a new attention is counted by, None where it is not wanted."""
@@ -287,6 +307,20 @@ class Watch:
     def of(self, tensor, kind):
         held = self.known.get(id(tensor)) if isinstance(tensor, torch.Tensor) else None
         return held[1] if held and isinstance(held[1], kind) else None
+
+    def hold(self, found, tensor):
+        """Weights are the largest tensors of a model; they stay where they are until something else is written there."""
+        is_whole = tensor.device.type == "cpu" and tensor.dtype == torch.float32 and tensor.is_contiguous() and not tensor.is_inference()
+        found.weights = plain(tensor, is_ours=is_whole)
+        if is_whole:
+            self.held[storage(tensor)] = found
+
+    def release(self, tensors):
+        """Copies the weights that lie where an operation is about to write."""
+        for tensor in tensors if self.held else ():
+            found = self.held.pop(storage(tensor), None) if isinstance(tensor, torch.Tensor) else None
+            if found:
+                found.weights = found.weights.copy()
 
     # ---------------------------------------------------------------- operations
 
@@ -433,13 +467,22 @@ class Watch:
 
     # ---------------------------------------------------------------- what came of it
 
+    def add(self, found):
+        rows, d = found.q.shape[2:]
+        by_heads = lambda out: out.transpose(1, 2) if out.dim() == 4 and out.shape[2] == rows != out.shape[1] else out
+        fits = lambda out: out.dim() > 2 and out.shape[0] == len(found.q) and out.shape[1] == rows and out.numel() % (len(found.q) * rows * d) == 0
+        outputs = [(module, plain(out, is_ours=True).reshape(len(found.q), rows, -1, d)) for module, out in ((m, by_heads(o)) for m, o in found.where[-1][4]) if fits(out)]
+        configs = [module.config for _, module, *_ in reversed(found.where) if hasattr(module, "config")][:1]
+        found.options, found.norm = made(found.q, found.k, configs, outputs, found.eps)
+        self.found.append(found)
+
     def finish(self, weights, a, v, out):
         key = self.key_of(weights.where)
         try:
             if key:
                 found = self.told(weights, a, v)
                 found.key = key
-                self.found.append(found)
+                self.add(found)
         except Unusual as error:
             self.lost.append((weights.where, str(error)))
         self.forget(weights.scores.a)
@@ -458,15 +501,17 @@ class Watch:
         per_head = lambda t: plain(t.reshape(batch, heads, *t.shape[-2:]))
         bias, hidden = None, None
         for begin, tensor, what in scores.added:
-            tensor = compact(form(again(tensor, scores.steps[begin:])))
+            tensor = compact(form(again(tensor, scores.steps[begin:])), is_ours=True)
             if what == "hidden":
                 hidden = tensor if hidden is None else hidden | tensor
             else:
                 bias = tensor if bias is None else bias + tensor
         sink = compact(form(scores.sink.expand(*whole.shape[:-1], 1))) if scores.sink is not None else None
         q, k = picked(scores.a, matrix, row), picked(scores.b.transpose(1, 2), matrix, column)
-        return Found(weights.where, plain(form(q)), per_head(k), per_head(self.values_of(weights, v)), scores.scale, scores.cap, bias, hidden,
-                     plain(some(form(whole), kept)), kind=weights.kind, sink=sink, eps=scores.eps, rows=kept)
+        found = Found(weights.where, plain(form(q)), per_head(k), per_head(self.values_of(weights, v)), scores.scale, scores.cap, bias, hidden,
+                      kind=weights.kind, sink=sink, eps=scores.eps, rows=kept)
+        self.hold(found, some(form(whole), kept))
+        return found
 
     @staticmethod
     def size(shape, rows):
@@ -503,7 +548,7 @@ class Watch:
     @staticmethod
     def batches_of(where):
         """How many entries the batch may have, by what the innermost module was given: by its first axis, else by its second."""
-        for _, module, shape, is_float in reversed(where):
+        for _, module, shape, is_float, _ in reversed(where):
             if shape is None:
                 continue
             if len(shape) == 2:
@@ -579,9 +624,9 @@ class Watch:
                 hidden = compact(form(~mask.expand(whole))) if hidden is None else hidden | compact(form(~mask.expand(whole)))
             elif mask is not None:
                 bias = mask if bias is None else bias + mask
-            self.found.append(Found(where, plain(form(query)), of_keys(key), of_keys(value), query.shape[-1] ** -0.5 if scale is None else float(scale), cap,
-                                    compact(form(bias.expand(whole))) if bias is not None else None, hidden, output=plain(some(form(out), kept)),
-                                    eps=torch.finfo(query.dtype).eps, rows=kept, key=number))
+            self.add(Found(where, plain(form(query)), of_keys(key), of_keys(value), query.shape[-1] ** -0.5 if scale is None else float(scale), cap,
+                           compact(form(bias.expand(whole))) if bias is not None else None, hidden, output=plain(some(form(out), kept)),
+                           eps=torch.finfo(query.dtype).eps, rows=kept, key=number))
         except Unusual as error:
             self.lost.append((where, str(error)))
 
