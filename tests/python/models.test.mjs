@@ -120,6 +120,18 @@ test('generate() is one matrix of the prompt and what was generated, as one pass
   }
 });
 
+test('the cache after each step of generate() is what the model has there', () => {
+  for (const [end, {table}] of ends) {
+    const steps = table.filter(({kind, name}) => kind === 'use' && name === 'present');
+    assert.equal(steps.length, end === 'PyTorch 2' ? 8 : 4);
+    steps.forEach(({steps: counts, shape, off}, i) => {
+      assert.deepEqual([counts, shape], [[9, 10, 11, 12], [1, 2, 9 + i % 4, 16]], end);
+      assert.ok(off <= 1e-5, `${end}: ${off}`);
+    });
+  }
+  for (const {said} of both('use', 'no cache')) assert.match(said, /^ValueError: model\.layers\.0\.self_attn: was computed in one step, so there is no cache/);
+});
+
 test('weights=False keeps no weights during the run either', () => {
   for (const {grown} of both('use', 'memory')) assert.ok(grown[0] < 0.5 * grown[1], `${grown} kB more than the model alone, without and with weights`);
 });

@@ -238,8 +238,15 @@ def uses():
             shown = slice(None) if found[0].padding is None else ~found[0].padding
             off = max(float(np.abs(a.weights - b.weights).swapaxes(1, 2)[shown].max()) for a, b in zip(found, once))
             positions = found[0].options.get("position")
+            for step in range(4) if not more else ():
+                with torch.no_grad():
+                    cache = model(whole[:, :9 + step], use_cache=True).past_key_values
+                keys, values = (cache.layers[1].keys, cache.layers[1].values) if hasattr(cache, "layers") else cache[1]
+                away = [float(np.abs(ours - theirs.numpy()).max()) for ours, theirs in zip(found[1].present(step), (keys, values))]
+                say("use", "present", steps=found[1].steps, shape=keys.shape, off=max(away))
             say("use", f"{name}, {implementation}", position=positions, layers=len(found), shape=found[0].q.shape, causal=found[0].causal, off=off,
                 padding=None if found[0].padding is None else found[0].padding.sum(1).tolist())
+    say("use", "no cache", said=said(lambda: record(model, IDS)[0].present()))
     part = record(model, IDS, layers=[1], heads=[1, 3], queries=[2, -1], weights=False)
     whole = record(model, IDS)
     say("use", "parts", names=[layer.name for layer in part], shape=part[0].q.shape, weights=part[0].weights is None, text=repr(part),

@@ -54,6 +54,7 @@ class Layer:
     padding: Optional[np.ndarray] = None            # [batch, queries]: True where a token only fills up a batch, by attention_mask
     norm: str = ""                                  # the class of the module that normalised q and k, such as "Qwen3RMSNorm"
     options: dict = dataclasses.field(default_factory=dict)  # of the board, which files have instead: position, rotary_base, window_left …; see options_of()
+    steps: Optional[List[int]] = None               # how many keys the cache held after each step of generate(), the first of which is the prompt
     origin: Optional[tuple] = None                  # where the model computes it, (name of the module, which of its uses), and how many heads it has there
 
     @property
@@ -85,6 +86,13 @@ class Layer:
         np.exp(scores, out=scores)
         scores /= np.maximum(scores.sum(-1, keepdims=True), np.finfo(dtype).tiny)
         return scores
+
+    def present(self, step=-1):
+        """(k, v) in the cache after a step of generate(): step 0 is the prompt, each further one a token; [batch, kv_heads, keys so far, d]."""
+        if self.steps is None:
+            raise ValueError("%s: was computed in one step, so there is no cache; record(model.generate, …) has one." % (self.name or "layer"))
+        count = self.steps[listed(step, len(self.steps), "step")[0]]
+        return self.k[:, :, :count], self.v[:, :, :count]
 
     def before_positions(self):
         """q and k before the rotation that the options name."""
@@ -355,6 +363,7 @@ def layer_of(found, name, tokens):
     layer = Layer(name, found.q, found.k, found.v, found.scale, found.cap, causal, mask, weights=found.weights, normalizer=found.kind)
     layer.tokens, layer.key_tokens = tokens.of(name, len(found.q), found.q.shape[2], found.k.shape[2])
     layer.padding = tokens.padding_of(name, len(found.q), found.q.shape[2])
+    layer.steps = found.steps and list(found.steps)
     return with_sink(layer, found.sink) if found.sink is not None else layer
 
 
@@ -486,8 +495,9 @@ def extended(whole, one):
     # By −∞ where there is a bias: a row that sees nothing may be spread over the keys of its own step.
     has_bias = whole.bias is not None or one.bias is not None
     has_hidden = not has_bias or whole.hidden is not None or one.hidden is not None
+    steps = (*(whole.steps or (whole.k.shape[2],)), keys)
     same = whole.options if whole.options == one.options else {}
-    return dataclasses.replace(one, q=both(whole.q, one.q), sink=sink, options=same, output=both(whole.output, one.output),
+    return dataclasses.replace(one, q=both(whole.q, one.q), sink=sink, options=same, steps=steps, output=both(whole.output, one.output),
                                hidden=below(whole.hidden, one.hidden, not has_bias) if has_hidden else None,
                                bias=below(whole.bias, one.bias, -np.inf).astype(np.float32) if has_bias else None,
                                weights=None if one.weights is None else below(whole.weights, one.weights, 0.0).astype(np.float32))

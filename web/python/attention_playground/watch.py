@@ -78,6 +78,7 @@ class Found:
     rows: object = None                  # the numbers of the queries that weights and output have; None: all
     key: object = None                   # (name, how often it was used before in this forward pass)
     options: dict = dataclasses.field(default_factory=dict)  # of the board, by which q and k were turned
+    steps: tuple = None                  # the number of keys after each step of a cache
     norm: str = ""                       # the class that normalised q and k
 
 
