@@ -82,18 +82,18 @@ document::Value valueOf(const Setting& setting) {
 }
 
 /// Options with the same meaning as on the board, whose table parses and describes them.
-constexpr std::string_view kSharedOptions[] = {"score",          "normalizer",         "softmax_sink",
-                                               "position",       "causal_offset",      "key_length",
-                                               "prefix",         "rotary_pairs",       "rotary_base",
-                                               "rotary_dims",    "rotary_scaling",     "rotary_factor",
-                                               "position_ids",   "additive_dim",       "pattern",
-                                               "pattern_local",  "pattern_dilation",   "pattern_stride",
-                                               "pattern_block",  "pattern_global",     "pattern_random",
-                                               "pattern_seed",   "mask_after_softmax", "block_residual",
-                                               "block_norm",     "block_activation",   "block_hidden",
-                                               "block_dropout",  "block_epsilon",      "block_seed",
-                                               "segment_by",     "segment_tokens",     "segment_seed",
-                                               "segment_classes"};
+constexpr std::string_view kSharedOptions[] = {"score",           "normalizer",         "softmax_sink",
+                                               "position",        "causal_offset",      "key_length",
+                                               "prefix",          "rotary_pairs",       "rotary_base",
+                                               "rotary_dims",     "rotary_scaling",     "rotary_factor",
+                                               "position_ids",    "additive_dim",       "pattern",
+                                               "pattern_local",   "pattern_dilation",   "pattern_stride",
+                                               "pattern_block",   "pattern_global",     "pattern_random",
+                                               "pattern_seed",    "mask_after_softmax", "block_residual",
+                                               "block_norm",      "block_activation",   "block_hidden",
+                                               "block_dropout",   "block_epsilon",      "block_seed",
+                                               "segment_by",      "segment_tokens",     "segment_seed",
+                                               "segment_classes", "patch_columns"};
 
 Result<void> setShared(const Setting& setting, Options& options) {
   const document::Option& option = *document::optionNamed(setting.name);

@@ -109,6 +109,27 @@ test('rotary positions, ALiBi, windows and norms are named, and the board comput
   for (const {options} of both('positions', 'parts')) assert.deepEqual(options, [{}], 'some of the queries are no rows from the first');
 });
 
+test('patches, frames and both sides of an encoder-decoder are named, and a picture is one on the board', () => {
+  const frames = (count) => Array.from({length: count}, (_, i) => `${(i * 0.02).toFixed(2)} s`), ids = ['1', '8', '15', '22', '29', '36', '43', '50', '57'];
+  const patches = (rows, columns) => ['[CLS]', ...Array.from({length: rows * columns}, (_, i) => `${Math.floor(i / columns)},${i % columns}`)];
+  for (const [end, {table}] of ends) {
+    const of = (name) => table.find((one) => one.kind === 'sources' && one.name === name).layers.map((layer) => layer.slice(1));
+    assert.deepEqual(of('ViT'), [[patches(4, 4), null, 4]], end);
+    assert.deepEqual(of('DINOv2'), [[patches(4, 6), null, 6]], end);
+    assert.deepEqual(of('CLIP').sort((a, b) => b[2] - a[2]), [[patches(4, 4), null, 4], [Array.from({length: 17}, (_, i) => `${i}`), null, 0]], end);
+    assert.deepEqual(of('Whisper'), [[frames(30), null, 0], [ids.slice(0, 5), null, 0], [ids.slice(0, 5), frames(30), 0]], end);
+    assert.deepEqual(of('wav2vec 2'), [[frames(12), null, 0]], end);
+    assert.deepEqual(of('T5').slice(2, 4), [[ids.slice(1, 6), null, 0], [ids.slice(1, 6), ids, 0]], end);
+    if (end === 'PyTorch 2') assert.deepEqual(of('T5, labels').slice(2, 4), [[['0', ...ids.slice(0, 4)], null, 0], [['0', ...ids.slice(0, 4)], ids, 0]]);
+  }
+  for (const {off} of both('sources', 'board')) assert.ok(off <= 1e-6, `${off}`);
+  for (const {same} of both('sources', 'generate')) assert.deepEqual(same, [true, true]);
+  for (const kind of ['npz', 'safetensors']) {
+    run(attn, 'convert', join(folder, `vit.${kind}`), join(folder, 'vit.json'), '--state');
+    assert.equal(JSON.parse(readFileSync(join(folder, 'vit.json'), 'utf8')).patch_columns, 4, kind);
+  }
+});
+
 test('generate() is one matrix of the prompt and what was generated, as one pass over all of it gives', () => {
   const uses = [...ends.values()].flatMap(({table}) => table.filter(({kind, name}) => kind === 'use' && name.startsWith('generate')));
   assert.equal(uses.length, 6);
@@ -147,13 +168,16 @@ test('layers, heads and queries are chosen', () => {
 test('bad input is a sentence, and the model is left as it was', () => {
   const sentences = {limit: /^Limit: limit: the recording would take more than 0\.001 MB: layers\.0\.self_attn needs/, layers: /^ValueError: layers: the model has no attention 7; it has 0 layers\.0/,
     heads: /^ValueError: heads: there is no number 9; there are 0 to 3/, size: /^ValueError: limit: must be a number of bytes/, labels: /^tokens: 3 labels do not fit 9 queries/,
-    raises: /^out of memory/, shapes: /^RuntimeError: The size of tensor/, NaN: /^layers\.1\.self_attn was not recorded: its queries, keys or values are not all numbers/};
+    raises: /^out of memory/, tokenizer: /^tokenizer: it gives 3 labels for 9 tokens; the layers have the numbers/, second: /^limit: .*layers\.1\.self_attn needs .* after 1 layers/, shapes: /^RuntimeError: The size of tensor/, NaN: /^layers\.1\.self_attn was not recorded: its queries, keys or values are not all numbers/};
   for (const [name, pattern] of Object.entries(sentences)) for (const {said} of both('bad', name)) assert.match(said, pattern);
-  for (const {kept} of both('bad', 'raises')) assert.equal(kept, 1, 'what was recorded before the error');
+  for (const name of ['raises', 'second']) for (const {kept} of both('bad', name)) assert.equal(kept, 1, 'what was recorded before the error');
+  for (const {tokens} of both('bad', 'tokenizer')) assert.deepEqual(tokens, [['1', '8', '15', '22', '29', '36', '43', '50', '57']]);
   for (const {hooks, training} of both('bad', 'left')) assert.deepEqual([hooks, training], [0, true]);
   const said = (name) => ends.get('PyTorch 2').table.find((one) => one.kind === 'bad' && one.name === name).said;
   assert.match(said('Mamba'), /it computes no softmax at all, as linear attention and state spaces \(Mamba, RWKV\) do not/);
-  assert.match(said('Longformer'), /its softmax is not of a product of two whole matrices, as sliding and sparse kernels/);
+  for (const name of ['Longformer', 'BigBird', 'LED']) assert.match(said(name), /its softmax is not of a product of two whole matrices, as sliding and sparse kernels/);
+  assert.match(said('BigBird'), /no attention was found/, 'its first and last block alone are no attention');
+  assert.deepEqual(ends.get('PyTorch 2').table.find(({name}) => name === 'LED, names').names.map((name) => name.split('.').at(-1)), ['self_attn', 'encoder_attn', 'self_attn', 'encoder_attn']);
 });
 
 test('heads that are changed in the model give what hooks written by hand give, and the change is seen', () => {

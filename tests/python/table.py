@@ -4,6 +4,7 @@ in eager mode. With the real ends of a model's life: padding, generate(), bad in
 usage: table.py   (prints a line of JSON for each; models are made from small configurations)"""
 import json
 import resource
+import types
 import warnings
 
 import numpy as np
@@ -221,6 +222,37 @@ def positions():
     say("positions", "parts", options=[part.options], off=float(np.abs(part.tensors()["q"] - record(model, IDS)[0].q[0][:, [2, 5]]).max()))
 
 
+# ---------------------------------------------------------------- what rows and columns stand for
+
+
+def sources():
+    pixels, sees = torch.linspace(-1, 1, 3 * 48 * 32).reshape(1, 3, 32, 48), dict(num_hidden_layers=1, hidden_size=64, intermediate_size=96, num_attention_heads=4, image_size=32, patch_size=8)
+    hears = dict(vocab_size=100, d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=48, decoder_ffn_dim=48,
+                 num_mel_bins=8, max_source_positions=30, pad_token_id=0, decoder_start_token_id=1, bos_token_id=1, eos_token_id=2)
+    text = dict(vocab_size=100, hidden_size=32, intermediate_size=48, num_hidden_layers=1, num_attention_heads=2)
+    t5 = hf.T5ForConditionalGeneration(hf.T5Config(**ARCHITECTURES["T5"][1], decoder_start_token_id=0)).eval()
+    cases = {
+        "ViT": (hf.ViTModel(hf.ViTConfig(**sees)), dict(pixel_values=pixels[..., :32])),
+        "DINOv2": (hf.Dinov2Model(hf.Dinov2Config(**sees)), dict(pixel_values=pixels)),
+        "CLIP": (hf.CLIPModel(hf.CLIPConfig(text_config=text, vision_config=sees)), dict(input_ids=torch.arange(17)[None], pixel_values=pixels[..., :32])),
+        "Whisper": (hf.WhisperModel(hf.WhisperConfig(**hears)), dict(input_features=torch.linspace(-1, 1, 480).reshape(1, 8, 60), decoder_input_ids=IDS[:, :5])),
+        "wav2vec 2": (hf.Wav2Vec2Model(hf.Wav2Vec2Config(**text)), dict(input_values=torch.linspace(-1, 1, 4000)[None])),
+        "T5, labels": (t5, dict(input_ids=IDS, labels=IDS[:, :5])),
+        "T5": (t5, dict(input_ids=IDS, decoder_input_ids=IDS[:, 1:6])),
+    }
+    for name, (model, inputs) in cases.items():
+        found = record(model, **inputs)
+        say("sources", name, layers=[[one.name, one.tokens and one.tokens[0], one.key_tokens and one.key_tokens[0], one.options.get("patch_columns", 0)] for one in found])
+        if name == "ViT":
+            for kind in ("npz", "safetensors"):
+                found.save(f"vit.{kind}")
+            say("sources", "board", off=float(np.abs(found[0].playground().tensor("weights") - found[0].weights[0]).max()))
+    with torch.no_grad():
+        ids = t5.generate(IDS, max_new_tokens=4, do_sample=False)[0, :-1].tolist()
+    found = record(t5.generate, IDS, max_new_tokens=4, do_sample=False)[-1]
+    say("sources", "generate", same=[found.tokens[0] == [str(one) for one in ids], found.key_tokens[0] == [str(one) for one in IDS[0].tolist()]], layer=found.name)
+
+
 # ---------------------------------------------------------------- generate, parts, bad input
 
 
@@ -293,6 +325,13 @@ def bad():
     hook = model.layers[0].self_attn.register_forward_hook(lambda module, args, out: (out[0][:, :4], *out[1:]))
     say("bad", "shapes", said=said(lambda: record(model, IDS)))
     hook.remove()
+    short = lambda ids: ["a", "b", "c"]  # of a tokenizer whose words are not as many as the ids
+    say("bad", "tokenizer", said=said(lambda: record(model, IDS, tokenizer=types.SimpleNamespace(convert_ids_to_tokens=short))), tokens=record(
+        model, IDS, tokenizer=types.SimpleNamespace(convert_ids_to_tokens=short))[0].tokens)
+    try:
+        record(model, IDS, limit=model.layers[0].self_attn.q_proj.weight.numel() * 4)
+    except ValueError as error:
+        say("bad", "second", said=str(error), kept=len(error.recording))
     with torch.no_grad():
         model.layers[1].self_attn.q_proj.weight[0, 0] = torch.nan
     say("bad", "NaN", said=said(lambda: record(model, IDS)))
@@ -300,6 +339,10 @@ def bad():
     say("bad", "left", hooks=sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in modules), training=all(m.training for m in model.modules()))
     if not IS_5:
         return
+    block = dict(SMALL, block_size=4, num_random_blocks=1, max_position_embeddings=128)
+    say("bad", "BigBird", said=said(lambda: record(hf.BigBirdModel(hf.BigBirdConfig(**block)), torch.arange(64)[None] + 1)))
+    led = dict(ARCHITECTURES["BART"][1], attention_window=4, max_encoder_position_embeddings=64, max_decoder_position_embeddings=64)
+    say("bad", "LED", said=said(lambda: say("bad", "LED, names", names=[one.name for one in record(hf.LEDModel(hf.LEDConfig(**led)), **BOTH)])))
     for name, config in (("Mamba", hf.MambaConfig(vocab_size=100, hidden_size=32, num_hidden_layers=2)),
                          ("Longformer", hf.LongformerConfig(**SMALL, attention_window=4, max_position_embeddings=64))):
         say("bad", name, said=said(lambda: record(getattr(hf, name + "Model")(config), IDS)))
@@ -310,5 +353,6 @@ if __name__ == "__main__":
     axes()
     written()
     positions()
+    sources()
     uses()
     bad()

@@ -7,6 +7,7 @@ from typing import List, Optional
 import numpy as np
 
 from .files import readable, safetensors, write
+from .frames import grid_of, sensed
 from .positions import mask_by, options_of, turned
 from .server import open_file
 
@@ -363,6 +364,9 @@ def layer_of(found, name, tokens):
     layer = Layer(name, found.q, found.k, found.v, found.scale, found.cap, causal, mask, weights=found.weights, normalizer=found.kind)
     layer.tokens, layer.key_tokens = tokens.of(name, len(found.q), found.q.shape[2], found.k.shape[2])
     layer.padding = tokens.padding_of(name, len(found.q), found.q.shape[2])
+    keys, grid = layer.key_tokens or layer.tokens, grid_of(tokens.config, tokens.inputs, found.k.shape[2])
+    if grid and grid[1] < grid[0] and keys and keys[0] == sensed(tokens.config, tokens.inputs, found.k.shape[2]):
+        layer.options = {"patch_columns": grid[0]}
     layer.steps = found.steps and list(found.steps)
     return with_sink(layer, found.sink) if found.sink is not None else layer
 
@@ -506,18 +510,24 @@ def extended(whole, one):
 class Tokens:
     """The words that rows and columns stand for."""
 
-    def __init__(self, tokens, key_tokens, tokenizer, inputs, encoding):
+    def __init__(self, tokens, key_tokens, tokenizer, inputs, encoding, config=None):
+        self.inputs, self.config = inputs, config
+
         def words(name, given):
             ids = inputs.get(name)
             if given is not None:
                 return [list(map(str, given))] if not given or isinstance(given[0], str) else [list(map(str, one)) for one in given]
             if ids is None or getattr(ids, "ndim", 0) != 2:
                 return None
+            numbers = [[str(i) for i in one.tolist()] for one in ids]
             if encoding is not None and name == "input_ids" and getattr(encoding, "is_fast", False):
-                return [encoding.tokens(i) for i in range(len(ids))]
-            if tokenizer is not None:
-                return [list(tokenizer.convert_ids_to_tokens(one.tolist())) for one in ids]
-            return [[str(i) for i in one.tolist()] for one in ids]
+                said = [encoding.tokens(i) for i in range(len(ids))]
+            else:
+                said = numbers if tokenizer is None else [list(tokenizer.convert_ids_to_tokens(one.tolist())) for one in ids]
+            wrong = [(len(one), len(given)) for one, given in zip(said, numbers) if len(one) != len(given)]
+            if wrong:
+                warnings.warn("tokenizer: it gives %d labels for %d tokens; the layers have the numbers of the tokens instead." % wrong[0], stacklevel=5)
+            return numbers if wrong else said
 
         self.decoded = words("decoder_input_ids", tokens if key_tokens is not None else None)
         self.first = words("input_ids", key_tokens if key_tokens is not None else tokens)
@@ -535,7 +545,10 @@ class Tokens:
 
     def of(self, name, batch, rows, keys):
         """(of the queries, of the keys where they are others) of a layer."""
-        def fitting(lists, count):
+        def fitting(lists, count, is_source=False):
+            labels = sensed(self.config, self.inputs, count) if is_source and (not lists or "vision" in name) else None
+            if labels:
+                return [labels] * batch
             if not lists or any(len(one) != count for one in lists):
                 return None
             return lists if len(lists) == batch else lists * batch if len(lists) == 1 else None
@@ -543,10 +556,10 @@ class Tokens:
         is_cross = any(word in name.lower() for word in ("cross", "encdec", "encoder_attn", "multihead_attn"))
         is_decoder = is_cross or ("decoder" in name.lower() and self.decoded is not None)
         ours, others = (self.decoded, self.first) if is_decoder and self.decoded else (self.first, self.decoded)
-        queries = fitting(ours, rows) or fitting(others, rows)
+        queries = fitting(ours, rows, not is_cross and "decoder" not in name.lower()) or fitting(others, rows)
         if not is_cross and rows == keys:
             return queries, None
-        return queries, fitting(self.first, keys)
+        return queries, fitting(self.first, keys, True)
 
 
 def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=None, heads=None, queries=None, weights=True, limit="2GB", **inputs):
@@ -587,13 +600,12 @@ def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=No
     encoding = args[0] if args and hasattr(args[0], "keys") and "input_ids" in args[0] else None
     if encoding is not None:
         args, inputs = args[1:], {**encoding, **inputs}
-    given = inputs
-    if args and "input_ids" not in inputs and getattr(args[0], "ndim", 0) == 2 and not args[0].dtype.is_floating_point:
-        given = {"input_ids": args[0], **inputs}
+    is_ids = bool(args) and getattr(args[0], "ndim", 0) == 2 and not args[0].dtype.is_floating_point
+    given = {"input_ids" if is_ids else getattr(model, "main_input_name", "input_ids"): args[0], **inputs} if args else inputs
     wanted = None if layers is None else [layers] if isinstance(layers, (int, str)) else list(layers)
     watch = Watch(model, (lambda number, name: True) if wanted is None else lambda number, name: number in wanted or name in wanted, limit if isinstance(limit, Room) else Room(limit),
                   is_sparse=not weights and call is model)
-    make = lambda: recorded(watch, Tokens(tokens, key_tokens, tokenizer, given, encoding), heads, queries, weights)
+    make = lambda: recorded(watch, Tokens(tokens, key_tokens, tokenizer, given, encoding, getattr(model, "config", None)), heads, queries, weights)
     try:
         with evaluated(model), watch:
             out = call(*args, **inputs)
@@ -605,6 +617,8 @@ def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=No
         if getattr(out, "ndim", 0) == 2 and not out.dtype.is_floating_point and tokens is None:
             given = {**given, "decoder_input_ids" if getattr(getattr(model, "config", None), "is_encoder_decoder", False) else "input_ids": out[:, :-1]}  # the last is not read again
             encoding = None
+    if watch.decoder_ids and tokens is None and len({len(one) for one in watch.decoder_ids}) == 1:
+        given = {**given, "decoder_input_ids": torch.cat(watch.decoder_ids, 1)}
     recording = make()
     if call is model:
         recording._run = Run(call, model, args, inputs, tokenizer)
@@ -624,10 +638,14 @@ def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=No
 
 def recorded(watch, words, heads, queries, weights):
     """The layers of what was found; those that do not agree with the model are added to watch.lost."""
+    from .watch import SPARSE
     recording, found = Recording(), joined(watch.found)
     recording.title = type(watch.model).__name__
     names, used = [one.where[-1][0] for one in found], {}
+    sparse = {where[-1][0] for where, why in watch.lost if why is SPARSE}
     for one, name in zip(found, names):
+        if name in sparse:  # some of its blocks, which are no whole attention
+            continue
         used[name] = used.get(name, 0) + 1
         if names.count(name) > 1:  # a layer that is used more than once
             name = "%s.%d" % (name, used[name]) if name else str(used[name])

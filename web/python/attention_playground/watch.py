@@ -25,6 +25,7 @@ VIEWS = {"view", "_unsafe_view", "reshape", "_reshape_alias", "expand", "permute
 CASTS = {"_to_copy", "to"}  # of another type: what stands where stays
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "heads", "nhead")
 GROUPS = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_kv_head")
+SPARSE = "its softmax is not of a product of two whole matrices, as sliding and sparse kernels multiply parts of them"
 LIMITS = {"maximum", "clamp", "clamp_min", "nan_to_num"}  # keep −∞ finite
 
 
@@ -237,7 +238,7 @@ class Watch:
         self.model, self.is_wanted, self.room, self.is_sparse = model, is_wanted, room, is_sparse
         self.found, self.lost, self.numbers, self.uses = [], [], {}, {}
         self.held = WeakValueDictionary()  # storage: what has its weights there, in the model's own tensor
-        self.has_softmax = False
+        self.has_softmax, self.decoder_ids = False, []
         self.is_quiet, self.known, self.inside, self.hooks, self.modes = False, OrderedDict(), [], [], []
         self.sdpa = getattr(F, "scaled_dot_product_attention", None)
 
@@ -265,6 +266,9 @@ class Watch:
     def enter(self, name, module, args, kwargs):
         if module is self.model:
             self.uses = {}
+        ids = (kwargs or {}).get("input_ids")
+        if name.split(".")[-1] == "decoder" and getattr(ids, "ndim", 0) == 2:
+            self.decoder_ids.append(ids)  # which the model may have made itself, of labels or step by step
         inputs = [one for one in (*args, *(kwargs or {}).values()) if isinstance(one, torch.Tensor) and one.dim() >= 2]
         self.inside.append((name, module, tuple(inputs[0].shape) if inputs else None, bool(inputs) and inputs[0].is_floating_point(), []))
 
@@ -452,7 +456,7 @@ class Watch:
         scores = self.of(before, Scores)
         if not scores or scores.is_capping:
             if "attention" in type(self.at()[-1][1]).__name__.lower():
-                self.lose("its softmax is not of a product of two whole matrices, as sliding and sparse kernels multiply parts of them")
+                self.lose(SPARSE)
             return self.note(out, None)
         if dim not in (-1, out.dim() - 1):
             return self.lose("its softmax does not run over the last axis")
