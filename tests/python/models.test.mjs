@@ -97,7 +97,7 @@ test('rotary positions, ALiBi, windows and norms are named, and the board comput
     'Falcon, ALiBi': {},  // its slopes are rounded to bfloat16
   };
   for (const [end, {table}] of ends) {
-    const rows = table.filter(({kind, name}) => kind === 'positions' && name !== 'parts');
+    const rows = table.filter(({kind, name}) => kind === 'positions' && !['parts', 'words'].includes(name));
     for (const [name, options] of Object.entries(wanted)) for (const row of rows.filter((one) => one.name === name)) assert.deepEqual(row.options.at(-1), options, `${end}: ${name} by ${row.by}`);
     for (const {name, off} of rows) assert.ok(off <= 1e-6, `${end}: ${name}: ${off}`);
     assert.equal(rows.length, end === 'PyTorch 2' ? 25 : 11, `${end}: ${rows.length}`);
@@ -106,6 +106,7 @@ test('rotary positions, ALiBi, windows and norms are named, and the board comput
   assert.deepEqual([of('Qwen3').norm, of('Llama').norm], ['Qwen3RMSNorm', '']);
   assert.deepEqual(of('Llama, yarn').options, [{}, {}], 'the board has no such frequencies: as they were turned');
   assert.deepEqual([of('Mistral').is_raw, of('Falcon, ALiBi').is_raw], [[true, false], [false, true]], 'options instead of a mask');
+  for (const {options, off} of both('positions', 'words')) assert.ok(off <= 1e-6 && !Object.keys(options[0]).length, 'words have no q and k of the model');
   for (const {options} of both('positions', 'parts')) assert.deepEqual(options, [{}], 'some of the queries are no rows from the first');
 });
 
@@ -155,6 +156,12 @@ test('the cache after each step of generate() is what the model has there', () =
 
 test('weights=False keeps no weights during the run either', () => {
   for (const {grown} of both('use', 'memory')) assert.ok(grown[0] < 0.5 * grown[1], `${grown} kB more than the model alone, without and with weights`);
+});
+
+test('what recording costs is measured', () => {
+  const found = lines(run(models2(), script('cost.py'), '--quick'));
+  assert.deepEqual(found.map(({by}) => by), ['eager', 'sdpa']);
+  for (const one of found) for (const name of ['record', 'without weights']) assert.ok(one[name] > 0 && Number.isFinite(one[name]));
 });
 
 test('layers, heads and queries are chosen', () => {

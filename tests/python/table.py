@@ -218,6 +218,8 @@ def positions():
             say("positions", name, by=implementation, off=off, norm=found[-1].norm, options=[layer.options for layer in found],
                 is_raw=[name in found[0].tensors() for name in ("position", "mask")])
     model = made("Llama", "eager")
+    words = record(model, IDS, tokens=["▁a", "b", *"cdefghi"]).words()[1]
+    say("positions", "words", options=[words.options], off=float(np.abs(words.playground().tensor("weights") - words.weights[0]).max()))
     part = record(model, IDS, queries=[2, 5])[0]
     say("positions", "parts", options=[part.options], off=float(np.abs(part.tensors()["q"] - record(model, IDS)[0].q[0][:, [2, 5]]).max()))
 
