@@ -327,26 +327,53 @@ TEST_CASE("layout: presented, the arithmetic stands among the matrices and nothi
   }
 }
 
-TEST_CASE("layout: at 12 words what is chosen is explained above Q and Kᵀ, before anything is scrolled") {
-  const Layout l = layout(plain(1440, 900, 12));
-  CHECK_FALSE(l.inspector.empty());
-  CHECK(l.inspector.bottom() <= l.find(attention::TensorId::k)->box.y - 24);
-  CHECK(l.arcs.y > l.board.height - 153);
-  // With four tokens the card below is in view, and stays at its place.
-  const Layout four = layout(plain(1440, 900, 4));
-  CHECK(four.inspector.y == four.arcs.y);
+TEST_CASE("layout: the arithmetic stays in one place from 1 to 25 words, in view, below the matrices") {
+  using document::Mode;
+  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1366.0f, 768.0f}, {1920.0f, 1080.0f}}) {
+    for (const Mode mode : {Mode::qkv, Mode::x}) {
+      for (const bool closed : {false, true}) {
+        CAPTURE(width);
+        CAPTURE(closed);
+        std::optional<views::Box> place;
+        for (int tokens = 1; tokens <= 25; ++tokens) {
+          CAPTURE(tokens);
+          LayoutInput in = plain(width, height, tokens);
+          in.mode = mode, in.modelDim = 3, in.outputDim = 3, in.sideClosed = closed;
+          const Layout l = layout(in);
+          const views::Box& at = l.inspector;
+          if (!place) place = at;
+          CHECK(at.x == place->x);
+          CHECK(at.y == place->y);
+          CHECK(at.width == place->width);
+          CHECK(at.height == place->height);
+          CHECK(at.bottom() <= l.board.height);
+          CHECK(at.y == l.arcs.y);
+          CHECK_FALSE(l.inspectorIsBrief);
+          for (const MatrixPlace& m : l.matrices) {
+            CHECK(m.box.bottom() <= at.y - 24);
+            CHECK(m.cell >= 8);
+          }
+          checkLayout(in);
+        }
+      }
+    }
+  }
+  // A short sentence keeps its numbers, in the size of the pictures of the design.
+  LayoutInput four = plain(1440, 900, 4);
+  four.heads = four.kvHeads = four.thumbnails = 1, four.sideClosed = true;
+  CHECK(layout(four).matrices.front().cell == 48);
 }
 
 TEST_CASE(
-    "layout: the pictures of 16 heads stand above the weights of 12 words, and all of the layer side by "
-    "side") {
+    "layout: the pictures of 16 heads stand beside 12 words as large as above them, and all of the layer "
+    "side "
+    "by side") {
   LayoutInput in = plain(1440, 900, 12);
   in.heads = 16, in.thumbnails = 17, in.headDim = in.valueDim = 1, in.labelWidth = 46;
   const Layout l = layout(in);
-  const Box weights = l.find(attention::TensorId::weights)->box;
-  CHECK(l.find(attention::TensorId::q)->box.y == weights.y);
-  CHECK(l.heads.bottom() < weights.y);
-  CHECK(l.heads.x == weights.x);
+  CHECK(l.find(attention::TensorId::q)->box.y == l.find(attention::TensorId::weights)->box.y);
+  CHECK(thumbnails(l.heads, in.thumbnails).names);
+  CHECK(l.heads.bottom() < l.inspector.y);
 }
 
 TEST_CASE("layout: on a phone the matrices keep off the scroll bar") {

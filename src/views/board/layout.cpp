@@ -44,7 +44,10 @@ constexpr float kUsualWidth = 1208, kUsualHeight = 856;  // of that board
 constexpr float kAsideWidth = 354, kAsideHeight = 204;  // the least size of the arithmetic among the matrices
 constexpr float kCornerWidth = 420;
 constexpr float kPresentCard = 1080;
-constexpr float kLowCard = 216;  // with bars beside the terms
+constexpr float kLowCard = 216;                      // with bars beside the terms
+constexpr float kHighCard = 400, kSteadyCard = 268;  // kSteadyCard: in a window of 1440 by 900
+constexpr int kSteady = 25;                          // tokens up to which the cards stay in one place
+constexpr float kUnderCards = 24;
 constexpr float kLegibleCell = 28;
 constexpr int kLong = 12;  // tokens
 constexpr float kContentWidth = 1640;
@@ -98,7 +101,7 @@ class Builder {
     const bool whole = projected() && in_.wholeProjections;
     if (!whole) wide();
     // If a single row of matrices makes numbers too small to read, and several rows would not.
-    if (whole || (!isAside() && out_.matrices.front().cell < kLegibleCell &&
+    if (whole || (!isAside() && !isSteady() && out_.matrices.front().cell < kLegibleCell &&
                   std::max(in_.tokens, in_.keyTokens) <= 16)) {
       const Layout beside = std::exchange(out_, {});
       packed();
@@ -289,9 +292,11 @@ class Builder {
   // upper row.
   void wide() {
     Wide w = wideMeasures(in_.keyTokens > kLong);
-    if (!w.valueBeside && !projected() && !in_.present && cellWithCards(w, w.room) < kReadableCell) {
+    const bool isOpen = !w.valueBeside && !in_.present && (isSteady() || !projected());
+    if (isOpen && cellWithCards(w, w.room) < kReadableCell) {
       const Wide beside = wideMeasures(true);
-      if (beside.cell >= kLegibleCell && cellWithCards(beside, beside.room) > cellWithCards(w, w.room))
+      if ((isSteady() || beside.cell >= kLegibleCell) &&
+          cellWithCards(beside, beside.room) > cellWithCards(w, w.room))
         w = beside;
     }
     wideRows(w);
@@ -362,18 +367,40 @@ class Builder {
                      (room + kTitle - labels.aside) / lower});
   }
 
+  // Do the cards start at the same height of the board whatever the number of tokens? Then the matrices have
+  // what is left above them, with cells of colour alone where that is too little for numbers; but not for
+  // matrices that are too wide for the numbers of four tokens.
+  bool isSteady() const {
+    const bool hasCards = !in_.present && !in_.natural && (hasArcs() || in_.inspector);
+    if (!hasCards || in_.wholeProjections || !in_.extras.empty() || out_.board.height < kScreen ||
+        std::max(in_.tokens, in_.keyTokens) > kSteady)
+      return false;
+    Wide four{};
+    four.above = std::max(in_.headDim, projected() ? std::max(in_.modelDim, in_.valueDim) : 0),
+    four.lower = 4;
+    return cellByHeight(four, labelRoom(false), steadyCard() + kUnderCards) >= kLegibleCell;
+  }
+  // The same with the bar over the board as without it.
+  float steadyCard() const {
+    return std::clamp(std::floor((out_.board.height + out_.bar.height - kUsualHeight) / 2) + kSteadyCard,
+                      kLowCard, kHighCard);
+  }
+
   // With the cards below in view, low ones if numbers can only be read above those.
   float cellWithCards(const Wide& w, const LabelRoom& labels) const {
+    if (isSteady())
+      return std::min(cellByWidth(w, w.heads), cellByHeight(w, labels, steadyCard() + kUnderCards));
     const float cards = isAside() ? 0 : cardRoom(), cell = cellByHeight(w, labels, cards);
     if (cards == 0 || in_.present || cell >= kReadableCell) return std::min(cellByWidth(w, w.heads), cell);
     const float low = std::min(cellByHeight(w, labels, kLowCard + 40), kReadableCell);
     return std::min(cellByWidth(w, w.heads), low >= kLegibleCell ? low : cell);
   }
 
-  // Prefers scrolling to the cards over numbers too small to read, but keeps every matrix visible.
+  // Unless they have one place, prefers scrolling to the cards over numbers too small to read, but keeps
+  // every matrix visible.
   float wideCell(const Wide& w, const LabelRoom& labels) const {
     const float seen = cellWithCards(w, labels), whole = cellByHeight(w, labels, 0);
-    if (seen >= kLegibleCell && !in_.present) return clampCell(seen, largestCell());
+    if (isSteady() || (seen >= kLegibleCell && !in_.present)) return clampCell(seen, largestCell());
     const float least = isAside()                     ? 0
                         : out_.board.height < kScreen ? kReadableCell
                                                       : std::min(kReadableCell, whole);
@@ -453,11 +480,22 @@ class Builder {
     const float y = othersBelow(w.bottom() + kCaption + 4, w.margin, w.labels, w.cell);
     const float left = w.margin + 8, keysTop = w.aboveY(in_.headDim) - w.room.above;
     const Box corner{left, 12, free - 16 - w.margin - 8, keysTop - kTitle - 20};
-    if (in_.inspector && !in_.present && !projected() && y + kCardHeight / 2 > out_.board.height &&
-        corner.width >= kCornerWidth && corner.height >= kAsideHeight) {
+    if (in_.inspector && !in_.present && !isSteady() && !projected() &&
+        y + kCardHeight / 2 > out_.board.height && corner.width >= kCornerWidth &&
+        corner.height >= kAsideHeight) {
       out_.inspector = corner;
     }
+    if (isSteady()) return steadyCards(w, y);
     cardsBelow(w.margin, y);
+  }
+
+  // The cards at their one place, and the matrices in the middle of what is left above it; thumbnails beside
+  // them have all of that.
+  void steadyCards(const Wide& w, float y) {
+    const float top = out_.board.height - kUnderCards - steadyCard();
+    moveDown(std::floor((top - y) / 2));
+    if (!w.headsAbove && !out_.heads.empty()) out_.heads.y = 28, out_.heads.height = top - 28 - 16;
+    cardsBelow(w.margin, top);
   }
 
   // The matrices that have no place yet, in lines; returns the y below.
@@ -473,23 +511,27 @@ class Builder {
   void centreDown() {
     const float by = std::floor((out_.board.height - out_.contentHeight) / 2);
     if (by <= 0) return;
-    for (MatrixPlace& m : out_.matrices) m.box.y += by;
-    for (Box* box : {&out_.arrow, &out_.inspector}) box->y += by;
+    moveDown(by);
     out_.contentHeight += by;
+  }
+  void moveDown(float by) {
+    for (MatrixPlace& m : out_.matrices) m.box.y += by;
+    for (Box* box : {&out_.arrow, &out_.inspector, &out_.heads}) box->y += by;
   }
 
   void cardsBelow(float margin, float y) {
     const float width =
         std::min(out_.board.width - 2 * margin - 16, in_.present ? kPresentCard : kContentWidth);
     const float x = (out_.board.width - width) / 2;
-    const float least = in_.present || out_.board.height - y - 24 >= kLowCard ? kLowCard : kCardHeight;
-    const float height = std::max(least, std::min(out_.board.height - y - 24, in_.present ? least : 400.0f));
+    const float room = out_.board.height - y - kUnderCards;
+    const float least = in_.present || room >= kLowCard ? kLowCard : kCardHeight;
+    const float height = std::max(least, std::min(room, in_.present ? least : kHighCard));
     const int count = (hasArcs() ? 1 : 0) + (in_.inspector && out_.inspector.empty() ? 1 : 0);
     const float each = count == 2 ? (width - 28) / 2 : width;
     if (hasArcs()) out_.arcs = {x, y, each, height};
     if (in_.inspector && out_.inspector.empty())
       out_.inspector = {count == 2 ? x + each + 28 : x, y, each, height};
-    out_.contentHeight = count == 0 ? y : y + height + 24;
+    out_.contentHeight = count == 0 ? y : y + height + kUnderCards;
     if (in_.present) centreDown();
   }
 
@@ -522,7 +564,8 @@ class Builder {
     k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
     // The weights are named below them, because the keys are above.
     place(TensorId::weights, xk, y0, c, "", "W");
-    float y = y0 + static_cast<float>(n) * c + 34;
+    out_.legend = in_.width < 600 && std::max(n, keys) > kManyKeys;
+    float y = y0 + static_cast<float>(n) * c + (out_.legend ? 34 + 48 : 34);
     if (beside) {
       const float x = xk + static_cast<float>(keys) * c + 26;
       out_.inspectorIsBrief = true;

@@ -50,6 +50,7 @@ struct Extra {
   int rows = 0, cols = 0;
 };
 
+inline constexpr int kManyKeys = 32;       ///< from more of them on, the weights' colours have a legend
 inline constexpr float kStripHeight = 64;  ///< of the bar of a lesson with a sentence of one line
 
 /// What the layout depends on.
@@ -147,6 +148,7 @@ struct Layout {
   bool isDocked = false;          ///< is that drawer open beside the board, which gives way to it?
   bool inspectorIsBrief = false;  ///< a short version beside the matrices: three lines and bars
   Box inspectorBelow;             ///< the full version further down, if the other is brief
+  bool legend = false;            ///< the legend of the weights' colours has room below them
 
   const MatrixPlace* find(attention::TensorId id) const;
 };

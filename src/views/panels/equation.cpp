@@ -80,6 +80,11 @@ float Equation::height() const {
   return set_->right.height() + (hasNumbers() ? kBetween + set_->rightNumbers.height() : 0);
 }
 
+float Equation::wholeHeight() const {
+  const std::size_t below = lines_.size() - (hasNumbers() ? 1 : 0);
+  return height() + 2 * kRest + kLinePitch * static_cast<float>(below);
+}
+
 bool Equation::fits(float width, float height) const {
   if (isEmpty()) return false;
   const float right = std::max(set_->right.width(), set_->rightNumbers.width());

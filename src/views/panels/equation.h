@@ -29,6 +29,8 @@ class Equation {
   /// Of the formula alone, and what a first line below it takes.
   float height() const;
   static constexpr float kFirstLine = 40;
+  /// With all lines below it.
+  float wholeHeight() const;
   /// Draws the symbols alone, from the top left corner of `area` on, and returns their height; 0 if they do
   /// not fit.
   float drawSymbols(const Box& area);

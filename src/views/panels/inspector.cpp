@@ -61,17 +61,16 @@ Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
 
 bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
 
-// Where the bars of the row are: in a column of their own, below each other, as long as they are not too
-// thin; else below the terms, or beside them.
+// Where the bars of the row are: in a column of their own, below each other, of a long row the longest ones;
+// else below the terms, or beside them.
 enum class Bars { none, column, below, beside };
 constexpr float kBars = 108, kLowBars = 78, kSum = 50;  ///< kSum: the room for "Σ 1.00" and a gap
-constexpr float kColumn = 228, kColumnGap = 36, kColumnFoot = 62, kThinBar = 18, kColumnCard = 640;
+constexpr float kColumn = 228, kColumnGap = 36, kColumnFoot = 62, kThinBar = 18, kColumnCard = 620;
+constexpr int kColumnKeys = 25;    ///< of longer rows a profile says more than some bars
 constexpr float kTableCard = 330;  ///< the height of a card from which products stand as a table
 Bars barsOf(const Context& c, const Box& box, int row) {
   if (row < 0) return Bars::none;
-  if (box.width >= kColumnCard &&
-      box.height - 46 - kColumnFoot >= kThinBar * static_cast<float>(c.state.keyTokens))
-    return Bars::column;
+  if (box.width >= kColumnCard && c.state.keyTokens <= kColumnKeys) return Bars::column;
   return box.height > 250 ? Bars::below : box.width > 800 ? Bars::beside : Bars::none;
 }
 // Of a card, the part with the terms or the list, whose width the bars leave.
@@ -200,10 +199,11 @@ class Inspector {
     const float x = box.x + 18, numbers = x + labels;
     digits_ = narrow ? c_.fonts.monoSmall : c_.fonts.mono;
     float y = top + 16;
-    // Reduces the height of the bars before omitting a term.
-    if (barsHeight > 0)
-      barsHeight = std::clamp(box.bottom() - 8 - y - 19 * static_cast<float>(lines(e, end - numbers) - 1),
-                              kLowBars, kBars);
+    // Reduces the height of the bars, and goes without them, before omitting a term.
+    if (barsHeight > 0) {
+      const float rest = box.bottom() - 8 - y - 19 * static_cast<float>(lines(e, end - numbers) - 1);
+      barsHeight = rest < kLowBars ? 0 : std::min(rest, kBars);
+    }
     const float limit = box.bottom() - barsHeight - 8;
     const bool touched = stepper || isTouched(c_, box);
     if (touched) touch(end - numbers, limit - y + 10);
@@ -273,6 +273,8 @@ class Inspector {
     if (bars > 0)
       bars =
           std::clamp(room.height - formula.height() - Equation::kFirstLine, std::min(most, kLowBars), most);
+    // They are of the weights, and go before what else is said of another number.
+    if (focus_.tensor != TensorId::weights && formula.wholeHeight() > room.height - bars) bars = 0;
     room.height -= bars;
     formula.draw(room, card.height >= kTableCard);
     return true;
@@ -411,21 +413,30 @@ class Inspector {
                       : formatNumber(static_cast<double>(w), c_.state.decimals));
   }
 
-  // If the bars of all keys would be too thin: only those of the largest weights, the largest first.
-  [[gnu::noinline]] void strongest(const Box& box, const Box& rows, int row) {
-    constexpr float kPitch = 22, kMost = 12;
-    const float top = std::max(rows.y, box.y + 74);
-    const auto count = static_cast<std::size_t>(std::clamp((rows.bottom() - top) / kPitch - 1, 0.0f, kMost));
+  // The keys, that of the largest weight first.
+  std::vector<int> byStrength(int row) const {
     std::vector<int> keys(static_cast<std::size_t>(c_.state.keyTokens));
     std::iota(keys.begin(), keys.end(), 0);
     base::sort(keys, [&](int a, int b) {
       const float first = std::fabs(c_.weight(row, a)), second = std::fabs(c_.weight(row, b));
       return first != second ? first > second : a < b;
     });
+    return keys;
+  }
+
+  void strongestTitle(float x, float midY) {
+    textMiddle(list_, c_.fonts.small, x, midY, c_.palette.muted,
+               base::joined({base::late<"The strongest of ">(), c_.state.keyTokens, base::late<" keys">()}));
+  }
+
+  // If the bars of all keys would be too thin: only those of the largest weights, the largest first.
+  [[gnu::noinline]] void strongest(const Box& box, const Box& rows, int row) {
+    constexpr float kPitch = 22, kMost = 12;
+    const float top = std::max(rows.y, box.y + 74);
+    const auto count = static_cast<std::size_t>(std::clamp((rows.bottom() - top) / kPitch - 1, 0.0f, kMost));
+    const std::vector<int> keys = byStrength(row);
     if (count == 0 || keys.size() < count) return;
-    textMiddle(list_, c_.fonts.small, box.x, top + kPitch / 2, c_.palette.muted,
-               base::joined({base::late<"The strongest of ">(), static_cast<int>(keys.size()),
-                             base::late<" keys">()}));
+    strongestTitle(box.x, top + kPitch / 2);
     const Span span = spanOf(row);
     for (std::size_t i = 0; i < count && c_.weight(row, keys[i]) != 0.0f; ++i) {
       rowBar(box, span, row, keys[i], top + kPitch * (static_cast<float>(i) + 1.5f), 16);
@@ -434,19 +445,29 @@ class Inspector {
     }
   }
 
-  // The row's weights below each other: word, bar on its track, number; then what they add up to.
-  void column(const Box& box, int row) {
+  // The row's weights below each other: word, bar on its track, number; then what they add up to. If there is
+  // no room for all of them, the strongest.
+  void column(Box box, int row) {
     constexpr float kWord = 62;
-    const int keys = c_.state.keyTokens;
-    const float pitch = std::min(34.0f, (box.height - kColumnFoot) / static_cast<float>(keys)),
+    std::vector<int> keys(static_cast<std::size_t>(c_.state.keyTokens));
+    std::iota(keys.begin(), keys.end(), 0);
+    if (box.height - kColumnFoot < kThinBar * static_cast<float>(keys.size())) {
+      strongestTitle(box.x, box.y + kThinBar / 2);
+      box.y += kThinBar + 2, box.height -= kThinBar + 2;
+      keys = byStrength(row);
+      keys.resize(static_cast<std::size_t>(std::max(1.0f, (box.height - kColumnFoot) / kThinBar)));
+    }
+    const auto count = static_cast<float>(keys.size());
+    const float pitch = std::min(34.0f, (box.height - kColumnFoot) / count),
                 high = std::min(18.0f, pitch - 6);
     const Span span = spanOf(row);
     const Box track{box.x + kWord, box.y, box.width - kWord - (c_.pin ? 88.0f : 48.0f), 0};
     const float unit = track.width / (span.high - span.low), zero = track.x - span.low * unit;
     list_->AddLine({box.x - 20, box.y + 6}, {box.x - 20, box.bottom() - 14}, c_.palette.border);
-    for (int j = 0; j < keys; ++j) {
-      const float w = c_.weight(row, j), y = box.y + pitch * (static_cast<float>(j) + 0.5f),
-                  width = std::max(2.0f, unit * std::fabs(w));
+    float y = box.y - pitch / 2;
+    for (const int j : keys) {
+      const float w = c_.weight(row, j), width = std::max(2.0f, unit * std::fabs(w));
+      y += pitch;
       const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col == j;
       const auto bar = [&](float from, float to, ImU32 color) {
         list_->AddRectFilled({from, y - high / 2}, {to, y + high / 2}, color, 3);
@@ -471,9 +492,8 @@ class Inspector {
                                                                  pitch - 2};
     }
     rowWords({box.x - 18, box.y, box.width, box.height},
-             std::min(box.bottom() - 26,
-                      box.y + pitch * static_cast<float>(keys) + (showsMean(c_.state) ? 44.0f : 26.0f)),
-             row, false);
+             std::min(box.bottom() - 26, box.y + pitch * count + (showsMean(c_.state) ? 44.0f : 26.0f)), row,
+             false);
   }
 
   std::string_view label(int key) const {

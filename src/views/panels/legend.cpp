@@ -10,7 +10,6 @@
 namespace views {
 namespace {
 
-constexpr int kMany = 32;      // tokens
 constexpr int kReduced = 128;  // tokens beyond which the pixels of thumbnails, or of the matrix, show the
                                // largest of several weights
 constexpr float kBar = 130, kHeight = 46, kEdgeGap = 10, kTitle = 26;
@@ -91,7 +90,9 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
       above = std::min(above, box.y - o.bottom() - kHeight - std::max(taken, 20.0f));
   }
   float right = box.right() - kEdgeGap, y = box.y + kEdgeGap;
-  if (!isFree && above >= 0 && !headsAreAbove) {
+  if (c.layout.legend) {
+    right = box.right(), y = box.bottom() + kTitle + 8;
+  } else if (!isFree && above >= 0 && !headsAreAbove) {
     right = box.right(), y = box.y - kHeight - taken;
   } else if (!isFree) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -109,7 +110,7 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
 
 // A separate function, since all that the first frame needs to know is whether there is a legend.
 void weightLegend(Context& c, const MatrixPlace& m, const Box& box, const draw::Heatmap& look) {
-  const bool many = std::max(m.rows, m.cols) > kMany;
+  const bool many = std::max(m.rows, m.cols) > kManyKeys;
   const float end = look.scale != draw::Scale::row &&
                             c.summaries.range(TensorId::weights, c.trace.weights).size() > look.high
                         ? look.high
