@@ -199,7 +199,9 @@ bool Screen::onPage() const { return views::openView(session.state(), embed.hide
 
 bool Screen::isCovered(float x, float y) const {
   const views::Layout layout = makeLayout();
-  return panelAt(x, y) || layout.editing.contains(x, y) || layout.toolbar.contains(x, y);
+  const views::Scroller* panel = panelAt(x, y);
+  return (panel && panel != &view.experiments.page) || layout.editing.contains(x, y) ||
+         layout.toolbar.contains(x, y);
 }
 
 const views::Scroller* Screen::panelAt(float x, float y) const {

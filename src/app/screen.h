@@ -48,7 +48,8 @@ class Screen {
 
   /// Is a page open in place of the board?
   bool onPage() const;
-  /// Is this place in something that may cover controls: a panel, or a bar over the board?
+  /// Is this place in something that may cover controls: a panel, or a bar over the board? A page covers
+  /// none.
   bool isCovered(float x, float y) const;
   /// The panel or page under a point, for scrolling; null over the board and the header. An open menu or the
   /// help takes precedence everywhere.

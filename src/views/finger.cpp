@@ -51,6 +51,16 @@ ImVec2 aim(const WidgetRects& rects, float x, float y) {
   return by;
 }
 
+float swiped(const Box& handle) {
+  constexpr float kSwipe = 24;
+  const ImGuiIO& io = ImGui::GetIO();
+  const ImVec2 from = io.MouseClickedPos[0];
+  const float down = io.MousePos.y - from.y;
+  const bool is = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && handle.contains(from.x, from.y) &&
+                  std::fabs(down) > std::max(kSwipe, std::fabs(io.MousePos.x - from.x));
+  return is ? down : 0;
+}
+
 double fingerClock() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -56,6 +56,10 @@ class Finger {
 /// criterion 2.5.5).
 ImVec2 aim(const std::map<std::string, Box, std::less<>>& rects, float x, float y);
 
+/// By how much a finger, or the mouse, that was pressed on a sheet's handle and is lifted in this frame has
+/// swiped down, or up if below 0; 0 if it has not swiped.
+float swiped(const Box& handle);
+
 /// The present time.
 double fingerClock();
 

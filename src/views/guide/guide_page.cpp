@@ -658,10 +658,12 @@ void sheet(Context& c, const Box& low) {
   GuidePage page(c, box.x, box.y, box.width, nullptr);
   const float right = head.right() - 16;
   if (g.pulled) {
-    if (w.icon("guide-close", {right - 28, head.y + 12, 30, 26}, Widgets::Icon::close))
+    if (w.cross("guide-close", {head.right() - 48, head.y, 44, 44}))
       c.requests.guide.push_back({What::close, 0, "", {}});
-    if (w.area("guide-handle", {head.x, head.y, head.width - 60, 44}))
-      c.requests.guide.push_back({What::pull, 0, "", {}});
+    // A swipe down leaves of a lesson its bar, and of the list nothing.
+    const bool isDown = swiped(head) > 0;
+    if (w.area("guide-handle", {head.x, head.y, head.width - 60, 44}) || isDown)
+      c.requests.guide.push_back({isDown && (g.list || !g.lesson) ? What::close : What::pull, 0, "", {}});
     textMiddle(list, c.fonts.strong, head.x + kPad, head.y + 26, c.palette.text, "Guide");
     ImGui::End();
     wholeLesson(c, {box.x, head.bottom(), box.width, box.height - 44});
@@ -669,7 +671,7 @@ void sheet(Context& c, const Box& low) {
   }
   const float dots = page.dotsWidth();
   page.dots(right - dots + 6, head.y + 27);
-  if (w.area("guide-handle", {head.x, head.y, head.width - dots - 24, 38}))
+  if (w.area("guide-handle", {head.x, head.y, head.width - dots - 24, 38}) || swiped(head) < 0)
     c.requests.guide.push_back({What::pull, 0, "", {}});
   textMiddle(list, c.fonts.strong, head.x + kPad, head.y + 27, c.palette.text,
              elide(c.fonts.strong, g.lesson ? g.lesson->title : "Guide", right - dots - head.x - 20));

@@ -120,14 +120,15 @@ class GuideList {
 
   void field() {
     const Palette& p = c_.palette;
-    const Box field{x_, y_, width_, 30}, words{x_, y_, width_ - (g_.search.empty() ? 0.0f : 32.0f), 30};
+    const float high = c_.layout.width == Width::narrow ? 44 : 30;
+    const Box field{x_, y_, width_, high}, words{x_, y_, width_ - (g_.search.empty() ? 0 : high + 2), high};
     const bool isTyped = c_.view.text && c_.view.text->kind == TextTarget::Kind::search;
     const std::string name = late<"Search lessons, puzzles, questions">();
     if (w_.keys("guide-search", words).press || w_.area("guide-search", words, Mirror::Role::field)) {
       TextTarget t;
       t.kind = TextTarget::Kind::search;
       t.name = name, t.text = g_.search, t.searches = 13.5f;
-      t.box = {field.x + 30, field.y + 3 + c_.view.side.at, field.width - 62,
+      t.box = {field.x + 30, field.midY() - 12 + c_.view.side.at, field.width - 62,
                field.height - 6};  // at the top, from where what is found is read
       c_.view.side.wanted = 0;
       c_.requests.text = t;
@@ -144,9 +145,9 @@ class GuideList {
                  elide(c_.fonts.text, g_.search, field.width - 64));
     }
     if (!g_.search.empty() &&
-        w_.cross(late<"guide-search-clear">(), {field.right() - 30, field.y + 1, 28, 28}))
+        w_.cross(late<"guide-search-clear">(), {field.right() - high, field.y + 1, high - 2, high - 2}))
       ask({What::search, 0, "", {}});
-    y_ += 42;
+    y_ += high + 12;
   }
 
   void tabs() {

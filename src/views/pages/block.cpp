@@ -115,11 +115,11 @@ class BlockView {
     Widgets w(c_);
     const Box whole = column.take(0);
     float x = whole.x;
-    Box line = column.take(36);
+    Box line = column.take(column.pitch(36));
     for (std::size_t i = 0; i < chain_.size(); ++i) {
       const attention::BlockLink& link = chain_[i];
       const float width = textWidth(c_.fonts.strong, link.title) + 18;
-      if (x > whole.x && x + width > line.right()) x = whole.x, line = column.take(36);
+      if (x > whole.x && x + width > line.right()) x = whole.x, line = column.take(column.pitch(36));
       const std::string name = "stage:" + std::string(attention::name(link.stage));
       if (w.button(name, {x, line.y, width, 28}, link.title, link.stage == view_.stage))
         view_.stage = link.stage;

@@ -130,7 +130,7 @@ void PageColumn::label(const Box& box, std::string_view words) {
 }
 
 Box PageColumn::control() {
-  Box box = take(kPitch);
+  Box box = take(pitch(kPitch));
   box.height = kRow;
   return box;
 }
@@ -182,7 +182,8 @@ int PageColumn::stepper(std::string_view name, std::string_view words, std::stri
   const Box row = control();
   label(row, words);
   w_.points(name, row);
-  return w_.stepper(name, {row.right() - 100, row.y + 1, 100, 26}, value, less, more);
+  const float wide = c_.layout.toolbar.empty() ? 100 : 132;
+  return w_.stepper(name, {row.right() - wide, row.y + 1, wide, 26}, value, less, more);
 }
 
 int PageColumn::choice(std::string_view name, std::string_view words, std::span<const std::string_view> names,

@@ -314,11 +314,13 @@ class SidePanel {
 
   void head() {
     const Box line{x_ - 14, y_ - 6, width_ + 29, 52};
+    list_->AddRectFilled({line.midX() - 18, line.y + 5}, {line.midX() + 18, line.y + 9}, c_.palette.track, 2);
+    if (swiped(line) > 0) close();
     textMiddle(list_, c_.fonts.title, x_, line.midY(), c_.palette.text, "Controls");
     cross_ = {line.right() - 48, line.y + 4, 44, 44};
     Widgets plain(c_);  // the keys begin with the sections
     if (plain.cross("panel:close", cross_)) close();
-    const Box theme{cross_.x - 38, line.midY() - 17, 34, 34}, reset{theme.x - 44, theme.y, 34, 34};
+    const Box theme{cross_.x - 46, cross_.y, 44, 44}, reset{theme.x - 48, theme.y, 44, 44};
     if (plain.icon("theme", theme, Widgets::Icon::theme))
       c_.requests.set(OptionId::theme, std::string(c_.palette.dark ? "light" : "dark"));
     if (plain.icon("reset", reset, Widgets::Icon::reset)) c_.requests.ask(Command::reset);
@@ -601,12 +603,13 @@ class SidePanel {
     moreMasks();
     const Box paint = row(26, 6);
     label(paint, "Paint cells");
-    if (w_.icon("paint", {paint.right() - 34, paint.y, 34, paint.height}, Widgets::Icon::pencil, true,
+    const float icon = isSheet() ? 44 : 34;
+    if (w_.icon("paint", {paint.right() - icon, paint.y, icon, paint.height}, Widgets::Icon::pencil, true,
                 c_.view.painting)) {
       c_.view.painting = !c_.view.painting;
     }
     if (!c_.state.painted.empty()) {
-      const Box clear{paint.right() - 34 - 8 - 54, paint.y, 54, paint.height};
+      const Box clear{paint.right() - icon - 8 - 54, paint.y, 54, paint.height};
       if (w_.button("clear-mask", clear, "Clear")) c_.requests.ask(Command::clearMask);
     }
     maskPicture();
@@ -723,7 +726,7 @@ class SidePanel {
   void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step,
               double (*toValue)(float)) {
     const std::string_view name = document::option(id).name;
-    const float width = std::max(34.0f, textWidth(c_.fonts.monoSmall, shown) + 6);
+    const float width = std::max(isSheet() ? 44.0f : 34.0f, textWidth(c_.fonts.monoSmall, shown) + 6);
     const Box box = row(24, 6), track{box.right() - 112, box.y, 110 - width, box.height};
     label(box, words);
     w_.points(name, box);
