@@ -71,7 +71,8 @@ constexpr float kTableCard = 330;  ///< the height of a card from which products
 Bars barsOf(const Context& c, const Box& box, int row) {
   if (row < 0) return Bars::none;
   if (box.width >= kColumnCard && c.state.keyTokens <= kColumnKeys) return Bars::column;
-  return box.height > 250 ? Bars::below : box.width > 800 ? Bars::beside : Bars::none;
+  const float least = isRaising(c) ? 300 : 250;  // the list of what would raise a value has five lines
+  return box.height > least ? Bars::below : box.width > 800 ? Bars::beside : Bars::none;
 }
 // Of a card, the part with the terms or the list, whose width the bars leave.
 float termsRight(const Box& box, Bars bars) {
