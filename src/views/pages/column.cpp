@@ -182,7 +182,7 @@ int PageColumn::stepper(std::string_view name, std::string_view words, std::stri
   const Box row = control();
   label(row, words);
   w_.points(name, row);
-  const float wide = c_.layout.toolbar.empty() ? 100 : 132;
+  const float wide = c_.layout.width == Width::narrow ? 132 : 100;
   return w_.stepper(name, {row.right() - wide, row.y + 1, wide, 26}, value, less, more);
 }
 
