@@ -194,7 +194,7 @@ ImU32 Equation::colorOf(const Arithmetic::Number& n) const {
 float Equation::line(const TouchedLine& line, const Box& area) {
   const float x = area.x, width = area.width;
   float y = area.y;
-  constexpr float kLabel = 100, kLeastLabel = 56;
+  constexpr float kLabel = 100, kLeastLabel = 46;
   ImFont* digits =
       textWidth(c_.fonts.mono, line.term.text) > width - kLabel ? c_.fonts.monoSmall : c_.fonts.mono;
   // A line that is too long begins further left, where its label ends.
