@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/sentence.h"
+
 namespace files::layer {
 namespace {
 
@@ -43,6 +45,11 @@ std::vector<float> join(std::optional<Array>& past, Array& next, const Problem& 
 }
 
 }  // namespace
+
+Result<void> outOfMemory() {
+  return base::refuse(Error::Kind::memory, "memory",
+                      {"there is not enough to compute this; give fewer tokens, or ask for fewer outputs."});
+}
 
 KernelInputs::KernelInputs(TensorsFile& from, const Problem& of, bool keepsHeadsOfK, bool keepsHeadsOfV)
     : file(from),

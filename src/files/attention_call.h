@@ -24,4 +24,7 @@ struct KernelInputs {
   Mask mask;
 };
 
+/// The error where an allocation failed.
+Result<void> outOfMemory();
+
 }  // namespace files::layer

@@ -14,6 +14,7 @@
 #include "files/attention_call.h"
 #include "files/attention_options.h"
 #include "files/attention_problem.h"
+#include "files/attention_rows.h"
 #include "files/read.h"
 
 namespace files {

@@ -55,19 +55,9 @@ struct Wanted {
   /// Is nothing but what is wanted held in memory, computed some rows at a time?
   bool isByRows = false;
 };
-/// What a request wants of each of its outputs. An error for parts that they do not have.
-Result<std::vector<Wanted>> wantedOf(const Problem& problem, const RunRequest& request);
-/// The same for an output of a board, which has that shape, once checkTop() has passed.
-Result<Wanted> wantedOf(Shape shape, const RunRequest& request, std::size_t output);
-/// An error for `top` without weights.
-Result<void> checkTop(const RunRequest& request);
-/// What is wanted of an output that was computed whole.
-std::vector<NamedArray> partOf(NamedArray whole, const Wanted& wanted);
 /// Checks that attn can compute the problem: options, sizes and memory.
 Result<void> checkRun(const TensorsFile& file, const Problem& problem, std::span<const Wanted> wanted,
                       const RunRequest& request);
-/// The error where an allocation failed.
-Result<void> outOfMemory();
 /// Checks that there is enough memory for the trace of a state.
 Result<void> checkMemory(const attention::Spec& spec, const RunRequest& request);
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+
+#include "base/sentence.h"
 
 namespace files::layer {
 namespace {
@@ -9,6 +12,7 @@ namespace {
 namespace kernels = attention::kernels;
 using attention::Span;
 using Axis = Excerpt::Axis;
+using ErrorKind = Error::Kind;
 
 constexpr std::int64_t kHeld = std::int64_t{1} << 22;  ///< numbers of a block of rows
 
@@ -66,7 +70,62 @@ kernels::Out& resultOf(kernels::Forward& call, OutputId id) {
   }
 }
 
+/// Has the output a row of numbers, one for each key, for every query?
+bool isOfScores(OutputId id) {
+  return id == OutputId::weights || id == OutputId::scores || id == OutputId::softcapped ||
+         id == OutputId::masked;
+}
+
 }  // namespace
+
+Result<void> checkTop(const RunRequest& request) {
+  const auto& all = request.outputs;
+  if (request.top == 0 || std::find(all.begin(), all.end(), OutputId::weights) != all.end()) return {};
+  return base::refuse(ErrorKind::range, "--top",
+                      {"it is of weights, and --outputs does not ask for them; add weights there."});
+}
+
+Result<Wanted> wantedOf(Shape shape, const RunRequest& request, std::size_t output) {
+  Wanted one{request.outputs[output], std::move(shape), {}, 0, false};
+  auto excerpt = settled(output < request.excerpts.size() ? request.excerpts[output] : Excerpt(), one.shape,
+                         base::joined({"--outputs ", attention::name(one.id)}));
+  if (!excerpt) return excerpt.error();
+  one.excerpt = std::move(*excerpt);
+  if (one.id == OutputId::weights) one.top = request.top;
+  const Excerpt::Axis& keys = one.excerpt.axes.back();
+  if (one.top > one.shape.back())
+    return base::refuse(ErrorKind::range, "--top",
+                        {one.top, " is more than the ", one.shape.back(), " keys; use at most as many."})
+        .error();
+  if (one.top > 0 && (keys.isIndex || keys.end - keys.begin != one.shape.back()))
+    return base::refuse(ErrorKind::range, "--top",
+                        {"it takes the largest of all keys, and --outputs names some of them; leave one of "
+                         "the two out."})
+        .error();
+  return one;
+}
+
+Result<std::vector<Wanted>> wantedOf(const Problem& problem, const RunRequest& request) {
+  if (auto ok = checkTop(request); !ok) return ok;
+  std::vector<Wanted> all;
+  for (std::size_t i = 0; i < request.outputs.size(); ++i) {
+    auto one = wantedOf(outputShape(request.outputs[i], problem), request, i);
+    if (!one) return one.error();
+    const bool isPart = one->top > 0 || shapeOf(one->excerpt) != one->shape;
+    const bool isOfRows = one->id == OutputId::output ? !problem.options.isPacked : isOfScores(one->id);
+    one->isByRows = isPart && isOfRows && !isTraced(problem.options, request);
+    all.push_back(std::move(*one));
+  }
+  return all;
+}
+
+std::vector<NamedArray> partOf(NamedArray whole, const Wanted& wanted) {
+  NamedArray part = cut(std::move(whole), wanted.excerpt);
+  if (wanted.top > 0) return largestOf(std::move(part), wanted.top);
+  std::vector<NamedArray> out;
+  out.push_back(std::move(part));
+  return out;
+}
 
 double multiplyAdds(const Wanted& wanted, const CallOf& callOf) {
   double all = 0;

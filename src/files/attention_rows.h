@@ -1,5 +1,5 @@
-// A result of `attn run` that is computed some rows at a time, because only a part of it is kept: of 131,072
-// tokens no matrix of scores fits into memory.
+// The parts of results that `attn run` is asked for, and results that are computed some rows at a time
+// because only a part of them is kept: of 131,072 tokens no matrix of scores fits into memory.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,15 @@
 #include "files/work.h"
 
 namespace files::layer {
+
+/// What a request wants of each of its outputs. An error for parts that they do not have.
+Result<std::vector<Wanted>> wantedOf(const Problem& problem, const RunRequest& request);
+/// The same for an output of a board, which has that shape, once checkTop() has passed.
+Result<Wanted> wantedOf(Shape shape, const RunRequest& request, std::size_t output);
+/// An error for `top` without weights.
+Result<void> checkTop(const RunRequest& request);
+/// What is wanted of an output that was computed whole.
+std::vector<NamedArray> partOf(NamedArray whole, const Wanted& wanted);
 
 /// The call that computes an item of the batch.
 using CallOf = std::function<attention::kernels::Forward(std::int64_t batch)>;

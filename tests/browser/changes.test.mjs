@@ -32,7 +32,7 @@ onBoard('pinned by its button, an edited cell is marked, listed, and the pin goe
   await board.press('Control+z');
   await board.settle();
   assert.ok((await names(board)).has('changed:q:3:2'), 'undo brings the pin back');
-});
+}, {viewport: {width: 1440, height: 1080}});
 
 onBoard('a row of the list goes to its cell: the weight that changed most is first', async (board) => {
   const was = await rows(board, 'weights');
