@@ -14,7 +14,7 @@ using attention::Span;
 using Axis = Excerpt::Axis;
 using ErrorKind = Error::Kind;
 
-constexpr std::int64_t kHeld = std::int64_t{1} << 22;  ///< numbers of a block of rows
+constexpr std::int64_t kHeld = std::int64_t{1} << 24;  ///< numbers of a block of rows
 
 /// The axes [batch, heads, queries, columns] of an output; those that the file does not have are single.
 std::array<Axis, 4> axesOf(const Excerpt& excerpt) {
@@ -30,9 +30,11 @@ struct Block {
   std::int64_t batch = 0;
   int head = 0;
   Span computed, wanted;
+  std::size_t place = 0;  ///< of the first wanted row in the result
 };
 
-/// Passes each block to `each`, until that returns false; returns whether it never did.
+/// Passes each block to `each`, until that returns false; returns whether it never did. Later queries first,
+/// as in forParts().
 bool forBlocks(const Wanted& wanted, const std::function<bool(const Block&)>& each) {
   constexpr std::int64_t whole = kernels::kWholeRows;
   const auto [batch, heads, queries, columns] = axesOf(wanted.excerpt);
@@ -42,13 +44,17 @@ bool forBlocks(const Wanted& wanted, const std::function<bool(const Block&)>& ea
   const auto span = [](std::int64_t begin, std::int64_t end) {
     return Span{static_cast<int>(begin), static_cast<int>(end)};
   };
+  std::int64_t place = 0;
   for (std::int64_t b = batch.begin; b < batch.end; ++b)
-    for (std::int64_t h = heads.begin; h < heads.end; ++h)
-      for (std::int64_t begin = queries.begin / whole * whole; begin < queries.end; begin += rows) {
-        const std::int64_t end = std::min(begin + rows, last);
-        if (!each({b, static_cast<int>(h), span(begin, end),
-                   span(std::max(begin, queries.begin), std::min(end, queries.end))}))
+    for (std::int64_t h = heads.begin; h < heads.end; ++h, place += queries.end - queries.begin)
+      for (std::int64_t end = last; end > queries.begin;) {
+        const std::int64_t begin =
+            std::max((end - 1) / whole * whole + whole - rows, queries.begin / whole * whole);
+        const std::int64_t first = std::max(begin, queries.begin);
+        if (!each({b, static_cast<int>(h), span(begin, end), span(first, std::min(end, queries.end)),
+                   static_cast<std::size_t>(place + first - queries.begin)}))
           return false;
+        end = begin;
       }
   return true;
 }
@@ -138,19 +144,16 @@ double multiplyAdds(const Wanted& wanted, const CallOf& callOf) {
 
 RowResult::RowResult(const Wanted& wanted) : wanted_(wanted) {
   if (!wanted.isByRows) return;
-  values_.reserve(countOf(wanted));
-  if (wanted.top > 0) keys_.reserve(countOf(wanted));
+  values_.resize(countOf(wanted));
+  if (wanted.top > 0) keys_.resize(countOf(wanted));
 }
 
-void RowResult::keep(std::span<const float> row) {
-  if (wanted_.top == 0) {
-    const auto [begin, end, isIndex] = wanted_.excerpt.axes.back();
-    values_.insert(values_.end(), row.begin() + begin, row.begin() + end);
-    return;
-  }
-  const std::size_t at = values_.size(), count = static_cast<std::size_t>(wanted_.top);
-  values_.resize(at + count), keys_.resize(at + count);
-  largestOf(row, wanted_.top, values_.data() + at, keys_.data() + at);
+void RowResult::keep(std::span<const float> row, std::size_t place) {
+  const auto [begin, end, isIndex] = wanted_.excerpt.axes.back();
+  const auto width = static_cast<std::size_t>(wanted_.top > 0 ? wanted_.top : end - begin);
+  float* const to = values_.data() + place * width;
+  if (wanted_.top > 0) largestOf(row, wanted_.top, to, keys_.data() + place * width);
+  else std::copy(row.begin() + begin, row.begin() + end, to);
 }
 
 bool RowResult::compute(const CallOf& callOf, kernels::Kernel kernel, kernels::Workspace& workspace,
@@ -163,7 +166,8 @@ bool RowResult::compute(const CallOf& callOf, kernels::Kernel kernel, kernels::W
     resultOf(call, wanted_.id) = {numbers.data(), 0, static_cast<std::ptrdiff_t>(columns)};
     if (!kernels::forward(kernel, call, workspace)) return false;
     for (int row = block.wanted.begin; row < block.wanted.end; ++row)
-      keep({numbers.data() + static_cast<std::size_t>(row - block.computed.begin) * columns, columns});
+      keep({numbers.data() + static_cast<std::size_t>(row - block.computed.begin) * columns, columns},
+           block.place + static_cast<std::size_t>(row - block.wanted.begin));
     work.add(multiplyAdds(call));
     return true;
   });
@@ -173,10 +177,8 @@ std::vector<NamedArray> RowResult::take() {
   if (!wanted_.isByRows) return {};
   const std::string name(attention::name(wanted_.id));
   Shape shape = shapeOf(wanted_.excerpt);
-  values_.resize(countOf(wanted_));
   if (wanted_.top == 0) return {{name, shape, std::move(values_)}};
   shape.back() = wanted_.top;
-  keys_.resize(values_.size());
   return {{name, shape, std::move(values_)}, {name + "_keys", shape, std::move(keys_), true}};
 }
 

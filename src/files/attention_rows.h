@@ -38,7 +38,8 @@ class RowResult {
   std::vector<NamedArray> take();
 
  private:
-  void keep(std::span<const float> row);
+  /// Takes what is wanted of a row, which is that one in the result.
+  void keep(std::span<const float> row, std::size_t place);
 
   const Wanted& wanted_;
   std::vector<float> values_, keys_;
