@@ -14,10 +14,14 @@ using base::trimmed;
 using Axis = Excerpt::Axis;
 using ErrorKind = Error::Kind;
 
+constexpr std::int64_t kLargestIndex = std::int64_t{1}
+                                       << 60;  ///< of an index, so that sums with sizes stay in range
+
 std::optional<std::int64_t> indexFrom(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  const bool isWhole = error == std::errc() && end == text.data() + text.size();
+  if (!isWhole || number <= -kLargestIndex || number >= kLargestIndex) return std::nullopt;
   return number;
 }
 

@@ -73,6 +73,7 @@ test('indices are checked', () => {
     ['--outputs output: 4 indices are given, and the shape [2, 5, 3] has 3; leave some out.', 'output[0, 0, 0, 0]'],
     ['--outputs weights: "::2" is neither an index nor a range such as 10:20; use, for example, weights[3, 1000:1100, :].', 'weights[0, ::2]'],
     ['--outputs weights: "" is neither an index nor a range such as 10:20; use, for example, weights[3, 1000:1100, :].', 'weights[]'],
+    ['--outputs weights: "9223372036854775807" is neither an index nor a range such as 10:20;', 'weights[9223372036854775807]'],
     ['--outputs: "weights[0" has no closing bracket at its end; use, for example, weights[3, 1000:1100, :].', 'weights[0'],
     ['--outputs: "weights" is named twice; a result has one part of it, so run attn once for each.', 'weights[0],weights[1]'],
     ['--top: 6 is more than the 5 keys; use at most as many.', 'weights', '--top', '6'],
