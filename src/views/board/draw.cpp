@@ -222,9 +222,10 @@ class BoardView {
   void numbers(const ShownMatrix& shown, const float* peaks) {
     const auto& [m, box, look, tensor, id, s] = shown;
     // Prefers a smaller font to fewer decimals, and keeps at least one decimal: 3.5 must not be shown as 4.
-    // Leaves space between neighbours, whose digits would otherwise read as one number.
+    // Of weights it keeps two: most of a row would be 0.0. Leaves space between neighbours, whose digits
+    // would otherwise read as one number.
     const float room = m.cell - 3;
-    const int fewest = std::min(c_.state.decimals, 1);
+    const int fewest = std::min(c_.state.decimals, id == TensorId::weights ? 2 : 1);
     int decimals = c_.state.decimals;
     const float limit = attention::cutOffFrom(c_.spec, c_.inputs, id);
     float length = longest(tensor, id, s, m, decimals);
