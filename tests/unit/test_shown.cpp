@@ -358,7 +358,8 @@ TEST_CASE("shown: cells have the two decimals that are asked for wherever those 
         };
         const float longest = std::max(length(high), low <= -kHalf ? length(low) + 1 : 0.0f);
         const app::Rect box = f.at(name, 0, 0, 0);
-        if (longest * kDigit > box.width - kAir) continue;
+        const bool isWeights = std::string_view(name) == "weights";  // which have two decimals or none
+        if (longest * kDigit > box.width - kAir && (!isWeights || f.cell(name, 0, 0).empty())) continue;
         const std::string text = f.cell(name, 0, 0);
         CAPTURE(text);
         REQUIRE(text.find('.') != std::string::npos);
