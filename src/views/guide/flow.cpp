@@ -107,9 +107,7 @@ class Flow {
   }
   /// The term that a word names, if this text has not named it before.
   const document::GlossaryTerm* newTerm(std::string_view word) {
-    const document::GlossaryTerm* term = look_.hasTerms && !c_.fonts.mirror
-                                             ? termNamed(c_, word)
-                                             : nullptr;  // read aloud, a text is one sentence
+    const document::GlossaryTerm* term = look_.hasTerms ? termNamed(c_, word) : nullptr;
     if (!term || std::find(named_.begin(), named_.end(), term) != named_.end()) return nullptr;
     named_.push_back(term);
     return term;
@@ -125,9 +123,11 @@ class Flow {
         x = std::ceil(x);  // numbers start at whole pixels
       const float width = textWidth(piece.font, piece.words);
       if (list) {
-        if (piece.place || piece.term || !joins(piece, x, y)) drawOpen(list);
+        const bool isApart =
+            piece.place || (piece.term && !c_.fonts.mirror);  // read aloud, a text is one sentence
+        if (isApart || !joins(piece, x, y)) drawOpen(list);
         join(piece, x, y);
-        if (piece.place || piece.term) drawOpen(list);
+        if (isApart) drawOpen(list);
         if (piece.term) underline(list, piece, {x, y, width, look_.line}, name);
         if (piece.place) point(list, piece, {x, y, width, look_.line}, name);
       }
@@ -175,7 +175,9 @@ class Flow {
   }
 
   void underline(ImDrawList* list, const Piece& piece, const Box& box, std::string_view name) {
-    const bool pressed = Widgets(c_).area(base::joined({name, ":term:", terms_++}), box);
+    const std::string place = base::joined({name, ":term:", terms_++});
+    if (c_.fonts.mirror) return void(c_.widgetRects[place] = box);
+    const bool pressed = Widgets(c_).area(place, box);
     const bool isOpen = c_.view.glossary->open == piece.term->id;
     const ImU32 color = isOpen || ImGui::IsItemHovered() ? c_.palette.text : c_.palette.faint;
     for (float x = box.x; x < box.right() - 1; x += 3)
