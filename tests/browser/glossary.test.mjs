@@ -4,7 +4,7 @@ import {createRequire} from 'node:module';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {until} from '../until.mjs';
-import {SCREENSHOTS, SITE, suite} from './harness.mjs';
+import {isMirrored, opened, SCREENSHOTS, SITE, suite} from './harness.mjs';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const {browser} = suite();
@@ -38,11 +38,10 @@ for (const [language, options] of Object.entries({en: {}, de: {colorScheme: 'dar
 }
 
 test('a word of a lesson opens its term, which is fetched with the lesson, and Esc closes it', async () => {
-  const board = await browser.open('/?lesson=query&lang=de', {seen: true});
+  const board = await browser.open('/?lesson=query&lang=de', {seen: true, prepare: opened});
   const items = async () => (await board.call('items')).map(({name}) => name);
   await until('the words of the glossary', async () => (await items()).includes('guide:text:term:0'));
-  // The tables for those who cannot see are made once nothing else is to do, and leave the places of what is seen as they are.
-  await board.page.locator('attention-playground table').first().waitFor({state: 'attached'});
+  await isMirrored(board);  // which leaves the places of what is seen as they are
   assert.ok((await items()).includes('guide:text:term:0'));
   await board.click('guide:text:term:0');
   await until('the term', async () => (await items()).includes('term'));

@@ -80,6 +80,15 @@ export const noteContexts = (page) => page.addInitScript(() => {
   }
 });
 
+/** Opens shadow roots to tests, without affecting the accessibility tree. */
+export const opened = (page) => page.addInitScript(() => {
+  const {attachShadow} = Element.prototype;
+  Element.prototype.attachShadow = function (options) { return attachShadow.call(this, {...options, mode: 'open'}); };
+});
+
+/** Waits for the tables and controls for those who cannot see, which are made once nothing else is to do; the page is opened() for that. */
+export const isMirrored = (board) => until('the mirror', () => board.page.evaluate(() => Boolean(document.querySelector('attention-playground').shadowRoot.querySelector('.hidden, .plain')?.shadowRoot?.querySelector('table, p[role=heading]'))));
+
 /** Makes the graphics context of the boards be lost, as a browser does; the boards then create another one. */
 export const loseContext = (board) => board.page.evaluate(() =>
   globalThis.contexts.find((gl) => !gl.isContextLost())?.getExtension('WEBGL_lose_context').loseContext());

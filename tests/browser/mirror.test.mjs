@@ -5,18 +5,12 @@ import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {after, before, test} from 'node:test';
 import {until} from '../until.mjs';
-import {start} from './harness.mjs';
+import {isMirrored, opened, start} from './harness.mjs';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 let browser;
 before(async () => { browser = await start(); });
 after(() => browser.stop());
-
-/** Opens shadow roots to tests, without affecting the accessibility tree. */
-const opened = (page) => page.addInitScript(() => {
-  const {attachShadow} = Element.prototype;
-  Element.prototype.attachShadow = function (options) { return attachShadow.call(this, {...options, mode: 'open'}); };
-});
 
 /** What a screen reader gets from a page: roles, names, values, and actions on nodes. */
 class Reader {
@@ -80,8 +74,6 @@ async function violations(board, options = {}) {
   await board.page.addScriptTag({path: AXE}).catch(() => board.page.evaluate(`${readFileSync(AXE, 'utf8')}`));
   return board.page.evaluate(async (runOptions) => (await globalThis.axe.run('attention-playground', runOptions)).violations.map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map(({html, failureSummary}) => `${html.slice(0, 120)} ${failureSummary}`).join(' | ')}`), options);
 }
-
-const isMirrored = (board) => until('the mirror', () => board.page.evaluate(() => Boolean(document.querySelector('attention-playground').shadowRoot.querySelector('.hidden, .plain')?.shadowRoot?.querySelector('table, p[role=heading]'))));
 
 test('axe finds nothing wrong on the board, on every page and in the Guide', async () => {
   const board = await browser.open('/', {prepare: opened, bypassCSP: true, guide: true});
