@@ -153,10 +153,26 @@ void Typing::search(const views::TextTarget& target, TextEnd how, std::string_vi
 
 Result<void> Typing::apply(const document::Edit& edit) { return session_.apply(edit, 0, Source::user); }
 
+/// A trained model reads the sentence, and all of its layers are on the board as it does.
+Result<void> Typing::read(document::OptionId option, std::string_view words) {
+  training::Trainer& trainer = *session_.derived().training.ofLearned();
+  const document::State& board = session_.state();
+  const auto sequence =
+      document::sequenceOf(trainer, document::settingsAfter(board, option, std::string(words)));
+  if (!sequence) return sequence.error();
+  training::Answer answer;
+  const auto& numbers = *training::learnedNumbers(board.training);
+  trainer.answer(*sequence, numbers, 0, answer);
+  auto recorded = document::recordingOf(board, trainer, numbers, answer);
+  if (!recorded) return recorded.error();
+  return session_.open(std::move(*recorded), true, Source::user);
+}
+
 Result<void> Typing::enter(const views::TextTarget& target, std::string_view words) {
   using Kind = views::TextTarget::Kind;
   if (target.kind == Kind::sentence) {
     const auto option = target.ofKeys ? document::OptionId::key_labels : document::OptionId::labels;
+    if (session_.derived().training.ofLearned()) return read(option, words);
     return apply(document::SetOption{option, std::string(words)});
   }
   if (target.kind == Kind::label) {

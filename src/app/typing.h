@@ -23,6 +23,7 @@ class Typing {
   void typeNextParameter(views::TextTarget from, int by);
   void search(const views::TextTarget& target, TextEnd how, std::string_view words);
   base::Result<void> enter(const views::TextTarget& target, std::string_view words);
+  base::Result<void> read(document::OptionId option, std::string_view words);
   base::Result<void> enterOption(const views::TextTarget& target, std::string_view words);
   base::Result<void> apply(const document::Edit& edit);
 

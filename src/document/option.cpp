@@ -820,7 +820,8 @@ Settings settingsAfter(const Settings& settings, OptionId id, const Value& value
     case Id::batch: after.batchItem = std::min(after.batchItem, after.batch - 1); break;
     case Id::train_task:
       if (after.training.task != settings.training.task)
-        after.training = training::recommended(after.training.task);
+        after.training = training::recommended(after.training.task),
+        after.training.learned = settings.training.learned;
       break;
     case Id::score: after.scoreWeights = after.scoreWeights || takesScoreWeights(after.score); break;
     default: break;

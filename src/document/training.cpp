@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
+#include "attention/steps/forward.h"
 #include "base/number.h"
 #include "base/sentence.h"
 
@@ -12,6 +14,29 @@ namespace {
 double millisecondsNow() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+/// Makes Q, K and V of a layer its inputs, as in a recording; where its score has weights of its own, which
+/// layers cannot share, its scores take their place.
+void recordLayer(State& s) {
+  attention::Trace trace;
+  attention::forward(spec(s), inputs(s), trace);
+  s.mode = Mode::qkv;
+  s.q = std::move(trace.q), s.k = std::move(trace.k), s.v = std::move(trace.v);
+  if (!takesScoreWeights(s.score)) return;
+  s.score = attention::Score::dot, s.scoreWeights = false;
+  for (Tensor* unused : {&s.wA, &s.uA, &s.vA}) *unused = {};
+  for (Tensor* zero : {&s.q, &s.k}) std::ranges::fill(zero->values(), 0.0f);
+  s.biasKind = Bias::perHead, s.bias = std::move(trace.scores);
+}
+
+/// Appends a layer to those before it, of the same shapes.
+void addLayer(State& all, State layer) {
+  BatchItem& item = all.items.emplace_back();
+  item.labels = std::move(layer.labels), item.keyLabels = std::move(layer.keyLabels);
+  for (const attention::TensorId id : itemInputIds())
+    if (hasInput(all, id)) *input(item, id) = std::move(*input(layer, id));
+  all.batch = static_cast<int>(all.items.size()), all.batchOf = BatchOf::layers;
 }
 
 }  // namespace
@@ -72,6 +97,76 @@ Result<State> layerOf(const State& before, const training::Trainer& trainer, std
   s.k = s.v = tensor(s.heads, s.keyTokens, s.headDim, nullptr);
   if (auto ok = check(s); !ok) return ok.error();
   return s;
+}
+
+Result<void> checkLength(std::string_view field, std::size_t count, int longest) {
+  if (count <= static_cast<std::size_t>(longest)) return {};
+  return base::refuse(Error::Kind::range, field,
+                      {count, " tokens are too many for the model; use at most ", longest, "."});
+}
+
+Result<std::vector<int>> idsOf(std::string_view field, std::span<const std::string> words,
+                               const std::vector<std::string>& vocabulary, int longest) {
+  std::vector<int> ids;
+  for (const std::string& word : words) {
+    const auto at = std::find(vocabulary.begin(), vocabulary.end(), word);
+    if (at == vocabulary.end())
+      return base::refuse(Error::Kind::range, field,
+                          {base::inQuotes(word), " is not among the ", vocabulary.size(),
+                           " words of the model; the nearest are ",
+                           base::orList(base::nearest(word, vocabulary, 3)), "."})
+          .error();
+    ids.push_back(static_cast<int>(at - vocabulary.begin()));
+  }
+  if (ids.empty()) return base::refuse(Error::Kind::range, field, {"it has no word."}).error();
+  if (auto ok = checkLength(field, ids.size(), longest); !ok) return ok.error();
+  return ids;
+}
+
+Result<training::Sequence> sequenceOf(const training::Trainer& trainer, const Settings& board) {
+  const training::Examples& examples = trainer.examples();
+  training::Sequence sequence;
+  auto ids = idsOf("labels", board.labels, examples.words, examples.longest);
+  if (!ids) return ids.error();
+  sequence.tokens = std::move(*ids);
+  if (training::isTranslation(trainer.setup())) {
+    auto source = idsOf("key_labels", board.keyLabels, examples.sourceWords, examples.longestSource);
+    if (!source) return source.error();
+    sequence.source = std::move(*source);
+  }
+  for (const training::Sequence& held : examples.heldOut)
+    if (held.tokens == sequence.tokens && held.source == sequence.source) return held;
+  sequence.targets.assign(sequence.tokens.size(), -1);
+  sequence.looks = sequence.targets;
+  return sequence;
+}
+
+Result<State> recordingOf(const State& before, const training::Trainer& trainer,
+                          std::span<const float> numbers, const training::Answer& answer) {
+  using Place = training::AttentionPlace::Kind;
+  const Place wanted = training::isTranslation(trainer.setup()) ? Place::cross : Place::own;
+  State all;
+  bool isFirst = true;
+  for (std::size_t a = 0; a < answer.maps.size(); ++a) {
+    if (answer.maps[a].place.kind != wanted) continue;
+    Result<State> layer = layerOf(before, trainer, numbers, answer, static_cast<int>(a));
+    if (!layer) return layer.error();
+    recordLayer(*layer);
+    if (std::exchange(isFirst, false)) {
+      all = *layer;
+      all.view = before.view;
+      all.items.emplace_back();  // of the layer on the board
+    } else {
+      addLayer(all, std::move(*layer));
+    }
+  }
+  if (all.items.size() == 1) all.items.clear();
+  if (auto ok = check(all); !ok) return ok.error();
+  return all;
+}
+
+training::Trainer* Training::ofLearned() {
+  return training::learnedNumbers(state_.training) ? run() : nullptr;
 }
 
 training::Trainer* Training::run() {

@@ -20,6 +20,24 @@ Result<void> checkTraining(const Settings& settings, bool sentencesToo);
 Result<State> layerOf(const State& before, const training::Trainer& trainer, std::span<const float> numbers,
                       const training::Answer& answer, int attention);
 
+/// An error for more tokens than a model can read.
+Result<void> checkLength(std::string_view field, std::size_t count, int longest);
+
+/// The ids of these words. `field` is what errors name: for a word that is not in the vocabulary, for none,
+/// and for more than `longest`.
+Result<std::vector<int>> idsOf(std::string_view field, std::span<const std::string> words,
+                               const std::vector<std::string>& vocabulary, int longest);
+
+/// The sentence on the board for a run's model; with targets if it is one of those held out, and otherwise
+/// without. An error for words that the model does not know, and for too many.
+Result<training::Sequence> sequenceOf(const training::Trainer& trainer, const Settings& board);
+
+/// All layers of a model as a recording has them, with the sentence that was answered: Q, K and V of each
+/// layer, or where a score has weights of its own, its scores. For translate it is the cross-attention. View
+/// options are taken from `before`, and what is trained.
+Result<State> recordingOf(const State& before, const training::Trainer& trainer,
+                          std::span<const float> numbers, const training::Answer& answer);
+
 class Training {
  public:
   /// `state` must outlive this object.
@@ -29,6 +47,9 @@ class Training {
   /// these options starts a new one. Null if the options are not valid; error() then says why.
   training::Trainer* run();
   const std::optional<Error>& error() const { return error_; }
+  /// The same if it begins with a model that was trained before, whose recording may be on the board; else
+  /// null.
+  training::Trainer* ofLearned();
   bool isMade() const { return trainer_ != nullptr; }
   /// Restarts the run.
   void reset();

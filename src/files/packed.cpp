@@ -66,6 +66,12 @@ bool takeInput(Rest& rest, State& state, TensorId id, Tensor& tensor) {
   return rest.take(tensor, want.heads, want.rows.count(), want.cols.count());
 }
 
+std::shared_ptr<const training::Learned> learnedOf(const training::Setup& setup, std::string_view bytes) {
+  training::Learned out{std::vector<float>(bytes.size() / sizeof(float)), training::modelKey(setup)};
+  std::memcpy(out.numbers.data(), bytes.data(), bytes.size());
+  return std::make_shared<const training::Learned>(std::move(out));
+}
+
 }  // namespace
 
 std::string packed(const State& state) { return packed(state, state); }
@@ -78,6 +84,8 @@ std::string packed(const State& state, const document::Settings& shown) {
     const Tensor& own = state.parameters[static_cast<document::ParameterId>(i)];
     if (!own.empty()) head += base::joined({"*", i, " ", own.rows(), " ", own.cols(), "\n"});
   }
+  const std::vector<float>* const learned = training::learnedNumbers(state.training);
+  if (learned) head += base::joined({"+", learned->size(), "\n"});
   for (const document::Option& option : document::options())
     if (option.stored != document::Stored::never)
       head += base::joined({option.name, " ", document::toJson(get(shown, option.id)), "\n"});
@@ -94,6 +102,7 @@ std::string packed(const State& state, const document::Settings& shown) {
   for (int i = 0; i < document::kParameterCount; ++i)
     put(out, state.parameters[static_cast<document::ParameterId>(i)]);
   out.append(reinterpret_cast<const char*>(state.painted.blocked.data()), state.painted.blocked.size());
+  if (learned) out.append(reinterpret_cast<const char*>(learned->data()), learned->size() * sizeof(float));
   return out;
 }
 
@@ -116,6 +125,7 @@ struct Unpacker::Head {
   State state;  ///< without the numbers
   std::vector<std::array<int, 3>> parameters;
   bool isPainted = false;
+  std::size_t learned = 0;  ///< numbers of a trained model
 
   bool read(Rest rest);
 };
@@ -126,6 +136,10 @@ bool Unpacker::Head::read(Rest rest) {
   if (!preset || kinds.size() != 3) return false;
   if (const auto* name = std::get_if<std::string>(&*preset)) state.preset = *name;
   for (std::string_view line = rest.line(); !line.empty(); line = rest.line()) {
+    if (line[0] == '+') {
+      learned = std::strtoul(line.data() + 1, nullptr, 10);
+      continue;
+    }
     if (line[0] != '*') {
       if (!readOption(line, state)) return false;
       continue;
@@ -181,6 +195,12 @@ Result<State> Unpacker::read(std::string_view bytes, const State& current) {
     state.painted.rows = state.tokens, state.painted.cols = state.keyTokens;
     isWhole = isWhole && rest.take(state.painted.blocked, static_cast<std::size_t>(state.tokens) *
                                                               static_cast<std::size_t>(state.keyTokens));
+  }
+  if (head_->learned > 0) {
+    std::string numbers;
+    isWhole = isWhole && head_->learned <= training::Limits::parameters &&
+              rest.take(numbers, head_->learned * sizeof(float));
+    if (isWhole) state.training.learned = learnedOf(state.training, numbers);
   }
   if (!isWhole) return refused();
   if (auto ok = document::check(state); !ok) return ok;

@@ -108,7 +108,8 @@ Result<void> take(const StoredFile& file, const training::Parameter& p, float* o
 }
 
 /// "3,1,4".
-Result<std::vector<int>> idsFrom(std::string_view field, const std::string& text, const Words& vocabulary) {
+Result<std::vector<int>> idsFrom(std::string_view field, const std::string& text, const Words& vocabulary,
+                                 int longest) {
   std::vector<int> ids;
   for (std::string_view rest = text;;) {
     const std::size_t end = std::min(rest.find(','), rest.size());
@@ -120,31 +121,11 @@ Result<std::vector<int>> idsFrom(std::string_view field, const std::string& text
                            vocabulary.size() - 1, ", as in ", field, "=3,1,4."})
           .error();
     ids.push_back(id);
-    if (end == rest.size()) return ids;
+    if (end == rest.size()) break;
     rest.remove_prefix(end + 1);
   }
-}
-
-Result<std::vector<int>> idsOfText(const std::string& text, const Words& vocabulary) {
-  std::vector<int> ids;
-  for (const std::string& word : document::splitTokens(text)) {
-    const auto at = std::find(vocabulary.begin(), vocabulary.end(), word);
-    if (at == vocabulary.end())
-      return base::refuse(ErrorKind::range, "--text",
-                          {base::inQuotes(word), " is not among the ", vocabulary.size(),
-                           " words of the model; the nearest are ",
-                           base::orList(base::nearest(word, vocabulary, 3)), "."})
-          .error();
-    ids.push_back(static_cast<int>(at - vocabulary.begin()));
-  }
-  if (ids.empty()) return base::refuse(ErrorKind::range, "--text", {"it has no word."}).error();
+  if (auto ok = document::checkLength(field, ids.size(), longest); !ok) return ok.error();
   return ids;
-}
-
-Result<void> checkLength(std::string_view field, std::size_t count, int longest) {
-  if (count <= static_cast<std::size_t>(longest)) return {};
-  return base::refuse(ErrorKind::range, field,
-                      {count, " tokens are too many for the model; use at most ", longest, "."});
 }
 
 NamedArray named(std::string name, Shape shape, std::vector<float> values) {
@@ -169,29 +150,6 @@ Result<NamedArray> unknown(const std::string& name, const Words& all) {
                       {base::inQuotes(name), " is not an output of the model; perhaps ",
                        base::orList(base::nearest(name, all, 3)), " was meant."})
       .error();
-}
-
-/// Makes Q, K and V of a layer its inputs, as in a recording; where its score has weights of its own, which
-/// layers cannot share, its scores take their place.
-void recordLayer(document::State& s) {
-  attention::Trace trace;
-  attention::forward(document::spec(s), document::inputs(s), trace);
-  s.mode = document::Mode::qkv;
-  s.q = std::move(trace.q), s.k = std::move(trace.k), s.v = std::move(trace.v);
-  if (!document::takesScoreWeights(s.score)) return;
-  s.score = attention::Score::dot, s.scoreWeights = false;
-  for (document::Tensor* unused : {&s.wA, &s.uA, &s.vA}) *unused = {};
-  for (document::Tensor* zero : {&s.q, &s.k}) std::ranges::fill(zero->values(), 0.0f);
-  s.biasKind = document::Bias::perHead, s.bias = std::move(trace.scores);
-}
-
-/// Appends a layer to those before it, of the same shapes.
-void addLayer(document::State& all, document::State layer) {
-  document::BatchItem& item = all.items.emplace_back();
-  item.labels = std::move(layer.labels), item.keyLabels = std::move(layer.keyLabels);
-  for (const attention::TensorId id : document::itemInputIds())
-    if (hasInput(all, id)) *document::input(item, id) = std::move(*document::input(layer, id));
-  all.batch = static_cast<int>(all.items.size()), all.batchOf = document::BatchOf::layers;
 }
 
 }  // namespace
@@ -255,15 +213,17 @@ Result<training::Sequence> TrainedModel::sequenceOf(const Input& input) const {
                                      : "give either these or --text, not both: --set ",
                          field, "=3,1,4, or words, as in --text ", base::inQuotes(words.front()), "."})
         .error();
-  if (auto ok = put(read, ids.empty() ? idsOfText(input.text, words) : idsFrom(field, ids, words)); !ok)
-    return ok.error();
-  if (auto ok = checkLength(field, read.size(), translates ? examples.longestSource : examples.longest); !ok)
+  const int longest = translates ? examples.longestSource : examples.longest;
+  if (auto ok =
+          put(read, ids.empty() ? document::idsOf("--text", document::splitTokens(input.text), words, longest)
+                                : idsFrom(field, ids, words, longest));
+      !ok)
     return ok.error();
   if (translates && input.tokens.empty()) sequence.tokens = {0};  // the sign of the beginning
   else if (translates)
-    if (auto ok = put(sequence.tokens, idsFrom("tokens", input.tokens, examples.words)); !ok)
+    if (auto ok = put(sequence.tokens, idsFrom("tokens", input.tokens, examples.words, examples.longest));
+        !ok)
       return ok.error();
-  if (auto ok = checkLength("tokens", sequence.tokens.size(), examples.longest); !ok) return ok.error();
   sequence.targets.assign(sequence.tokens.size(), -1);
   sequence.looks = sequence.targets;
   return sequence;
@@ -284,30 +244,14 @@ Result<std::vector<NamedArray>> TrainedModel::run(const Input& input,
 }
 
 Result<document::State> TrainedModel::recording() {
-  using Place = training::AttentionPlace::Kind;
   const auto& held = trainer_->examples().heldOut;
   const auto length = [](const training::Sequence& s) { return s.tokens.size(); };
   trainer_->answer(*std::ranges::max_element(held, {}, length), numbers_, 0, answer_);
-  const Place wanted = training::isTranslation(trainer_->setup()) ? Place::cross : Place::own;
-  document::State all;
-  bool isFirst = true;
-  for (std::size_t a = 0; a < answer_.maps.size(); ++a) {
-    if (answer_.maps[a].place.kind != wanted) continue;
-    Result<document::State> layer =
-        document::layerOf(document::State(), *trainer_, numbers_, answer_, static_cast<int>(a));
-    if (!layer) return layer.error();
-    recordLayer(*layer);
-    if (std::exchange(isFirst, false)) {
-      all = *layer;
-      all.training = document::State().training;
-      all.items.emplace_back();  // of the layer on the board
-    } else {
-      addLayer(all, std::move(*layer));
-    }
-  }
-  if (all.items.size() == 1) all.items.clear();
-  if (auto ok = document::check(all); !ok) return ok.error();
-  return all;
+  document::State before;
+  before.training = trainer_->setup();
+  before.training.learned =
+      std::make_shared<const training::Learned>(numbers_, training::modelKey(trainer_->setup()));
+  return document::recordingOf(before, *trainer_, numbers_, answer_);
 }
 
 Result<NamedArray> TrainedModel::output(const std::string& name) const {

@@ -47,4 +47,31 @@ Result<void> validate(const Setup& s) {
   return {};
 }
 
+std::string modelKey(const Setup& s) {
+  return base::joined({static_cast<int>(s.task),
+                       " ",
+                       s.layers,
+                       " ",
+                       s.heads,
+                       " ",
+                       s.modelDim,
+                       " ",
+                       int{s.feedForward},
+                       int{s.layerNorm},
+                       int{s.residual},
+                       int{s.causal},
+                       " ",
+                       static_cast<int>(s.position),
+                       " ",
+                       static_cast<int>(s.score),
+                       " ",
+                       static_cast<int>(s.normalizer),
+                       " ",
+                       s.sentences});
+}
+
+const std::vector<float>* learnedNumbers(const Setup& setup) {
+  return setup.learned && setup.learned->of == modelKey(setup) ? &setup.learned->numbers : nullptr;
+}
+
 }  // namespace training

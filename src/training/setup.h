@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attention/layer/spec.h"
 
@@ -43,6 +45,12 @@ struct Limits {
   static constexpr std::size_t sentences = 20'000;  ///< bytes of the user's own sentences
 };
 
+/// A model that was trained before.
+struct Learned {
+  std::vector<float> numbers;  ///< in the order of Model::parameters()
+  std::string of;              ///< modelKey() of its setup
+};
+
 struct Setup {
   Task task = Task::tags;
   int layers = 2;  ///< for translate: of the encoder, and as many of the decoder
@@ -63,6 +71,9 @@ struct Setup {
   /// The user's own sentences for tags ("I/pronoun saw/verb") and translate ("the cat sees it = le chat le
   /// voit"), one per line. See examples.h.
   std::string sentences;
+  /// What a run begins with while the setup is that of this model; null: numbers drawn by the seed. Shared,
+  /// so that settings are cheap to copy.
+  std::shared_ptr<const Learned> learned;
 
   bool operator==(const Setup&) const = default;
 };
@@ -72,6 +83,11 @@ Setup recommended(Task task);
 /// Checks limits and combinations: heads that do not divide modelDim, rotary positions with an odd head
 /// width. The error's field is the name of the option ("train_heads").
 Result<void> validate(const Setup& setup);
+
+/// Everything that the meaning of a model's numbers depends on, as text.
+std::string modelKey(const Setup& setup);
+/// The numbers that a run begins with; null: they are drawn by the seed.
+const std::vector<float>* learnedNumbers(const Setup& setup);
 
 inline bool isTranslation(const Setup& setup) { return setup.task == Task::translate; }
 

@@ -1,6 +1,7 @@
 #include "training/trainer.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "attention/mechanisms/mechanism.h"
@@ -30,7 +31,8 @@ Trainer::Trainer(const Setup& setup, Examples examples, int chunk, attention::ke
       numbers_(model_.size()),
       gradient_(model_.size()),
       drawn_(static_cast<std::size_t>(setup.batch)) {
-  model_.initialise(numbers_.data());
+  if (const std::vector<float>* learned = learnedNumbers(setup)) numbers_ = *learned;
+  else model_.initialise(numbers_.data());
   before_ = numbers_;
   begin(measuring_, 0);
 }
@@ -45,6 +47,7 @@ Result<std::unique_ptr<Trainer>> Trainer::of(const Setup& setup, attention::kern
                          "; use a smaller d_model or fewer layers."})
         .error();
   }
+  assert(!learnedNumbers(setup) || learnedNumbers(setup)->size() == Model::count(setup, *examples));
   const int chunk = chunkOf(setup, *examples);
   return std::unique_ptr<Trainer>(new Trainer(setup, std::move(*examples), chunk, kernel));
 }

@@ -1,4 +1,4 @@
-// The page of all heads: measures, order, filters, the word that heads look at, rollout; and a model that attn train wrote.
+// The page of all heads: measures, order, filters, the word that heads look at, rollout; and a model that attn train wrote, which can be run.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {after, before, test} from 'node:test';
 import {until} from '../until.mjs';
-import {start} from './harness.mjs';
+import {SCREENSHOTS, start} from './harness.mjs';
 
 const program = resolve(process.env.ATTN ?? join(import.meta.dirname, '../../build/native/attn'));
 let browser, folder, model;
@@ -117,6 +117,31 @@ test('assistive technology hears the measures, the rollout with its caveat, and 
   await board.call('set', 'model_find', 'nowhere');
   await until('the sentence', async () => (await spoken()).some((words) => /None of the tokens is that word/.test(words)));
   await board.close();
+});
+
+test('heads of a trained model are switched off by the mouse, and it reads another sentence', async () => {
+  for (const viewport of [{width: 1440, height: 900}, {width: 390, height: 844}]) {
+    const board = await opened({viewport});
+    await board.call('set', 'view', 'model');
+    await board.rest();
+    const isThere = async (name) => Boolean(await place(board, name));
+    await board.click('model:off:1:0');
+    await until('the switch for all heads', () => isThere('model:on'));
+    await board.page.screenshot({path: `${SCREENSHOTS}/web-model-switches-${viewport.width}.png`});
+    await board.click('model:on');
+    await until('all heads on', async () => !await isThere('model:on'));
+    const before = await board.get('labels'), half = before.slice(0, 6);
+    await board.click('model:labels');
+    await board.page.keyboard.press('Control+a');
+    await board.page.keyboard.type(half.join(' '));
+    await board.page.keyboard.press('Enter');
+    await until('another sentence', async () => (await board.get('labels')).length === 6);
+    assert.deepEqual(await board.get('labels'), half);
+    assert.deepEqual((await board.tensor('weights')).shape.slice(1), [6, 6]);
+    await board.press('Control+z');
+    await until('the sentence before', async () => (await board.get('labels')).length === before.length);
+    await board.close();
+  }
 });
 
 test('a model without one of its parameters is refused by name, and the board stays', async () => {

@@ -9,12 +9,14 @@
 #include "document/preset.h"
 #include "document/resize.h"
 #include "document/text.h"
+#include "document/training.h"
 #include "files/figure.h"
 #include "files/format.h"
 #include "files/opener.h"
 #include "files/packed.h"
 #include "files/state_tensors.h"
 #include "files/trained_model.h"
+#include "training/divergence.h"
 
 namespace {
 
@@ -233,7 +235,109 @@ TEST_CASE("layers: what attn train writes opens as a recording, with the weights
       CHECK(worst < 2e-6f);
     }
   }
-  // A parameter is missing.
+}
+
+namespace {
+
+/// The bytes of a model of this task after a few steps.
+std::string trainedFile(const training::Trainer& trainer) {
+  std::string bytes;
+  REQUIRE(files::writeStored(files::storedOf(trainer), files::Format::safetensors,
+                             [&](std::string_view piece) { return bytes.append(piece), true; }));
+  return bytes;
+}
+
+std::unique_ptr<training::Trainer> trained(const training::Setup& setup, int steps = 30) {
+  auto trainer = training::Trainer::of(setup);
+  REQUIRE(trainer);
+  (*trainer)->run(steps);
+  return std::move(*trainer);
+}
+
+document::State openedState(const std::string& bytes) {
+  files::Opener opener;
+  auto opened = opener.open(bytes, "model.safetensors");
+  REQUIRE_MESSAGE(opened, opened.error().message());
+  return std::move(opened->state);
+}
+
+}  // namespace
+
+TEST_CASE("layers: a trained model that is opened can be run: what it says, and without a head") {
+  const auto trainer = trained(training::recommended(training::Task::induction));
+  const document::State read = openedState(trainedFile(*trainer));
+  // As it comes from the worker of the page.
+  const auto state = files::unpacked(files::packed(read), {});
+  REQUIRE(state);
+  const std::vector<float>* numbers = training::learnedNumbers(state->training);
+  REQUIRE(numbers);
+  CHECK(std::ranges::equal(*numbers, trainer->numbers()));
+  document::Training run(*state);
+  REQUIRE(run.ofLearned());
+  CHECK(std::ranges::equal(run.ofLearned()->numbers(), trainer->numbers()));
+  const auto sequence = document::sequenceOf(*run.ofLearned(), *state);
+  REQUIRE(sequence);
+  training::Answer whole, same, without, changed;
+  trainer->answer(*sequence, trainer->numbers(), 0, whole);
+  run.ofLearned()->answer(*sequence, *numbers, 0, same);
+  CHECK(whole.probabilities == same.probabilities);
+  CHECK(whole.loss == same.loss);
+  // Without head 2 of layer 2 it is as with zeros in the rows of W_O that read this head.
+  const int head = 1, attention = 1, heads = state->heads, width = state->headDim;
+  run.ofLearned()->answer(*sequence, *numbers, std::uint64_t{1} << (attention * heads + head), without);
+  std::vector<float> zeroed = *numbers;
+  const auto& wO =
+      trainer->model().parameters()[static_cast<std::size_t>(trainer->model().weightsOf(attention)[3])];
+  std::fill_n(zeroed.begin() + static_cast<std::ptrdiff_t>(wO.offset) + head * width * wO.columns,
+              width * wO.columns, 0.0f);
+  trainer->answer(*sequence, zeroed, 0, changed);
+  REQUIRE(without.probabilities.size() == changed.probabilities.size());
+  const int classes = trainer->model().classes();
+  const std::vector<float> divergences = training::divergences(whole, without, classes);
+  CHECK(divergences.size() == sequence->tokens.size());
+  for (std::size_t token = 0; token < divergences.size(); ++token) {
+    double sum = 0;
+    for (std::size_t i = token * static_cast<std::size_t>(classes);
+         i < (token + 1) * static_cast<std::size_t>(classes); ++i) {
+      CHECK(without.probabilities[i] == doctest::Approx(changed.probabilities[i]).epsilon(1e-4));
+      sum += static_cast<double>(whole.probabilities[i]) *
+             std::log2(static_cast<double>(whole.probabilities[i] / changed.probabilities[i]));
+    }
+    CHECK(divergences[token] == doctest::Approx(sum).epsilon(1e-3).scale(1e-3));
+  }
+  for (const float none : training::divergences(whole, same, classes)) CHECK(none == 0);
+  // Another architecture begins anew, and the former one with what was learned.
+  document::Settings changedTo = document::settingsAfter(*state, document::OptionId::train_layers, 3.0);
+  CHECK_FALSE(training::learnedNumbers(changedTo.training));
+  changedTo = document::settingsAfter(changedTo, document::OptionId::train_layers, 2.0);
+  CHECK(training::learnedNumbers(changedTo.training) == numbers);
+}
+
+TEST_CASE(
+    "layers: a trained model reads another sentence, and its heads are switched off on the page Model") {
+  const auto trainer = trained(training::recommended(training::Task::tags));
+  Fixture f;
+  REQUIRE(f.app().openState(openedState(trainedFile(*trainer)), "model.safetensors"));
+  CHECK(f.app().set("view", "\"model\""));
+  f.settle();
+  f.click(f.at("model:off:0:1"));
+  CHECK(f.app().locate("model:on", 0, 0, 0));
+  f.click(f.at("model:on"));
+  CHECK_FALSE(f.app().locate("model:on", 0, 0, 0));
+  const std::string before = f.option("labels");
+  f.click(f.at("model:labels"));
+  f.app().endText(app::TextEnd::commit, "I saw a saw");
+  f.settle();
+  CHECK(f.option("labels") == "[\"I\", \"saw\", \"a\", \"saw\"]");
+  CHECK(f.option("batch") == "2");
+  CHECK(f.app().undo());
+  CHECK(f.option("labels") == before);
+  f.click(f.at("model:labels"));
+  f.app().endText(app::TextEnd::commit, "I sew a saw");  // not a word of the model
+  CHECK(f.option("labels") == before);
+}
+
+TEST_CASE("layers: a file that lacks a parameter of a trained model is refused") {
   auto trainer = training::Trainer::of(training::recommended(training::Task::sort));
   files::StoredFile file = files::storedOf(**trainer);
   file.tensors.erase(file.tensors.begin());

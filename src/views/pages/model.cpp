@@ -11,6 +11,7 @@
 #include "base/sentence.h"
 #include "views/head_tag.h"
 #include "views/pages/column.h"
+#include "views/pages/model_switches.h"
 #include "views/panels/panels.h"
 
 namespace views {
@@ -108,6 +109,7 @@ class ModelPage {
     const float first = isBeside ? std::round(area_.width * 0.53f) : area_.width;
     PageColumn left(c_, area_.x, top.y(), first);
     heads(left);
+    modelSwitches(c_, left, view_.token);
     PageColumn right(c_, isBeside ? area_.x + first + kColumnGap : area_.x, isBeside ? top.y() : left.y(),
                      isBeside ? area_.width - first - kColumnGap : area_.width);
     oneHead(right);
@@ -391,7 +393,7 @@ class ModelPage {
     column.gap(std::max(below, aside.y()) - below);
     measures(of, at, column);
     column.gap(8);
-    if (hasLayers(c_.state))
+    if (hasLayers(c_.state) && !hasLiveModel(c_))
       column.sentence(
           late<"Recorded: the model itself is not here, so what it would say with a head changed cannot be "
                "computed.">());
@@ -490,7 +492,6 @@ class ModelPage {
   void rollout(PageColumn& column) {
     if (!hasRollout() || !c_.derived.layersAreWhole()) return;
     column.openCard(late<"Rollout: from which tokens, through all layers">());
-    const int n = c_.state.tokens, token = view_.token < 0 || view_.token >= n ? n - 1 : view_.token;
     std::vector<const attention::Tensor*> means;
     for (const document::LayerPicture& of : c_.derived.layers())
       if (!of.mean.empty()) means.push_back(&of.mean);
@@ -499,9 +500,8 @@ class ModelPage {
           {late<"It is computed for up to ">(), document::LayerPicture::kMostMean, late<" tokens.">()}));
       return column.closeCard();
     }
-    const int step =
-        column.stepper("model:token", late<"Token">(), joined({token + 1}), token > 0, token + 1 < n);
-    if (step != 0) view_.token = token + step;
+    if (!hasLiveModel(c_)) chooseToken(c_, column, view_.token);
+    const int token = view_.token < 0 ? c_.state.tokens - 1 : view_.token;
     const std::vector<float> from = attention::rollout(means, token);
     for (const int key : largest(from, 6)) row(column, {token, key, from[static_cast<std::size_t>(key)]});
     column.gap(4);

@@ -2,10 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "attention/experiments/head_pattern.h"
+#include "training/trainer.h"
 
 namespace views {
+
+/// The heads of a trained model that are switched off, and what it predicts then.
+struct ModelSwitches {
+  std::uint64_t off = 0;  ///< bit attention·heads + head
+  // The results, and what they are of.
+  std::shared_ptr<const training::Learned> model;
+  std::uint64_t answered = 0;
+  training::Answer whole, without;
+  std::vector<std::vector<float>> alone;  ///< of each head switched off alone, the divergence at each token
+};
 
 struct ModelView {
   /// What heads are ordered by: their places, a pattern, another measure, or how much they look at a word.
@@ -13,7 +26,8 @@ struct ModelView {
   By by = By::layer;
   std::uint8_t faded = 0;    ///< bit of a HeadPattern: heads with that tag are faded
   int layer = -1, head = 0;  ///< the head under the pointer, or the last one that was; −1: that of the board
-  int token = -1;            ///< whose rollout is shown; −1: the last one
+  int token = -1;            ///< whose rollout and prediction are shown; −1: the last one
+  ModelSwitches switches;
 };
 
 }  // namespace views

@@ -1,0 +1,199 @@
+#include "views/pages/model_switches.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/late.h"
+#include "base/sentence.h"
+#include "training/divergence.h"
+#include "views/panels/panels.h"
+
+namespace views {
+namespace {
+
+using base::joined;
+using base::late;
+
+constexpr int kMostSwitches = 64;  // bits of training::Model::Pass::hidden
+constexpr std::size_t kLikeliest = 10;
+constexpr float kLeast = 0.005f;  // less is written as 0.00
+
+class Switches {
+ public:
+  Switches(Context& c, training::Trainer& trainer, int& token)
+      : c_(c),
+        view_(c.view.model.switches),
+        trainer_(trainer),
+        numbers_(*training::learnedNumbers(c.state.training)),
+        chosen_(token) {}
+
+  void draw(PageColumn& column) {
+    column.openCard(late<"What the prediction depends on">());
+    for (const bool ofKeys : {true, false}) {
+      if (ofKeys && !c_.state.cross) continue;
+      sentenceField(c_, widgets_, ofKeys ? "model:key_labels" : "model:labels", column.take(28), ofKeys);
+      column.gap(8);
+    }
+    const auto sequence = document::sequenceOf(trainer_, c_.state);
+    if (!sequence) {
+      column.sentence(sequence.error().message());
+      return column.closeCard();
+    }
+    answer(*sequence);
+    chooseToken(c_, column, chosen_);
+    token_ = static_cast<std::size_t>(chosen_ < 0 ? c_.state.tokens - 1 : chosen_);
+    column.gap(4);
+    column.sentence(late<"Press a head to switch it off. The number on it says how much the prediction at "
+                         "this token changes "
+                         "without it alone: the KL divergence, in bit.">());
+    column.gap(6);
+    map(column);
+    predictions(column);
+    column.closeCard();
+  }
+
+ private:
+  int attentions() const { return static_cast<int>(trainer_.model().attentions().size()); }
+  int heads() const { return trainer_.setup().heads; }
+  int switches() const { return std::min(attentions() * heads(), kMostSwitches); }
+  int classes() const { return trainer_.model().classes(); }
+
+  /// Runs the model for the sentence on the board, with all heads and with those that are on; and, two heads
+  /// a frame, without each head alone.
+  void answer(const training::Sequence& sequence) {
+    const bool isNew = view_.model != c_.state.training.learned ||
+                       view_.whole.sequence.tokens != sequence.tokens ||
+                       view_.whole.sequence.source != sequence.source;
+    if (isNew) {
+      const std::uint64_t off = view_.model == c_.state.training.learned ? view_.off : 0;
+      view_ = {};
+      view_.model = c_.state.training.learned, view_.off = off;
+      trainer_.answer(sequence, numbers_, 0, view_.whole);
+    }
+    if (isNew || view_.off != view_.answered) {
+      view_.answered = view_.off;
+      trainer_.answer(sequence, numbers_, view_.off, view_.without);
+    }
+    for (int i = 0; i < 2 && static_cast<int>(view_.alone.size()) < switches(); ++i) {
+      training::Answer one;
+      trainer_.answer(sequence, numbers_, std::uint64_t{1} << view_.alone.size(), one);
+      view_.alone.push_back(training::divergences(view_.whole, one, classes()));
+    }
+    if (static_cast<int>(view_.alone.size()) < switches()) c_.view.busy = true;
+  }
+
+  std::string nameOf(int attention) const {
+    using Kind = training::AttentionPlace::Kind;
+    const training::AttentionPlace& place =
+        trainer_.model().attentions()[static_cast<std::size_t>(attention)];
+    const std::string number = joined({place.layer + 1});
+    if (!training::isTranslation(trainer_.setup())) return late<"Layer ">() + number;
+    return (place.kind == Kind::encoder ? late<"Encoder ">()
+            : place.kind == Kind::cross ? late<"Cross ">()
+                                        : late<"Decoder ">()) +
+           number;
+  }
+
+  void map(PageColumn& column) {
+    constexpr float kLabel = 74, kApart = 4;
+    float most = 0.01f;  // less is no dependence to speak of
+    for (const auto& one : view_.alone) most = std::max(most, one[token_]);
+    for (int a = 0; a < attentions(); ++a) {
+      const Box row = column.take(column.pitch(32));
+      const float size = std::min(52.0f, (row.width - kLabel) / static_cast<float>(heads()) - kApart);
+      textMiddle(list_, c_.fonts.small, row.x, row.y + (row.height - kApart) / 2, c_.palette.muted,
+                 nameOf(a));
+      for (int h = 0; h < heads() && a * heads() + h < switches(); ++h)
+        toggle(a * heads() + h,
+               {row.x + kLabel + static_cast<float>(h) * (size + kApart), row.y, size, row.height - kApart},
+               most, column);
+    }
+    column.gap(8);
+  }
+
+  void toggle(int number, const Box& box, float most, PageColumn& column) {
+    const std::string name = joined({late<"model:off:">(), number / heads(), ":", number % heads()});
+    const std::uint64_t bit = std::uint64_t{1} << number;
+    const bool isOn = (view_.off & bit) == 0;
+    const FocusRing::Key key = column.keys(name, box);
+    if (Widgets(c_).area(name, box, Mirror::Role::toggle, isOn) || key.press) view_.off ^= bit;
+    const bool isOver = ImGui::IsItemHovered(), isKnown = number < static_cast<int>(view_.alone.size());
+    const float depends = isKnown ? view_.alone[static_cast<std::size_t>(number)][token_] : 0;
+    if (isOn)
+      list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()},
+                           withAlpha(c_.palette.weight, 0.6f * std::sqrt(depends / most)), 4);
+    list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, isOver ? c_.palette.muted : c_.palette.border,
+                   4);
+    if (!isOn)
+      list_->AddLine({box.x + 4, box.bottom() - 4}, {box.right() - 4, box.y + 4}, c_.palette.faint, 1.5f);
+    else if (isKnown && box.width >= 30)
+      textCentered(list_, c_.fonts.monoSmall, box.midX(), box.midY(), c_.palette.text,
+                   formatNumber(static_cast<double>(depends), 2));
+  }
+
+  std::span<const float> rowOf(const training::Answer& answer) const {
+    return {&answer.probabilities[token_ * static_cast<std::size_t>(classes())],
+            static_cast<std::size_t>(classes())};
+  }
+
+  void predictions(PageColumn& column) {
+    const auto two = [](double value) { return formatNumber(value, 2); };
+    const bool isOff = view_.off != 0;
+    const std::span<const float> whole = rowOf(view_.whole), without = rowOf(view_.without);
+    const auto second = [&](double value) { return isOff ? two(value) : std::string(); };
+    column.numbers(late<"Predicted at ">() + base::inQuotes(c_.state.labels[token_]), isOff ? late<"all heads">() : "",
+                   isOff ? late<"without">() : "");
+    std::vector<std::size_t> order(whole.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::max(whole[a], without[a]) > std::max(whole[b], without[b]);
+    });
+    const auto isLikely = [&](std::size_t i) { return std::max(whole[i], without[i]) >= kLeast; };
+    order.resize(std::min(
+        {order.size(), kLikeliest, static_cast<std::size_t>(std::ranges::count_if(order, isLikely))}));
+    const training::Examples& examples = trainer_.examples();
+    const auto& names = examples.classes.empty() ? examples.words : examples.classes;
+    {
+      const AsIs own;
+      for (const std::size_t i : order)
+        column.numbers(names[i], two(static_cast<double>(whole[i])), second(static_cast<double>(without[i])));
+    }
+    const auto& targets = view_.whole.sequence.targets;
+    if (std::any_of(targets.begin(), targets.end(), [](int t) { return t >= 0; }))
+      column.numbers(late<"Loss of the sentence">(), two(static_cast<double>(view_.whole.loss)),
+                     second(static_cast<double>(view_.without.loss)));
+    if (!isOff) return;
+    const auto changed = training::divergences(view_.whole, view_.without, classes());
+    column.numbers(late<"KL divergence, in bit">(), "", two(static_cast<double>(changed[token_])));
+    column.gap(4);
+    if (column.button("model:on", late<"Switch all heads on">())) view_.off = 0;
+  }
+
+  Context& c_;
+  ModelSwitches& view_;
+  training::Trainer& trainer_;
+  std::span<const float> numbers_;
+  int& chosen_;
+  std::size_t token_ = 0;
+  Widgets widgets_{c_, &c_.view.experiments.focusRing};
+  ImDrawList* list_ = ImGui::GetWindowDrawList();
+};
+
+}  // namespace
+
+bool hasLiveModel(Context& c) { return c.derived.training.ofLearned() != nullptr; }
+
+void chooseToken(const Context& c, PageColumn& column, int& token) {
+  const int n = c.state.tokens;
+  if (token >= n) token = -1;
+  const int at = token < 0 ? n - 1 : token;
+  const int step = column.stepper("model:token", late<"Token">(), joined({at + 1}), at > 0, at + 1 < n);
+  if (step != 0) token = at + step;
+}
+
+void modelSwitches(Context& c, PageColumn& column, int& token) {
+  if (training::Trainer* trainer = c.derived.training.ofLearned()) Switches(c, *trainer, token).draw(column);
+}
+
+}  // namespace views
