@@ -25,6 +25,23 @@ test('help, version and kernels', () => {
   assert.equal(kernels.filter(line => line.includes('default')).length, 1);
 });
 
+test('mechanisms are printed with formulas, and with costs that grow as the layer does', () => {
+  const {scores, normalizers} = JSON.parse(attn('mechanisms').stdout), help = attn('run', '--help').stdout;
+  for (const [option, list] of [['score', scores], ['normalizer', normalizers]])
+    assert.match(help, new RegExp(`^  ${option} .*: ${list.map(({name}) => name).join(', ')}$`, 'm'));
+  for (const {name, title, about, formula, latex, costs: [first, second]} of scores) {
+    assert.ok(title && about && formula && latex, name);
+    assert.deepEqual([first.tokens, second.tokens], [512, 1024]);
+    assert.ok(second.multiplyAdds > 3.5 * first.multiplyAdds && second.multiplyAdds <= 4 * first.multiplyAdds, name);
+  }
+  // One head of 64 columns: d_k products for each pair; two matrices and a vector, and a tanh a hidden unit.
+  const of = (name) => scores.find((score) => score.name === name).costs[1];
+  assert.deepEqual(of('dot'), {tokens: 1024, multiplyAdds: 1024 * 1024 * 64, tanhs: 0, parameters: 0, bytes: 4 * 1024 * 1024});
+  assert.equal(of('additive').parameters, 2 * 64 * 64 + 64);
+  assert.equal(of('additive').tanhs, 1024 * 1024 * 64);
+  assert.deepEqual(normalizers.filter(({sumsToOne}) => sumsToOne).map(({name}) => name), ['softmax', 'sparsemax', 'entmax15', 'hardmax']);
+});
+
 test('layers with any option are as large as memory allows, not as the board', () => {
   const n = 1500, values = Array.from({length: n}, (_, j) => j % 7), zeros = {shape: [n, 2], data: Array(2 * n).fill(0)};
   const {weights, output} = run({q: zeros, k: zeros, v: {shape: [n, 1], data: values}, options: {position: 'alibi', causal: true}}, '--outputs', 'output,weights');

@@ -33,6 +33,7 @@ int start(int argc, char** argv) {
   addTrain(attn);
   addBench(attn);
   addKernels(attn);
+  addMechanisms(attn);
   addLesson(attn);
   shell::addManual(attn);
   std::string manual;

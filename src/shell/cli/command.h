@@ -35,5 +35,6 @@ void addTrain(CLI::App& attn);
 void addBench(CLI::App& attn);
 void addKernels(CLI::App& attn);
 void addLesson(CLI::App& attn);
+void addMechanisms(CLI::App& attn);
 
 }  // namespace cli

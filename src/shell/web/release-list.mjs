@@ -4,8 +4,8 @@ import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {basename, join} from 'node:path';
 
 const [worker, folder] = process.argv.slice(2);
-// What no page asks for: maps, types, and in the npm package what applications import. Sandboxes, which load standalone.js, have no worker.
-const NOT_ASKED = /\.(map|ts|md|tgz)$|^(service-worker|standalone|core|react|package|texts)\b|^(package|custom-elements)\.json$|^LICENSE$|schema\.json$/;
+// What the page does not ask for: maps, types, the documentation, and in the npm package what applications import. Sandboxes, which load standalone.js, have no worker.
+const NOT_ASKED = /\.(map|ts|md|tgz)$|^docs\/|^(service-worker|standalone|core|react|package|texts)\b|^(package|custom-elements)\.json$|^LICENSE$|schema\.json$/;
 const under = (place) => readdirSync(join(folder, place), {withFileTypes: true}).flatMap((entry) =>
   entry.isDirectory() ? under(`${place}${entry.name}/`) : [`${place}${entry.name}`]);
 const names = under('').filter((name) => !NOT_ASKED.test(name)).sort();
