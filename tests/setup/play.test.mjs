@@ -76,7 +76,7 @@ test('an unknown benchmark gets one sentence and status 2', () => {
 test('help names every command', () => {
   const {status, stdout} = play('help');
   assert.equal(status, 0);
-  for (const name of ['desktop', 'test', 'fuzz', 'tidy', 'bench', 'dist', 'release', 'setup', 'help']) assert.match(stdout, new RegExp(`\\./play ${name}`));
+  for (const name of ['desktop', 'test', 'fuzz', 'tidy', 'bench', 'docs', 'dist', 'release', 'setup', 'help']) assert.match(stdout, new RegExp(`\\./play ${name}`));
 });
 
 test('the packages name the addresses that are given, and ./play dist says which are not', () => {

@@ -1,0 +1,176 @@
+// Everything in the documentation that somebody may copy: HTML is opened, commands and Python are run, JavaScript is read by its parser. What needs a
+// bundler, Sphinx or PyTorch stands in a README, whose blocks other suites run.
+import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
+import {copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+import {SITE, launch, serve} from '../browser/harness.mjs';
+import {until} from '../until.mjs';
+import {blocks, decoded, pages} from './pages.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url)), native = join(root, 'build/native'), EXAMPLE = 'https://example.org/playground/';
+const place = mkdtempSync(join(tmpdir(), 'snippets-'));
+let browser, server;
+before(async () => {
+  [browser, server] = await Promise.all([launch(), serve(SITE, {policy: false})]);
+});
+after(async () => {
+  rmSync(place, {recursive: true});
+  await Promise.all([browser?.close(), server?.close()]);
+});
+
+function run(command, args, options = {}) {
+  const {status, stdout, stderr, error} = spawnSync(command, args, {cwd: place, encoding: 'utf8', timeout: 120_000, ...options});
+  assert.equal(status, 0, `${command} ${args.join(' ')}: ${error?.message ?? ''}${stderr}`);
+  return stdout;
+}
+
+/** Opens HTML as a page of its own, in which every board and every frame must draw. */
+async function opened(html, name, look = async () => {}) {
+  const context = await browser.newContext({viewport: {width: 900, height: 900}}), page = await context.newPage(), faults = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  const names = JSON.stringify({imports: {'attention-playground': `${server.url}/element.js`}}), local = html.replaceAll(EXAMPLE, `${server.url}/`).replaceAll("'./host.js'", `'${server.url}/host.js'`);
+  try {
+    await page.route(`${server.url}/snippet`, (route) => route.fulfill({contentType: 'text/html',
+      body: /<!doctype/i.test(local) ? local : `<!doctype html><html lang="en"><link rel="icon" href="data:,"><script type="importmap">${names}</script>${local.replace(/src="(element\.js)"/, `src="${server.url}/$1"`)}</html>`}));
+    await page.goto(`${server.url}/snippet`);
+    const isDrawn = () => Promise.all([...document.querySelectorAll('attention-playground')].map((board) => customElements.whenDefined('attention-playground').then(() => board.ready))).then((all) => all.length);
+    for (const frame of page.frames()) assert.ok(await frame.evaluate(isDrawn) > 0 || page.frames().length > 1, name);
+    assert.ok(await page.evaluate(() => document.querySelectorAll('attention-playground, iframe').length) > 0, name);
+    await look(page);
+    assert.deepEqual(faults, [], name);
+  } finally {
+    await context.close();
+  }
+}
+
+test('each block of HTML draws what it says', async () => {
+  const all = blocks('html').filter(({code}) => /<(attention-playground|iframe)\b/.test(code));
+  assert.ok(all.length >= 10, `${all.length} blocks`);
+  // The slides need reveal.js from the network; ./play test hosts has it.
+  for (const {page, code} of all.filter((one) => one.page !== 'recipe-reveal.html')) await opened(code, page);
+});
+
+const examples = () => Array.from(pages.find(({name}) => name === 'examples.html').html.matchAll(/<textarea [^>]*>([^]*?)<\/textarea>/g), ([, code]) => decoded(code));
+const holds = {
+  3: async (page) => until('the number', async () => await page.locator('#weight').textContent() === '0.69'),
+  4: async (page) => {
+    await page.locator('#causal').uncheck();
+    assert.equal(await page.locator('attention-playground').evaluate((board) => board.get('causal')), false);
+  },
+  5: async (page) => {
+    await page.locator('attention-playground').evaluate((board) => board.setTensor('q', board.getTensor('q').data.map((x, i) => i === 11 ? -1.6 : x)));
+    await until('the verdict', async () => /^Solved/.test(await page.locator('#task').textContent()));
+  },
+  11: async (page) => {
+    await page.locator('#copy').click();
+    await until('the table', async () => /1.*\n/.test(await page.locator('#text').textContent()));
+  },
+};
+test('each of the twelve examples draws, follows and answers', async () => {
+  assert.equal(examples().length, 12);
+  for (const [i, code] of examples().entries()) await opened(code, `example ${i}`, holds[i]);
+});
+
+test('an example is edited in place: what is written at the left is drawn at the right, and can be taken back', async () => {
+  const page = await browser.newPage({viewport: {width: 1440, height: 900}});
+  await page.goto(`${server.url}/docs/examples.html`);
+  const area = page.locator('.try').first(), text = area.locator('textarea'), frame = area.frameLocator('iframe');
+  await frame.locator('attention-playground').waitFor();
+  const written = await text.inputValue();
+  assert.ok(written.includes(`${server.url}/element.js`), 'the address of this copy');
+  await text.fill(written.replace('i-saw-a-saw', 'pronoun'));
+  await frame.locator('attention-playground[preset=pronoun]').waitFor();
+  await until('ten words', () => frame.locator('attention-playground').evaluate((board) => board.ready?.then(() => board.getTensor('weights').shape[2] === 10)));
+  await area.getByRole('button', {name: 'Start again'}).click();
+  await frame.locator('attention-playground[preset=i-saw-a-saw]').waitFor();
+  assert.equal(await text.inputValue(), written);
+  await page.context().close();
+});
+
+test('a recipe that can run here shows its result', async () => {
+  const page = await browser.newPage({viewport: {width: 1440, height: 900}});
+  for (const name of ['recipe-plain.html', 'recipe-wordpress.html', 'recipe-moodle.html', 'recipe-a-slide-deck.html', 'recipe-a-frame-as-high-as-its-board-that-scripts-can-drive.html']) {
+    await page.goto(`${server.url}/docs/${name}`);
+    const live = page.frameLocator('figure.live iframe').first();
+    await live.locator('attention-playground, iframe').first().waitFor();
+  }
+  await page.context().close();
+});
+
+// ---------------------------------------------------------------- the command line
+
+/** The files that commands of the documentation begin with. */
+function makeFiles() {
+  writeFileSync(join(place, 'make.py'), `
+import numpy
+random = numpy.random.default_rng(1)
+def rows(*shape): return random.normal(size=shape).astype("float32")
+numpy.savez("layer.npz", q=rows(4, 90, 8), k=rows(4, 90, 8), v=rows(4, 90, 8))
+numpy.savez("small.npz", q=rows(2, 6, 4), k=rows(2, 6, 4), v=rows(2, 6, 4))
+numpy.savez("long.npz", q=rows(4, 100100, 2), k=rows(4, 100100, 2), v=rows(4, 100100, 2))
+weights = numpy.exp(rows(6, 2, 5, 5)); numpy.save("attentions.npy", weights / weights.sum(-1, keepdims=True))
+`);
+  run('python3', ['make.py'], {env: {...process.env, PATH: `/usr/bin:${process.env.PATH}`}});
+  run(join(native, 'attn'), ['convert', 'small.npz', 'board.json', '--state']);
+  run(join(native, 'attn'), ['convert', 'small.npz', 'tensors.json']);
+  copyFileSync(join(SITE, 'lessons/query.json'), join(place, 'my-lesson.json'));
+}
+
+test('each command line with attn runs', () => {
+  makeFiles();
+  const lines = blocks('sh').flatMap(({page, code}) => code.split('\n').map((line) => ({page, line: line.replace(/^build\/native\//, '').replace(/\s+#.*$/, '')}))).filter(({line}) => /^attn /.test(line));
+  assert.ok(lines.length >= 18, `${lines.length} lines`);
+  for (const {page, line} of lines) {
+    // A few steps show as well as 2,000 that the line is right, and 90 tokens as well as 100,000, of which all weights take minutes.
+    const short = line.replace('--steps 2000', '--steps 20').replace('long.npz --outputs weights --top', 'layer.npz --outputs weights --top');
+    run('bash', ['-c', short], {env: {...process.env, PATH: `${native}:${process.env.PATH}`}});
+    assert.ok(page);
+  }
+});
+
+// ---------------------------------------------------------------- Python and JavaScript
+
+const RUNNER = `
+import json, sys, types
+import numpy as np
+class IFrame:
+    def __init__(self, src, width, height): assert src.startswith("https://example.org/playground/embed.html?") and height > 0
+display = types.ModuleType("IPython.display"); display.IFrame = IFrame
+sys.modules["IPython"] = types.ModuleType("IPython"); sys.modules["IPython.display"] = display
+for block in json.load(sys.stdin):
+    code = compile(block["code"], block["page"], "exec")
+    if not block["runs"]: continue
+    rows = lambda *shape: np.random.default_rng(1).normal(size=shape).astype("float32")
+    n, d = (10, 4) if block["page"] in ("masks.html", "positions.html") else (4, 3)
+    eye = lambda n: np.eye(n, dtype="float32")
+    here = {"np": np, "numpy": np, "q": rows(1, n, d), "k": rows(1, n, d), "v": rows(1, n, d), "x": rows(n, d), "w_a": eye(d)[None], "u_a": eye(d)[None], "v_a": np.ones((1, 1, d), "float32"),
+            "w_q": eye(d)[None], "w_k": eye(d)[None], "w_v": eye(d)[None], "w_o": eye(d)}
+    exec(code, here)
+    if block["makes"]: assert np.isfinite(here["output"]).all() and here["output"].shape[-2:] == (n, d), block
+`;
+
+test('each block of Python runs, or is one of a README that ./play test models runs', () => {
+  const readme = readFileSync(join(root, 'web/python/README.md'), 'utf8');
+  const all = blocks('python').filter(({page}) => page !== 'python-reference.html').map((block) => ({...block, makes: /^(scores|masks|positions|weights|mathematics)\./.test(block.page)}));
+  const needsModel = ({code}) => /\b(model|recording|board|torch|attention|tokenizer)\b/.test(code) && readme.includes(code);
+  const isOfHost = ({page}) => page === 'recipe-sphinx.html';
+  const list = all.map((block) => ({...block, runs: !needsModel(block) && !isOfHost(block)}));
+  assert.ok(list.filter(({runs}) => runs).length >= 28, `${list.filter(({runs}) => runs).length} blocks`);
+  const python = ['python3', '/usr/bin/python3'].find((one) => spawnSync(one, ['-c', 'import numpy']).status === 0);
+  run(python, ['-c', RUNNER], {input: JSON.stringify(list), env: {...process.env, PYTHONPATH: join(root, 'web/python'), PYTHONDONTWRITEBYTECODE: '1'}});
+});
+
+test('each block of JavaScript is a module', () => {
+  mkdirSync(join(place, 'js'), {recursive: true});
+  const all = blocks('js').filter(({code}) => !code.startsWith('viewof '));  // a cell of Observable, which ./play test hosts runs
+  assert.ok(all.length >= 5, `${all.length} blocks`);
+  for (const [i, {page, code}] of all.entries()) {
+    const file = join(place, 'js', `${i}-${page}.mjs`);
+    writeFileSync(file, code);
+    run(process.execPath, ['--check', file]);
+  }
+});

@@ -1,0 +1,12 @@
+// Lessons, puzzles, questions, examples and terms, from web/lessons.
+import {readJson} from '../sources.js';
+
+const {lessons: all, ...rest} = readJson('web/lessons/index.json');
+const cards = [...all, ...Object.values(rest).filter(Array.isArray).flat()];
+const of = (kind) => cards.filter((card) => card.kind === kind);
+const titles = new Map(cards.map(({id, title}) => [id, title]));
+export default {
+  lessons: of('lesson').map((lesson) => ({...lesson, puzzles: (lesson.puzzles ?? []).map((id) => ({id, title: titles.get(id) ?? id}))})),
+  puzzles: of('puzzle'), questions: of('question'), examples: of('example'),
+  terms: readJson('web/lessons/glossary.en.json').terms.map((term) => ({...term, lessonTitle: titles.get(term.lesson)})),
+};
