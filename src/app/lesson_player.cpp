@@ -603,8 +603,23 @@ void LessonPlayer::look() {
   screen_.view.fling = 0;
 }
 
-// Everything on it that is asked, or as much as fits. A page must have been drawn twice until it is known how
-// far it scrolls.
+// Where a page shows what is asked: its matrix, or with `byRow` the row of it alone.
+std::optional<views::Box> LessonPlayer::onPage(const Cells& cells, bool inEquation, bool byRow) const {
+  const std::string place = placeOf(cells, inEquation);
+  const auto at = screen_.widgetRects.find(place);
+  if (at == screen_.widgetRects.end()) return std::nullopt;
+  views::Box box = at->second;
+  const auto id = document::derivedNamed(cells.tensor);
+  if (!byRow || !id || place != cells.tensor || cells.at.size() < 2 || cells.at[1] < 0) return box;
+  const auto tensor = session_.derived().tensor(*id);
+  if (!tensor || !*tensor || cells.at[1] >= (*tensor)->rows()) return box;
+  box.height /= static_cast<float>((*tensor)->rows());
+  box.y += box.height * static_cast<float>(cells.at[1]);
+  return box;
+}
+
+// Everything on it that is asked, or as much as fits; rows alone where their matrices do not. A page must
+// have been drawn twice until it is known how far it scrolls.
 void LessonPlayer::lookOnPage() {
   views::Scroller& page = screen_.view.experiments.page;
   for (int i = 0; i < attention::kBlockStages; ++i) {
@@ -614,13 +629,18 @@ void LessonPlayer::lookOnPage() {
   }
   const bool isOfQuery = views::isOfStep(view_, "token_query") || views::isOfStep(view_, "segment_query");
   std::optional<views::Box> all;
-  for (const Cells& cells : view_.asked) {
-    const auto at = screen_.widgetRects.find(placeOf(cells, isOfQuery));
-    if (at == screen_.widgetRects.end()) continue;
-    const views::Box& box = at->second;
-    const float top = all ? std::min(all->y, box.y) : box.y,
-                bottom = all ? std::max(all->bottom(), box.bottom()) : box.bottom();
-    if (!all || bottom - top <= page.box.height) all = views::Box{box.x, top, box.width, bottom - top};
+  for (const bool byRow : {false, true}) {
+    all.reset();
+    bool fits = true;
+    for (const Cells& cells : view_.asked) {
+      const auto box = onPage(cells, isOfQuery, byRow);
+      if (!box) continue;
+      const float top = all ? std::min(all->y, box->y) : box->y,
+                  bottom = all ? std::max(all->bottom(), box->bottom()) : box->bottom();
+      if (!all || bottom - top <= page.box.height) all = views::Box{box->x, top, box->width, bottom - top};
+      else fits = false;
+    }
+    if (fits) break;
   }
   if (!all) return;
   all->height = std::min(all->height, page.box.height);
@@ -660,6 +680,9 @@ void LessonPlayer::carryOut(const GuideAct& act) {
           if (now->select) select(*now->select);
         }
         isShown_ = true;
+        // Beside the open drawer the numbers of a low board are too small to watch; its bar says the goal.
+        if (constexpr float kWatched = 400; !screen_.onPage() && screen_.makeLayout().board.width < kWatched)
+          screen_.view.drawer = false;
         begin(now->attempt->solution);
       }
       break;

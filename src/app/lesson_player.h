@@ -60,6 +60,7 @@ class LessonPlayer {
   void lookFor();
   void look();
   void lookOnPage();
+  std::optional<views::Box> onPage(const document::Cells& cells, bool inEquation, bool byRow) const;
   void noteEdits();
   void place(const document::Cells& cells);
   void select(const document::Cells& cells);

@@ -589,6 +589,7 @@ class Builder {
     part.isPart = true, part.only = in_.asked;
     part.inspector = part.arcs = part.headsPanel = false;
     Layout first = Builder(part, steps_).build();
+    if (!isInView(first)) beside(part, first);
     std::vector<TensorId> others = in_.askedLater;
     others.insert(others.end(),
                   {TensorId::weights, TensorId::q, TensorId::k, TensorId::v, TensorId::head_output});
@@ -603,6 +604,16 @@ class Builder {
     out_.matrices = std::move(first.matrices), out_.arrow = first.arrow;
     headsBeside();
     restBelow(first.contentHeight + 12, false, std::min(std::max(28.0f, in_.labelWidth + 16), 102.0f));
+  }
+
+  // Matrices whose rows and columns need not align fit a low board more often: beside each other, as large as
+  // all of them are in view, if that is legible.
+  void beside(const LayoutInput& part, Layout& to) const {
+    for (float most = 44; most >= kLegibleCell; most -= 2) {
+      Builder one(part, steps_);
+      one.inLines_ = most;
+      if (Layout lines = one.build(); isInView(lines)) return void(to = std::move(lines));
+    }
   }
 
   // Right of all matrices, which make room for them, if they fit large enough to be recognised.
@@ -686,7 +697,7 @@ class Builder {
   void parts() {
     const Shown has{isWanted(TensorId::q),       isWanted(TensorId::k), isWanted(TensorId::scores),
                     isWanted(TensorId::weights), isWanted(TensorId::v), isWanted(TensorId::head_output)};
-    if (!has.any()) return partsBelow(Parts::kMargin);
+    if (!has.any() || inLines_ > 0) return partsBelow(Parts::kMargin);
     Parts p = partsColumns(has);
     partsCell(p);
     const float x = placeParts(p);
@@ -796,7 +807,9 @@ class Builder {
       if (isWanted(item.id) && !out_.find(item.id)) rest.push_back(item);
     const float labels = std::min(std::max(28.0f, in_.labelWidth + 14), 102.0f),
                 width = out_.board.width - 2 * kMargin;
-    if (!rest.empty()) y = lines(rest, kMargin + labels, y, out_.board.width - kMargin, labels, kMaxCell);
+    if (!rest.empty())
+      y = lines(rest, kMargin + labels, y, out_.board.width - kMargin, labels,
+                inLines_ > 0 ? inLines_ : kMaxCell);
     const bool inspector = in_.inspector && out_.inspector.empty(), heads = hasHeads();
     const int count = (hasArcs() ? 1 : 0) + (inspector ? 1 : 0);
     const float free = (out_.board.height - y - kMargin) / static_cast<float>(std::max(1, count)) -
@@ -1085,7 +1098,8 @@ class Builder {
   }
 
   const LayoutInput& in_;
-  float steps_;  // height that the stepping bar takes from the board
+  float steps_;        // height that the stepping bar takes from the board
+  float inLines_ = 0;  // the largest cell of parts that stand beside each other, not aligned; 0: aligned
   Layout out_;
 };
 
