@@ -1,5 +1,7 @@
 // A first visit: its board, the bar over it, and the three steps of the coach, done with the mouse.
 #include <algorithm>
+#include <cctype>
+#include <sstream>
 #include <string>
 #include <tuple>
 
@@ -95,6 +97,28 @@ TEST_CASE(
     f.click(f.at("coach:guide"));
     CHECK(!f.shows("coach:guide"));
   }
+}
+
+// A word has two letters: "W" is a symbol. Not counted are the words of the sentence beside rows and columns,
+// which name them, and the cards below the matrices, which show the same once more: the design has 100 words
+// with them, and the first look is at the board.
+TEST_CASE("first visit: at most 60 words stand in the header, the bar, the coach and the titles") {
+  Visitor f;
+  const float cards = f.at("card:arcs").y - 8;
+  int all = 0, above = 0;
+  const test::Painted painted;
+  for (const test::Words& run : painted.words()) {
+    std::istringstream words(run.text);
+    for (std::string word; words >> word;) {
+      if (std::count_if(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c) != 0; }) < 2)
+        continue;
+      const bool isLabel = run.text == "saw";
+      ++all, above += isLabel || run.midY() > cards ? 0 : 1;
+    }
+  }
+  MESSAGE(all << " words, of which " << above << " count");
+  CHECK(above >= 40);  // they are found
+  CHECK(above <= 60);
 }
 
 TEST_CASE("first visit: at most 55 numbers in the matrices, until the reader goes to S, V or O") {
