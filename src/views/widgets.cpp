@@ -825,7 +825,7 @@ Box Widgets::entry(float width, float height) {
       isColumn_ ? menuWidth_ + 40
                 : std::min(std::max({width, menuWidth_ + 40, ImGui::GetContentRegionAvail().x}), most);
   c_.view.menu.width = std::max(c_.view.menu.width, from.x + wide + 6 - ImGui::GetWindowPos().x);
-  return {from.x, from.y, wide, height + (c_.touch ? 10.0f : 0.0f)};
+  return {from.x, from.y, wide, height + (c_.touch ? 14.0f : 0.0f)};
 }
 
 bool Widgets::menuItem(std::string_view name, std::string_view label, bool chosen, std::string_view about,

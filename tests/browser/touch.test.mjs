@@ -157,7 +157,7 @@ test('the help and a long menu scroll under a finger, and a tap chooses from it'
   const first = await isThere(board, 'preset:i-saw-a-saw');
   await board.settle();
   const names = (await board.call('items')).filter(({name}) => name.startsWith('preset:'));
-  assert.ok(first.height >= 40, 'under a finger entries are 40 high');
+  assert.ok(first.height >= 44, 'under a finger entries are 44 high');
   for (const {rect: r} of names) assert.ok(r.x >= 0 && r.x + r.width <= 320);
   const {name, rect: at} = names.find(({rect: r}) => r.y > 150 && r.y + r.height < 400);
   await swipe(board, middleOf(at), 0, -100);
@@ -250,7 +250,7 @@ test('the menu fits the screen, its entries a finger, and leaves out what the pa
   for (const name of ['import', 'export:save', 'experiments']) assert.ok(!names.includes(name), name);
   const box = await board.page.locator('attention-playground').boundingBox();
   for (const {rect: r} of all.filter(({name}) => ['preset', 'theme', 'help', 'redo', 'fullscreen'].includes(name))) {
-    assert.ok(r.height >= 40 && r.x >= box.x && r.x + r.width <= box.x + box.width);
+    assert.ok(r.height >= 44 && r.x >= box.x && r.x + r.width <= box.x + box.width);
   }
   await board.close();
 });

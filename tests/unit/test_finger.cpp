@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/sentence.h"
+#include "lessons.h"
 #include "views/finger.h"
 #include "views/tooltip.h"
 
@@ -122,10 +123,12 @@ float reach(Fixture& f, const app::Rect& r) {
 /// The controls in view, without those of `hidden`, that are too small for a finger.
 std::string missed(Fixture& f, const std::set<std::string>& hidden) {
   // Words in a title or a formula, which WCAG 2.5.5 excepts; the heads' steps in the header, which are as
-  // wide in the controls as they are to be; what goes through a run of training, which has keys too.
+  // wide in the controls as they are to be; the dots of a lesson's steps, which Back and Next go to as well;
+  // one step of training, 40 wide, beside whose bar the page goes on (→ does the same).
   const auto isExcepted = [](std::string_view name) {
     return name.starts_with("title:") || name.starts_with("number:") || name == "heads-" ||
-           name == "heads+" || name == "heads-value" || name.starts_with("train:");
+           name == "heads+" || name == "heads-value" || name.starts_with("guide:step:") ||
+           name == "train:next";
   };
   constexpr float kLeast = 40;  // 44, less two pixels beside each neighbour
   std::string small;
@@ -152,7 +155,8 @@ TEST_CASE("finger: on a phone every control has a finger's room, in all views an
     CAPTURE(where);
     CHECK(missed(f, below) == "");
   };
-  for (const char* view : {"block", "segments", "train", "spread", "dense", "memory", "cost", "layer"}) {
+  for (const char* view :
+       {"block", "segments", "train", "spread", "dense", "memory", "cost", "model", "layer"}) {
     REQUIRE(f.app().set("view", base::joined({"\"", view, "\""})));
     f.settle();
     look(view);
@@ -168,6 +172,51 @@ TEST_CASE("finger: on a phone every control has a finger's room, in all views an
   f.tap(f.at("panel:guide"));
   REQUIRE(isThere(f, "guide-search"));
   look("guide");
+}
+
+TEST_CASE("finger: on a phone menus, the palette and a lesson with its choices have a finger's room") {
+  Fixture f(390, 844);
+  f.host.touch = true;
+  std::set<std::string> below;  // an open menu
+  const auto open = [&](const char* name) {
+    CAPTURE(name);
+    below.clear();
+    for (const auto& item : nlohmann::json::parse(f.app().items())) below.insert(item["name"]);
+    f.tap(f.at(name));
+    CHECK(missed(f, below) == "");
+  };
+  for (const char* name : {"preset", "views:more", "search"}) {
+    open("more");
+    open(name);
+    Fixture::io().AddKeyEvent(ImGuiKey_Escape, true), f.settle();
+    Fixture::io().AddKeyEvent(ImGuiKey_Escape, false), f.settle();
+    REQUIRE_FALSE(isThere(f, "preset:uniform"));
+  }
+}
+
+TEST_CASE("finger: on a phone a lesson with its choices, and its exercise, have a finger's room") {
+  const auto query = std::find_if(std::begin(lessons::files), std::end(lessons::files),
+                                  [](const auto& file) { return file.name == "query.json"; });
+  REQUIRE(query != std::end(lessons::files));
+  for (const int step : {0, 1, 5}) {
+    CAPTURE(step);
+    Fixture f(390, 844);
+    f.host.touch = true;
+    REQUIRE(f.app().openLesson(query->text, query->name, "query", step));
+    f.settle();
+    CHECK(missed(f, {}) == "");
+    std::set<std::string> below;  // the sheet
+    for (const auto& item : nlohmann::json::parse(f.app().items())) below.insert(item["name"]);
+    for (const char* name : {"guide-back", "guide-next", "guide-hint"}) below.erase(name);
+    f.tap(f.at("guide-handle"));
+    REQUIRE(isThere(f, "guide-close"));
+    CHECK(missed(f, below) == "");
+    if (!isThere(f, "guide:choice:0")) continue;
+    const app::Rect choice = f.at("guide:choice:0");
+    CHECK(choice.height == 44);
+    f.tap(choice);
+    CHECK(missed(f, below) == "");
+  }
 }
 
 TEST_CASE("finger: swiped down by its handle a sheet closes; up, or not far, it stays") {

@@ -261,6 +261,9 @@ class GuidePage {
 
   void ask(GuideAct act) { c_.requests.guide.push_back(std::move(act)); }
 
+  /// Of what is pressed: on a phone, where nothing beside it is free for a finger, as high as one.
+  float high(float usual) const { return c_.layout.width == Width::narrow ? 44 : usual; }
+
   /// A button that may be disabled; it is filled if it is the next step.
   bool off(std::string_view name, const Box& box, std::string_view words, bool on, bool filled) {
     const Palette& p = c_.palette;
@@ -299,7 +302,8 @@ class GuidePage {
     const Palette& p = c_.palette;
     textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 8, p.muted, kindAndNumber());
     const float all = textWidth(c_.fonts.small, "All lessons") + 14;
-    const Box link{x_ + width_ - all, y_ - 2, all, 20};
+    const float tall = high(20);
+    const Box link{x_ + width_ - all, y_ + 8 - tall / 2, all, tall};
     if (w_.keys("guide-list", link).press || w_.area("guide-list", link)) ask({What::list, 0, "", {}});
     const ImU32 color = ImGui::IsItemHovered() ? p.text : p.muted;
     textMiddle(list_, c_.fonts.small, link.x, link.midY(), color, "All lessons");
@@ -339,11 +343,11 @@ class GuidePage {
           std::find_if(g_.entries.begin(), g_.entries.end(), [&](const GuideEntry& e) { return e.id == id; });
       const std::string title = entry == g_.entries.end() ? id : entry->title;
       const bool isPuzzle = entry != g_.entries.end() && entry->kind == LessonKind::puzzle;
-      const Box row{x_, y_, width_, 22};
+      const Box row{x_, y_, width_, high(22)};
       if (w_.link("guide-go:" + id, row,
                   elide(c_.fonts.small, (isPuzzle ? "Puzzle: " : "Next: ") + title, width_)))
         ask({What::open, 0, id, {}});
-      y_ += 26;
+      y_ += row.height + 4;
     }
   }
 
@@ -400,7 +404,7 @@ class GuidePage {
   void predict() {
     caption("PREDICT");
     y_ += flow(c_, g_.words.question, {x_, y_}, width_, body(), "guide:question") + 8;
-    y_ = choices(x_, y_, width_, 28);
+    y_ = choices(x_, y_, width_, high(28));
     if (g_.seek > 0) {
       --g_.seek;
       ImGui::SetScrollFromPosY(y_ + 24 - ImGui::GetWindowPos().y, 1);
@@ -470,18 +474,19 @@ class GuidePage {
 
   void links() {
     y_ += 8;
-    standing(x_, y_ + 10);
+    const float tall = high(20);
+    standing(x_, y_ + tall / 2);
     float right = x_ + width_;
     const auto one = [&](std::string_view name, std::string_view words) {
       const float width = textWidth(c_.fonts.small, words);
-      const bool pressed = w_.link(name, {right - width, y_, width, 20}, words);
+      const bool pressed = w_.link(name, {right - width, y_, width, tall}, words);
       right -= width + 18;
       return pressed;
     };
     if (!g_.now()->attempt->solution.empty() && one("guide-show", "Show me")) ask({What::show, 0, "", {}});
     if (!g_.words.hint.empty() && !g_.holds && one("guide-hint", g_.hint ? "Hide hint" : "Hint"))
       ask({What::hint, 0, "", {}});
-    y_ += 20;
+    y_ += tall;
   }
 
   Context& c_;
@@ -531,10 +536,12 @@ void wholeLesson(Context& c, const Box& box) {
     list->AddLine({line.x, line.y + 0.5f}, {line.right(), line.y + 0.5f}, c.palette.border);
     list->AddLine({line.right() - 0.5f, line.y}, {line.right() - 0.5f, line.bottom()}, c.palette.border);
     GuidePage end(c, line.x, line.y, line.width, &keys);
-    end.back({line.x + kPad, line.midY() - 14, 88, 28}, "Back");
+    const bool isPhone = c.layout.width == Width::narrow;
+    const float high = isPhone ? 44 : 28, wide = isPhone ? 96 : 88, y = line.midY() - high / 2;
+    end.back({line.x + kPad, y, wide, high}, "Back");
     const GuideEntry* after = g.isLast() && g.mayGoOn() ? lessonAfter(g) : nullptr;
-    if (after) end.nextLesson({line.x + kPad + 96, line.midY() - 14, line.width - 2 * kPad - 96, 28}, *after);
-    else end.next({line.right() - kPad - 88, line.midY() - 14, 88, 28}, g.isLast() ? "Done" : "Next");
+    if (after) end.nextLesson({line.x + kPad + wide + 8, y, line.width - 2 * kPad - wide - 8, high}, *after);
+    else end.next({line.right() - kPad - wide, y, wide, high}, g.isLast() ? "Done" : "Next");
     if (!g.mayGoOn())
       textCentered(list, c.fonts.small, line.midX(), line.midY(), c.palette.muted,
                    g.asks() ? std::string("answer first") : late<"pass the check">());
@@ -671,21 +678,21 @@ void sheet(Context& c, const Box& low) {
   }
   const float dots = page.dotsWidth();
   page.dots(right - dots + 6, head.y + 27);
-  if (w.area("guide-handle", {head.x, head.y, head.width - dots - 24, 38}) || swiped(head) < 0)
+  if (w.area("guide-handle", {head.x, head.y, head.width - dots - 24, 44}) || swiped(head) < 0)
     c.requests.guide.push_back({What::pull, 0, "", {}});
   textMiddle(list, c.fonts.strong, head.x + kPad, head.y + 27, c.palette.text,
              elide(c.fonts.strong, g.lesson ? g.lesson->title : "Guide", right - dots - head.x - 20));
-  const float low_ = head.bottom() - 46;
+  const float low_ = head.bottom() - 50;
   const int lines = static_cast<int>((low_ - head.y - 40) / 19);
   flow(c, sentence(g), {head.x + kPad, head.y + 42}, head.width - 2 * kPad,
        {c.fonts.text, c.palette.text, 19, std::max(1, lines)}, late<"guide:sentence">());
-  page.next({right - 44, low_, 44, 36}, ">");
-  page.back({right - 96, low_, 44, 36}, "<");
+  page.next({right - 44, low_, 44, 44}, ">");
+  page.back({right - 96, low_, 44, 44}, "<");
   float end = right - 104;
-  if (page.hintButton({end - 62, low_, 62, 36})) c.requests.guide.push_back({What::hint, 0, "", {}});
+  if (page.hintButton({end - 62, low_, 62, 44})) c.requests.guide.push_back({What::hint, 0, "", {}});
   if (!g.words.hint.empty() && !g.asks()) end -= 70;
   const float x = head.x + kPad, width = end - x;
-  if (g.asks()) page.choicesInRow({x, low_ + 2, width, 32});
+  if (g.asks()) page.choicesInRow({x, low_, width, 44});
   else if (page.hasBar() && g.now()->attempt) {
     page.bar({x, low_ - 2, width, 24}, 13);
     page.standing(x, low_ + 28);

@@ -784,17 +784,18 @@ void trainBar(Context& c, const Box& bar) {
     view.shown = to == count - 1 ? -1 : kept[static_cast<std::size_t>(to)].step;
   };
   float x = bar.x + 14;
+  const float each = c.layout.width == Width::narrow ? 40 : 28;  // with the gap, as wide as a finger
   const auto button = [&](std::string_view name, std::string_view words, float wide) {
     const bool pressed = w.button(name, {x, bar.y + 8, wide, 28}, words);
     x += wide + 4;
     return pressed;
   };
-  if (button("train:first", "«", 28)) go(0);
-  if (button("train:back", "‹", 28)) go(at - 1);
+  if (button("train:first", "«", each)) go(0);
+  if (button("train:back", "‹", each)) go(at - 1);
   if (button("train:run", c.state.trainRunning ? "Pause" : "Play", 58))
     set(c, OptionId::train_running, !c.state.trainRunning), view.shown = -1;
-  if (button("train:next", "›", 28)) go(at + 1);
-  if (button("train:last", "»", 28)) go(count - 1);
+  if (button("train:next", "›", each)) go(at + 1);
+  if (button("train:last", "»", each)) go(count - 1);
   const std::string words = base::joined({"step ", view.shown < 0 ? trainer->steps() : view.shown});
   textMiddle(list, c.fonts.strong, x + 8, bar.midY(), c.palette.text, words);
   const Box track{x + 96, bar.y + 2, bar.right() - x - 96 - 24, 28};
