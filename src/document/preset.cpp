@@ -659,7 +659,7 @@ void makeProjected(State& state) {
 [[gnu::noinline]] Result<State> readExample(std::string_view name) {
   std::vector<std::string> names;
   for (const Example& example : kExamples) {
-    names.push_back(base::inQuotes(example.preset.name));
+    names.emplace_back(example.preset.name);
     if (example.preset.name != name) continue;
     auto state = fromText(textOf(example), {});
     if (!state) return state.error();
@@ -670,7 +670,8 @@ void makeProjected(State& state) {
     return state;
   }
   return base::refuse(Error::Kind::range, "preset",
-                      {base::inQuotes(name), " is unknown; use ", base::orList(names), "."});
+                      {"there is no ", base::inQuotes(name), "; use one of ", names.size(),
+                       " others, perhaps ", base::orList(base::nearest(name, names, 3)), "."});
 }
 
 }  // namespace

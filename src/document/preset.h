@@ -22,7 +22,7 @@ std::span<const Preset> presets();
 /// What a first visit opens: the words and numbers of the default preset, with its first head alone and
 /// nothing masked.
 State firstBoard();
-/// The state of a preset; for an unknown name, an error that lists the names.
+/// The state of a preset; for an unknown name, an error with the nearest names.
 Result<State> preset(std::string_view name);
 
 }  // namespace document
