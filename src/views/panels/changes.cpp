@@ -130,7 +130,7 @@ class Changes {
            (d.weights.count == 1 ? base::late<" weight differs">() : base::late<" weights differ">());
   }
 
-  // Options first, then inputs, weights, scores and outputs, each with as many rows as fit.
+  // Options first, then inputs and weights in turn, which say most; scores and outputs have what they leave.
   void rows(float y, const document::Differences& d) {
     const Contrast* kinds[] = {&d.inputs, &d.weights, &d.scores, &d.outputs};
     constexpr float kPitch = 22;
@@ -138,10 +138,12 @@ class Changes {
     std::size_t take[] = {0, 0, 0, 0};
     const auto options = static_cast<int>(std::min<std::size_t>(d.options.size(), d.isComparable ? 2 : 8));
     room -= options;
-    for (bool more = true; room > 0 && more;) {
-      more = false;
-      for (std::size_t k = 0; k < 4 && room > 0; ++k) {
-        if (take[k] < kinds[k]->largest.size()) ++take[k], --room, more = true;
+    for (const std::size_t from : {0, 2}) {
+      for (bool more = true; room > 0 && more;) {
+        more = false;
+        for (std::size_t k = from; k < from + 2 && room > 0; ++k) {
+          if (take[k] < kinds[k]->largest.size()) ++take[k], --room, more = true;
+        }
       }
     }
     for (int i = 0; i < options; ++i, y += kPitch)
