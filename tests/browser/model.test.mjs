@@ -93,6 +93,11 @@ test('heads are ordered by what they look at, filtered by their tags, and a pres
     await board.click('model:by:0');
     await board.rest();
     assert.deepEqual(await order(board), byLayer);
+    for (const other of ['', word]) {
+      await board.call('set', 'model_find', other);
+      await board.rest();
+    }
+    assert.deepEqual(await order(board), sorted, 'a script or a link orders as typing does');
     for (const pattern of ['previous', 'induction', 'first', 'same', 'broad', 'none']) assert.ok(await place(board, `model:show:${pattern}`), pattern);
     await board.click('layer:1:0');
     await board.settle();

@@ -138,6 +138,8 @@ class ModelPage {
       if (label.starts_with("\u2423") && !word.starts_with("\u2423")) label.remove_prefix(3);  // a space
       if (std::ranges::equal(label, word, same)) found_.push_back(j);
     }
+    if (view_.word != word && !word.empty()) view_.by = By::word;
+    view_.word = word;
     by_ = found_.empty() ? By::layer : By::word;
     if (view_.by != By::word) by_ = isMeasured() ? view_.by : By::layer;
   }
