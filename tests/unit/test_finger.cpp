@@ -174,7 +174,7 @@ TEST_CASE("finger: on a phone every control has a finger's room, in all views an
   look("guide");
 }
 
-TEST_CASE("finger: on a phone menus, the palette and a lesson with its choices have a finger's room") {
+TEST_CASE("finger: on a phone menus and the palette have a finger's room") {
   Fixture f(390, 844);
   f.host.touch = true;
   std::set<std::string> below;  // an open menu
