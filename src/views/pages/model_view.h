@@ -25,7 +25,7 @@ struct ModelView {
   /// What heads are ordered by: their places, a pattern, another measure, or how much they look at a word.
   enum class By : std::uint8_t { layer, previous, induction, first, same, broad, entropy, distance, word };
   By by = By::layer;
-  std::string word;  ///< that the page has seen: another one, whoever sets it, orders the heads
+  std::string word;          ///< that the page has seen: another one, whoever sets it, orders the heads
   std::uint8_t faded = 0;    ///< bit of a HeadPattern: heads with that tag are faded
   int layer = -1, head = 0;  ///< the head under the pointer, or the last one that was; −1: that of the board
   int token = -1;            ///< whose rollout and prediction are shown; −1: the last one
