@@ -126,7 +126,7 @@ test('assistive technology hears the measures, the rollout with its caveat, and 
 
 test('heads of a trained model are switched off by the mouse, and it reads another sentence', async () => {
   for (const viewport of [{width: 1440, height: 900}, {width: 390, height: 844}]) {
-    const board = await opened({viewport});
+    const board = await opened({viewport, seen: true});
     await board.call('set', 'view', 'model');
     await board.rest();
     const isThere = async (name) => Boolean(await place(board, name));
