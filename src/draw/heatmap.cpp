@@ -17,8 +17,9 @@
 namespace draw {
 namespace {
 
-constexpr float kNoGapBelow = 6.0f;          // framebuffer pixels per cell
-constexpr std::uint64_t kFramesUnused = 60;  // until trim() frees a texture
+constexpr float kNoGapBelow = 6.0f;           // framebuffer pixels per cell
+constexpr std::uint64_t kFramesUnused = 60;   // until trim() frees a texture
+constexpr std::int64_t kKeptWhole = 1 << 20;  // cells; of larger matrices only what is seen is kept
 
 /// The uniform locations of the shader program.
 struct Uniforms {
@@ -41,7 +42,7 @@ struct Job {
   Heatmaps* owner = nullptr;
   std::uint32_t slot = 0;
   Picture wanted;  ///< the arguments of the call
-  Picture shown;   ///< what the shader draws: the same, or the matrix reduced to one cell per pixel
+  Picture shown;   ///< what the shader draws: the same, its part that is seen, or one cell per pixel
 };
 
 struct Slot {
@@ -69,6 +70,37 @@ Picture reduce(const Picture& picture, Reduced& reduced, float scale) {
   if (shown.heatmap.scale == Scale::row) shown.heatmap.scale = Scale::linear;
   shown.heatmap.masked_fill = maskedPixel(picture.heatmap), shown.heatmap.masked.a = 0;
   return shown;
+}
+
+/// Cells from `first` to before `end`, along one axis.
+struct Stretch {
+  int first = 0, end = 0;
+};
+
+/// Those of `count` cells from `origin` on that lie between two places, and some more: the stretch changes in
+/// steps of half of what is seen, so that few of the frames that move a matrix upload anything.
+Stretch seenOf(float origin, float cell, int count, float from, float to) {
+  const float step = std::max(1.0f, std::floor((to - from) / cell / 2)), all = static_cast<float>(count);
+  const float first = std::clamp(std::floor((from - origin) / cell / step) * step, 0.0f, all - 1),
+              end = std::clamp(std::ceil((to - origin) / cell / step) * step, first + 1, all);
+  return {static_cast<int>(first), static_cast<int>(end)};
+}
+
+/// The part of a large matrix that is seen through the clip rectangle of the list. Not inline: no board of a
+/// first frame is as large.
+[[gnu::noinline]] Picture seenPart(Picture picture, const ImDrawList& list) {
+  auto& [values, map, isReduced] = picture;
+  const ImVec2 from = list.GetClipRectMin(), to = list.GetClipRectMax();
+  Stretch cols = seenOf(map.x, map.cell, map.transposed ? values.rows : values.cols, from.x, to.x),
+          rows = seenOf(map.y, map.cell, map.transposed ? values.cols : values.rows, from.y, to.y);
+  map.x += static_cast<float>(cols.first) * map.cell, map.y += static_cast<float>(rows.first) * map.cell;
+  if (map.transposed) std::swap(cols, rows);
+  values.data += std::ptrdiff_t{rows.first} * values.stride + cols.first;
+  values.rows = rows.end - rows.first, values.cols = cols.end - cols.first;
+  if (values.written.rows) values.written.rows += rows.first;
+  if (values.written.cols) values.written.cols += cols.first;
+  if (values.rowPeaks) values.rowPeaks += rows.first;
+  return picture;
 }
 
 constexpr const char* kOnePixel = "#define ONE_PIXEL\n";
@@ -253,7 +285,9 @@ void Heatmaps::draw(ImDrawList* list, std::uint32_t slot, const Values& values, 
   Slot& used = parts_->slots[slot];
   used.lastUsed = parts_->frame;
   const Picture wanted{values, heatmap};
-  parts_->jobs.push_back({this, slot, wanted, reduce(wanted, used.reduced, parts_->scale)});
+  const bool isLarge = std::int64_t{values.rows} * values.cols > kKeptWhole;
+  parts_->jobs.push_back(
+      {this, slot, wanted, reduce(isLarge ? seenPart(wanted, *list) : wanted, used.reduced, parts_->scale)});
   list->AddCallback(callBack, &parts_->jobs.back());
   list->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
 }

@@ -250,6 +250,53 @@ TEST_CASE("what is outside the clip rectangle stays as it was") {
   CHECK(near(canvas.at(45, 31), {1, 1, 1, 1}));
 }
 
+TEST_CASE(
+    "of a matrix of millions of cells only what is seen is uploaded, wherever it is moved, also transposed") {
+  Fixture f(2048, 1024);
+  Canvas canvas(200, 200);
+  std::vector<float> peaks(2048, 1.0f);
+  f.values.rowPeaks = peaks.data();
+  for (const bool transposed : {false, true}) {
+    for (const auto& [x, y] :
+         {std::pair{5.0f, 9.0f}, {-4000.0f, -2000.0f}, {-4013.0f, -2031.0f}, {-8000.0f, -9900.0f}}) {
+      CAPTURE(transposed);
+      CAPTURE(x);
+      draw::Heatmap map = plain(transposed ? y : x, transposed ? x : y, 10);
+      map.transposed = transposed, map.scale = draw::Scale::row;
+      const std::uint64_t before = f.heatmaps.uploadedCells();
+      drawFrame(f.heatmaps, 200, 200, 1, f.values, map);
+      CHECK(f.heatmaps.uploadedCells() - before <= 40 * 40 + 40);
+      canvas.read();
+      for (int down = 20; down < 180; down += 10) {
+        for (int across = 20; across < 180; across += 10) {
+          // The middles of cells: a place of the matrix is a multiple of 10 from there.
+          const auto cell = [](float at, float origin) {
+            return static_cast<int>(std::floor((at - origin) / 10));
+          };
+          const auto middle = [](int index, float origin) {
+            return static_cast<int>(origin + (static_cast<float>(index) + 0.5f) * 10);
+          };
+          const int over = cell(static_cast<float>(across), map.x),
+                    below = cell(static_cast<float>(down), map.y);
+          const int row = transposed ? over : below, col = transposed ? below : over;
+          CHECK(near(canvas.at(middle(over, map.x), middle(below, map.y)),
+                     draw::at(map.map, (f.at(row, col) + 1) / 2)));
+        }
+      }
+    }
+  }
+  draw::Heatmap tiny = plain(-300, -700, 0.5f);
+  drawFrame(f.heatmaps, 200, 200, 1, f.values, tiny);
+  canvas.read();
+  for (int i = 20; i < 180; i += 7) {
+    float most = 0;
+    for (const int row : {(700 + i) * 2, (700 + i) * 2 + 1})
+      for (const int col : {(300 + 50) * 2, (300 + 50) * 2 + 1})
+        if (row < 2048 && std::fabs(f.at(row, col)) > std::fabs(most)) most = f.at(row, col);
+    CHECK(near(canvas.at(50, i), draw::at(tiny.map, (most + 1) / 2)));
+  }
+}
+
 TEST_CASE("only what changed is uploaded") {
   Fixture f(32, 24);
   Canvas canvas(200, 200);
