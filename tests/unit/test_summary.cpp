@@ -92,6 +92,36 @@ TEST_CASE("summaries: an edit of one query is looked at as one row") {
   CHECK(!s.maskStamps().isNewer(before));
 }
 
+TEST_CASE(
+    "summaries: of more than 1,024 tokens the picture of the mask has the visible share of neighbours") {
+  test::Random random(25);
+  test::Layer layer = test::direct(test::shape(1, 1, 1101, 1301, 2, 1), random);
+  layer.spec.causal = true, layer.spec.causalOffset = 100;
+  Engine engine;
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  Summaries& s = engine.summaries();
+  const auto check = [&] {
+    const Tensor& visible = s.visible(layer.spec, layer.inputs());
+    REQUIRE(visible.rows() == 551);
+    REQUIRE(visible.cols() == 651);
+    double count = 0;
+    for (int r = 0; r < 551; ++r)
+      for (int c = 0; c < 651; ++c)
+        count += double{visible.at(0, r, c)} * (r == 550 ? 1 : 2) * (c == 650 ? 1 : 2);
+    CHECK(count == static_cast<double>(s.visibleCount(layer.spec, layer.inputs())));
+  };
+  check();
+  CHECK(s.visibleCount(layer.spec, layer.inputs()) == 1101 * 100 + 1101 * 1102 / 2);
+  CHECK(s.visible(layer.spec, layer.inputs()).at(0, 0, 49) == 1);
+  CHECK(s.visible(layer.spec, layer.inputs()).at(0, 0, 50) == 0.75f);
+  layer.painted.rows = 1101, layer.painted.cols = 1301;
+  layer.painted.blocked.assign(1101 * 1301, 0);
+  layer.painted.blocked[1301] = 1;
+  engine.apply(layer.spec, layer.inputs(), Change{Change::What::painted, TensorId::q, 0, 1, 0, 1, 1});
+  check();
+  CHECK(s.visible(layer.spec, layer.inputs()).at(0, 0, 0) == 0.75f);
+}
+
 TEST_CASE("summaries: a key that the bias masks in every head is not visible, one that a head sees is") {
   test::Random random(24);
   test::Layer layer = test::direct(test::shape(2, 2, 4, 4, 3, 3), random);

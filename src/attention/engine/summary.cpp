@@ -368,28 +368,41 @@ bool everyHeadMasks(const Inputs& inputs, int query, int key) {
 
 void Summaries::refreshVisible(const Spec& spec, const Inputs& inputs) {
   if (visibleSeen_ == now_) return;
-  if (visible_.rows() != spec.queryCount || visible_.cols() != spec.keyCount) {
-    visible_.reshape(1, spec.queryCount, spec.keyCount);
+  const int each = (std::max(spec.queryCount, spec.keyCount) - 1) / kVisibleAcross + 1;
+  if (static_cast<int>(seenInRow_.size()) != spec.queryCount || visibleKeys_ != spec.keyCount) {
+    visible_.reshape(1, (spec.queryCount - 1) / each + 1, (spec.keyCount - 1) / each + 1);
+    visibleKeys_ = spec.keyCount;
     mask_ = {now_, now_, {}, {}};
     seenInRow_.assign(static_cast<std::size_t>(spec.queryCount), 0);
     visibleCount_ = 0;
   }
-  for (int i = 0; mask_.isNewer(visibleSeen_) && i < spec.queryCount; ++i) {
-    if (!mask_.rowIsNewer(i, visibleSeen_)) continue;
-    const MaskRow mask(spec, i);
-    float* row = visible_.row(0, i);
-    int count = 0;
-    for (int j = 0; j < spec.keyCount; ++j) {
-      const bool isSeen = mask.sees(j) && !(inputs.painted && inputs.painted->isBlocked(i, j)) &&
-                          !everyHeadMasks(inputs, i, j);
-      row[j] = isSeen ? 1.0f : 0.0f;
-      count += isSeen;
-    }
-    int& before = seenInRow_[static_cast<std::size_t>(i)];
-    visibleCount_ += count - before;
-    before = count;
+  for (int first = 0; mask_.isNewer(visibleSeen_) && first < spec.queryCount; first += each) {
+    const int end = std::min(first + each, spec.queryCount);
+    bool isNewer = false;
+    for (int i = first; i < end; ++i) isNewer |= mask_.rowIsNewer(i, visibleSeen_);
+    if (!isNewer) continue;
+    float* row = visible_.row(0, first / each);
+    std::fill(row, row + visible_.cols(), 0.0f);
+    for (int i = first; i < end; ++i) addVisible(spec, inputs, i, each, row);
+    for (int c = 0; each > 1 && c < visible_.cols(); ++c)
+      row[c] /= static_cast<float>((end - first) * std::min(each, spec.keyCount - c * each));
   }
   visibleSeen_ = now_;
+}
+
+/// Adds the keys that a query sees to a row of visible_, in which a cell stands for `each` keys.
+void Summaries::addVisible(const Spec& spec, const Inputs& inputs, int query, int each, float* row) {
+  const MaskRow mask(spec, query);
+  int count = 0;
+  for (int j = 0; j < spec.keyCount; ++j) {
+    const bool isSeen = mask.sees(j) && !(inputs.painted && inputs.painted->isBlocked(query, j)) &&
+                        !everyHeadMasks(inputs, query, j);
+    row[j / each] += isSeen ? 1.0f : 0.0f;
+    count += isSeen;
+  }
+  int& before = seenInRow_[static_cast<std::size_t>(query)];
+  visibleCount_ += count - before;
+  before = count;
 }
 
 const Tensor& Summaries::visible(const Spec& spec, const Inputs& inputs) {

@@ -99,6 +99,8 @@ class Summaries {
   const Tensor& mean(TensorId of, const Spec& spec, const Trace& trace);
   /// The mask as a picture, 1 where a key is visible and 0 elsewhere; and the number of visible cells. Where
   /// a bias masks different keys in different heads, a key counts as visible if at least one head sees it.
+  /// Of more than kVisibleAcross queries or keys, equally many neighbours are one cell: their visible share.
+  static constexpr int kVisibleAcross = 1024;
   const Tensor& visible(const Spec& spec, const Inputs& inputs);
   std::int64_t visibleCount(const Spec& spec, const Inputs& inputs);
   const Stamps& maskStamps() const { return mask_; }
@@ -139,6 +141,7 @@ class Summaries {
   Lines& lines(TensorId id, const Tensor& tensor);
   void refreshHead(TensorId id, const Tensor& tensor, int head, Lines& lines);
   void refreshVisible(const Spec& spec, const Inputs& inputs);
+  void addVisible(const Spec& spec, const Inputs& inputs, int query, int each, float* row);
   int groupWidth(TensorId id, const Tensor& tensor) const;
   bool findOthers(TensorId of, const std::vector<int>& parts, Mean& made) const;
   static const double* sumOfOthers(const Tensor& all, const std::vector<int>& parts, Mean& made, int row);
@@ -156,6 +159,7 @@ class Summaries {
   std::vector<double> sums_;
   std::vector<float> sample_;  ///< of reach()
   Tensor visible_;
+  int visibleKeys_ = 0;
   Stamps mask_;
   std::uint32_t visibleSeen_ = 0;
   std::vector<int> seenInRow_;

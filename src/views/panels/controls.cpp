@@ -661,15 +661,18 @@ class SidePanel {
     look.map = c_.palette.weightMap;
     look.mean = true;
     const attention::Stamps& stamps = c_.summaries.maskStamps();
-    c_.heatmaps.draw(
-        list_, kMaskSlot,
-        {cells.data(), cells.rows(), cells.cols(), cells.cols(), stamps.latest, writtenOf(stamps)}, look);
+    const bool isOfBlocks = cells.rows() < c_.state.tokens;  // the stamps are of queries
+    c_.heatmaps.draw(list_, kMaskSlot,
+                     {cells.data(), cells.rows(), cells.cols(), cells.cols(), stamps.latest,
+                      isOfBlocks ? draw::Written{} : writtenOf(stamps)},
+                     look);
     c_.widgetRects["mask-picture"] = {box.x, box.y, kMaskSize, kMaskSize};
-    textMiddle(list_, c_.fonts.text, box.x + kMaskSize + 12, box.y + 15, c_.palette.text,
-               counted(c_.summaries.visibleCount(c_.spec, c_.inputs)) + " of " +
-                   counted(static_cast<std::int64_t>(cells.size())));
-    textMiddle(list_, c_.fonts.small, box.x + kMaskSize + 12, box.y + 34, c_.palette.muted,
-               "scores computed");
+    const float x = box.x + kMaskSize + 12;
+    const std::string count = counted(c_.summaries.visibleCount(c_.spec, c_.inputs)) + " of " +
+                              counted(std::int64_t{c_.state.tokens} * c_.state.keyTokens);
+    ImFont* const font = x + textWidth(c_.fonts.text, count) > box.right() ? c_.fonts.small : c_.fonts.text;
+    textMiddle(list_, font, x, box.y + 15, c_.palette.text, count);
+    textMiddle(list_, c_.fonts.small, x, box.y + 34, c_.palette.muted, "scores computed");
   }
 
   void score() {
