@@ -191,7 +191,7 @@ constexpr Clash kClashes[] = {
      "rotary positions turn queries and keys of one width; set d_q to 0, or position to \"none\" or "
      "\"alibi\"."},
     {OptionId::causal_offset, isBeyondPositions,
-     "the last query would stand beyond position 1024; use a smaller causal_offset, or set position to "
+     "the last query would stand beyond position 4096; use a smaller causal_offset, or set position to "
      "\"alibi\"."},
     {OptionId::mask_after_softmax,
      [](const Settings& s) { return s.maskAfterSoftmax && s.normalizer != attention::Normalizer::softmax; },

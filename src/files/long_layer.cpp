@@ -16,6 +16,8 @@ namespace {
 using attention::TensorId;
 using ErrorKind = Error::Kind;
 
+constexpr int kWhole = 1024;  ///< tokens of a layer that is drawn from a board, whole
+
 const Stored* find(const StoredFile& file, std::string_view prefix, std::string_view name) {
   const std::string full = prefix.empty() ? std::string(name) : base::joined({prefix, ".", name});
   for (const Stored& tensor : file.tensors)
@@ -154,7 +156,7 @@ std::optional<Result<StateTensors>> longLayer(const StoredFile& file, const Entr
   const Stored *const weights = find(file, entry.prefix, "weights"), *const q = find(file, entry.prefix, "q");
   if (!weights && !q) return std::nullopt;
   const int length = weights ? std::max(sizeOf(*weights, 2), sizeOf(*weights, 1)) : sizeOf(*q, 2);
-  if (length <= attention::Limits::tokens) return std::nullopt;
+  if (length <= kWhole) return std::nullopt;
   return weights ? givenWeights(file, *weights, options, entry.number)
                  : computedWeights(file, entry, options);
 }

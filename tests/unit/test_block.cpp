@@ -458,7 +458,7 @@ TEST_CASE("block: refusals") {
     return refusal(b);
   };
   CHECK(refusal(good) == "accepted");
-  CHECK(with([](Block& b) { b.spec.rows = 0; }) == "rows: 0 is out of range; use 1 to 1024.");
+  CHECK(with([](Block& b) { b.spec.rows = 0; }) == "rows: 0 is out of range; use 1 to 4096.");
   CHECK(with([](Block& b) { b.spec.hidden = 5000; }) == "hidden: 5000 is out of range; use 1 to 4096.");
   CHECK(with([](Block& b) { b.spec.dropRate = 1.0f; }) == "dropRate: 1 is out of range; use 0 to 0.99.");
   CHECK(with([](Block& b) { b.spec.epsilon = 0.0f; }) == "epsilon: 0 is out of range; use 1e-12 to 1.");

@@ -35,8 +35,8 @@ std::vector<Value> valuesOf(const document::Option& o) {
     case document::OptionType::text: return {std::string()};
     case document::OptionType::heads: return {std::vector<int>{}, std::vector<int>{0, 5}};
     default:
-      for (const double n : {-1.0, 0.0,  1.0,  2.0,  3.0,   4.0,   5.0,    6.0,    7.0,    8.0,   9.0,
-                             12.0, 16.0, 63.0, 64.0, 255.0, 256.0, 1020.0, 1023.0, 1024.0, 5000.0})
+      for (const double n : {-1.0, 0.0,  1.0,  2.0,  3.0,   4.0,   5.0,    6.0,    7.0,    8.0,    9.0,
+                             12.0, 16.0, 63.0, 64.0, 255.0, 256.0, 1020.0, 1024.0, 4095.0, 4096.0, 5000.0})
         if (n >= o.min) out.push_back(n);
       return out;
   }
@@ -47,11 +47,11 @@ std::vector<State> widgetRects() {
   return {with({}),
           with({set(OptionId::mode, text("x")), set(OptionId::position, text("sinusoidal"))}),
           with({set(OptionId::mode, text("x")), set(OptionId::cross, true),
-                set(OptionId::position, text("sinusoidal")), set(OptionId::causal_offset, 1020.0)}),
+                set(OptionId::position, text("sinusoidal")), set(OptionId::causal_offset, 4092.0)}),
           with({set(OptionId::d_k, 4.0), set(OptionId::position, text("rotary"))}),
           with({set(OptionId::d_k, 4.0), set(OptionId::position, text("rotary")),
-                set(OptionId::causal_offset, 1020.0)}),
-          with({set(OptionId::score, text("additive")), set(OptionId::causal_offset, 1024.0)}),
+                set(OptionId::causal_offset, 4092.0)}),
+          with({set(OptionId::score, text("additive")), set(OptionId::causal_offset, 4096.0)}),
           with({set(OptionId::score, text("general")), set(OptionId::d_q, 5.0)}),
           with({set(OptionId::mask_after_softmax, true)}),
           with({set(OptionId::normalizer, text("relu"))}),
@@ -109,20 +109,20 @@ TEST_CASE("remedy: what it says") {
         "Sinusoidal positions are added to X · set X · W");
   CHECK(offered(start, OptionId::key_tokens, 7.0) ==
         "Without cross-attention the keys are the tokens · set cross-attention");
-  CHECK(offered(start, OptionId::tokens, 2000.0) == "none");
-  CHECK(document::reason(start, OptionId::tokens, 2000.0) == "2000 is too large; use 1 to 1024.");
+  CHECK(offered(start, OptionId::tokens, 5000.0) == "none");
+  CHECK(document::reason(start, OptionId::tokens, 5000.0) == "5000 is too large; use 1 to 4096.");
 
   const State even = with({set(OptionId::d_k, 4.0), set(OptionId::position, rotary)});
   CHECK(offered(even, OptionId::d_k, 5.0) == "Rotary needs an even d_k · set positions to none");
   CHECK(offered(even, OptionId::score, additive) == "Rotary needs a dot product · set positions to none");
   CHECK(offered(even, OptionId::heads, 8.0) ==
         "8 heads need 16 columns · widen to 16");  // 8 heads of one column each cannot be turned in pairs
-  CHECK(offered(even, OptionId::causal_offset, 1023.0) == "Positions end at 1024 · set ALiBi");
+  CHECK(offered(even, OptionId::causal_offset, 4095.0) == "Positions end at 4096 · set ALiBi");
 
-  const State far = with({set(OptionId::score, additive), set(OptionId::causal_offset, 1024.0)});
+  const State far = with({set(OptionId::score, additive), set(OptionId::causal_offset, 4096.0)});
   CHECK(offered(far, OptionId::scale, true) == "Only dot products are scaled · set scaled dot");
   CHECK(offered(far, OptionId::position, rotary) ==
-        "Rotary needs a dot product · set scaled dot, set 4, set keys before to 1020");
+        "Rotary needs a dot product · set scaled dot, set 4, set keys before to 4092");
 
   CHECK(offered(with({set(OptionId::mask_after_softmax, true)}), OptionId::normalizer, std::string("relu")) ==
         "The mask comes after softmax · set before");

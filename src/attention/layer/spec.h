@@ -64,7 +64,7 @@ struct Pattern {
 
 /// Limits that are checked before anything is allocated.
 struct Limits {
-  static constexpr int tokens = 1024;    ///< of queries and of keys, on the board
+  static constexpr int tokens = 4096;    ///< of queries and of keys, on the board
   static constexpr int heads = 64;       ///< number of queries and of keys on the board
   static constexpr int headDim = 512;    ///< d_k and d_v
   static constexpr int modelDim = 1024;  ///< width of X
