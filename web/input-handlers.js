@@ -19,6 +19,7 @@ const modifiersOf = (e) => (e.shiftKey ? MODIFIER.shift : 0) | (e.ctrlKey || e.m
 const SEARCH_KEYS = /^(Arrow(Up|Down)|Page(Up|Down))$/;  // lead through what was found
 const isFind = (e) => (e.ctrlKey || e.metaKey) && !e.shiftKey && !e.altKey && e.key.toLowerCase() === 'k';
 const ageOf = (e) => Math.max(0, performance.now() - e.timeStamp);
+const WHEEL_PER_E = 200;  // pixels of the wheel that enlarge by e
 const MOVED = 0, DOWN = 1, UP = 2, LEFT = 3;
 // As in src/views/finger.h: milliseconds after which a pressed finger holds, and pixels that a tapping finger may move.
 const RESTS = 300, TREMBLE = 8;
@@ -315,10 +316,15 @@ export class InputHandlers {
     this.wheelMayHaveChanged();
   }
 
+  /** Turned with Ctrl, which is also how browsers report a pinch on a trackpad, the wheel enlarges the focused board; turned sideways, it
+   * moves the enlarged one. */
   wheel(e) {
-    if (e.ctrlKey || this.on.wheelNever() || !this.mayScroll()) return;
+    if (this.on.wheelNever() || !this.mayScroll()) return;
     const unit = e.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : e.deltaMode === WheelEvent.DOM_DELTA_PAGE ? this.canvas.clientHeight : 1;
-    if (this.run('wheel', ...this.point(e), e.deltaY * unit)) e.preventDefault();
+    const at = this.point(e), across = e.deltaX * unit, down = e.deltaY * unit;
+    const isUsed = e.ctrlKey ? this.run('pinch', ...at, Math.exp(-down / WHEEL_PER_E), 0, 0)
+      : Math.abs(across) > Math.abs(down) ? this.run('pinch', ...at, 1, -across, 0) : this.run('wheel', ...at, down);
+    if (isUsed) e.preventDefault();
   }
 
   /** The middle of two fingers, and how far apart they are. */

@@ -87,7 +87,8 @@ bool App::usesKey(int key, bool command, bool shift, bool alt) const {
   });
 }
 
-constexpr float kMostMagnified = 3;
+/// The matrices of a board grow to this many times their size, and at least until cells have this pitch.
+constexpr float kMostMagnified = 3, kMagnifiedCell = 28;
 
 void App::finger(bool pressed, float x, float y, double age) {
   const Screen& s = parts_->screen;
@@ -128,7 +129,8 @@ bool App::pinch(float x, float y, float by, float dx, float dy) {
   const auto near = std::min_element(before.matrices.begin(), before.matrices.end(),
                                      [&](const auto& a, const auto& b) { return away(a.box) < away(b.box); });
   const views::Box& from = near->box;
-  v.magnify = std::clamp(v.magnify * by, 1.0f, kMostMagnified);
+  v.magnify =
+      std::clamp(v.magnify * by, 1.0f, std::max(kMostMagnified, v.magnify * kMagnifiedCell / near->cell));
   const views::Layout after = s.makeLayout();
   const views::Box& to = after.find(near->tensor)->box;
   v.pan = std::clamp(v.pan + to.x + (left - from.x) * to.width / from.width - (x - after.board.x), 0.0f,

@@ -63,6 +63,33 @@ test('dragging one Q cell at 1,024 tokens uploads rows, not matrices', async () 
   await board.close();
 });
 
+test('4,096 tokens: the wheel with Ctrl enlarges the board until cells can be read, and the drag of one uploads no more than is seen', async () => {
+  const board = await browser.open('/');
+  await shape(board, {tokens: 4096, heads: 1, causal: true});
+  const {mouse, keyboard} = board.page, width = async () => (await board.call('locate', 'q', 0, 2000, 1)).width;
+  assert.ok(await width() < 1);
+  await board.page.locator(board.selector).focus();
+  await mouse.move(...await board.middle('q', 0, 2000, 1));
+  await keyboard.down('Control');
+  for (let turns = 0; turns < 15; turns++) await mouse.wheel(0, -100);
+  await keyboard.up('Control');
+  await board.settle();
+  assert.ok(await width() > 20 && await width() < 30, `${await width()} pixels: cells that can be read, and no larger`);
+  const [x, y] = await board.middle('q', 0, 2000, 1);
+  await mouse.move(x, y);
+  await mouse.down();
+  await mouse.move(x + 4, y);
+  await board.settle();
+  const before = await board.stats(), q = (await board.tensor('q')).data;
+  await mouse.move(x + 9, y);
+  await board.settle();
+  const {uploads} = await board.stats(), now = (await board.tensor('q')).data;
+  await mouse.up();
+  assert.equal(now.filter((value, i) => value !== q[i]).length, 1);
+  assert.ok(uploads - before.uploads < 4096, `${uploads - before.uploads} cells were uploaded`);
+  await board.close();
+});
+
 test('what is not changed is not uploaded: hovering and scrolling', async () => {
   const board = await browser.open('/');
   await shape(board, {tokens: 256, heads: 4, causal: true});

@@ -448,6 +448,38 @@ TEST_CASE(
   CHECK(cell.x == doctest::Approx(fit.x));
 }
 
+TEST_CASE(
+    "fingers: a board of many tokens grows until its cells can be read, with names at its edges, and keys "
+    "keep "
+    "their cell in view") {
+  Fixture f;
+  REQUIRE(f.app().set("tokens", "200"));
+  f.settle();
+  const app::Rect fit = f.at("matrix:weights");
+  const float x = fit.x + fit.width / 2, y = fit.y + fit.height / 2;
+  for (int i = 0; i < 12; ++i) CHECK(f.app().pinch(x, y, 1.5f, 0, 0));
+  f.settle();
+  const auto now = [&] { return *f.app().locate("matrix:weights", 0, 0, 0); };
+  CHECK(now().width == doctest::Approx(200 * 28).epsilon(0.01));
+  const int row = static_cast<int>((y - now().y) / 28), col = static_cast<int>((x - now().x) / 28);
+  const auto name = f.app().locate("label:left:" + std::to_string(row), 0, 0, 0);
+  REQUIRE(name);
+  CHECK(y == doctest::Approx(name->y + name->height / 2).epsilon(0.05));
+  CHECK(name->x + name->width < 340);  // beside the controls
+  CHECK(f.app().locate("label:above:" + std::to_string(col / 3 * 3), 0, 0, 0)->y < 80);
+  f.moveTo(x, y);
+  f.button(true);
+  f.button(false);
+  for (int i = 0; i < 40; ++i) f.key(ImGuiKey_RightArrow, {ImGuiMod_Ctrl});
+  for (int i = 0; i < 40; ++i) f.key(ImGuiKey_DownArrow, {ImGuiMod_Ctrl});
+  const float left = now().x + static_cast<float>(col + 40) * 28,
+              top = now().y + static_cast<float>(row + 40) * 28;
+  CHECK(left > 320);
+  CHECK(left + 28 < 1440);
+  CHECK(top > 60);
+  CHECK(top + 28 < 900);
+}
+
 TEST_CASE("fingers: where no board is, two of them are the page's") {
   Fixture f(390, 844);
   CHECK_FALSE(f.app().pinch(200, 20, 2, 0, 0));  // the header

@@ -229,6 +229,7 @@ class Desktop final : public app::Host {
   base::Result<std::string> saveTo(const std::filesystem::path& path, std::string_view text);
   void takeChosenFile();
 
+  bool zooms(double x, double y);
   float scale() const;
   float windowUnits() const;
   template <class Call>
@@ -787,6 +788,15 @@ void Desktop::handle(GLFWwindow* window, Call call) {
   self.app_.wake();
 }
 
+/// With Ctrl the wheel enlarges the board, and turned sideways it moves the enlarged one. False: it scrolls.
+bool Desktop::zooms(double x, double y) {
+  constexpr float kNotch = 100;  // pixels
+  const ImGuiIO& io = stage_.io();
+  const ImVec2 at{io.MousePos.x * stage_.zoom(), io.MousePos.y * stage_.zoom()};
+  if (io.KeyCtrl) return app_.pinch(at.x, at.y, std::exp(static_cast<float>(y) / 2), 0, 0);
+  return std::fabs(x) > std::fabs(y) && app_.pinch(at.x, at.y, 1, static_cast<float>(x) * kNotch, 0);
+}
+
 void Desktop::listen() {
   GLFWwindow* w = window_.get();
   stage_.io();
@@ -808,7 +818,9 @@ void Desktop::listen() {
     });
   });
   glfwSetScrollCallback(w, [](GLFWwindow* window, double x, double y) {
-    handle(window, [=](Desktop&) { ImGui_ImplGlfw_ScrollCallback(window, x, y); });
+    handle(window, [=](Desktop& self) {
+      if (!self.zooms(x, y)) ImGui_ImplGlfw_ScrollCallback(window, x, y);
+    });
   });
   glfwSetKeyCallback(w, [](GLFWwindow* window, int key, int code, int action, int mods) {
     handle(window, [=](Desktop& self) {

@@ -200,6 +200,7 @@ class BoardView {
     if (c_.decodes()) decoding(m, box);
     titles(m, box);
     labels(m, box);
+    if (c_.view.magnify > 1) edgeLabels(m, box);
     columnNames(m, box);
     if (m.tensor == TensorId::weights) weightLegend(c_, m, box, look);
   }
@@ -208,6 +209,17 @@ class BoardView {
   bool isInView(float midY, float height) const {
     const Box& board = c_.layout.board;
     return midY + height > board.y && midY - height < board.bottom();
+  }
+
+  /// The rows and columns of cells, as shown, that lie on the board.
+  std::pair<attention::Span, attention::Span> cellsInView(const MatrixPlace& m, const Box& box) const {
+    const Box& board = c_.layout.board;
+    const auto axis = [&m](float origin, int count, float from, float to) {
+      const float all = static_cast<float>(count);
+      return attention::Span{static_cast<int>(std::clamp(std::floor((from - origin) / m.cell), 0.0f, all)),
+                             static_cast<int>(std::clamp(std::ceil((to - origin) / m.cell), 0.0f, all))};
+    };
+    return {axis(box.y, m.rows, board.y, board.bottom()), axis(box.x, m.cols, board.x, board.right())};
   }
 
   bool isMean(TensorId id) const {
@@ -251,14 +263,13 @@ class BoardView {
     }
     if (digits.scale < kSmallestDigits) return hatchMasked(m, box, s);
 
-    const float top = c_.layout.board.y - m.cell, bottom = c_.layout.board.bottom();
+    const auto [downs, acrosses] = cellsInView(m, box);
     const bool quiet = isQuiet(c_, m.tensor);
     const int loud = m.tensor == TensorId::v ? c_.focus().col
                                              : c_.focus().row;  // of a quiet matrix only this row has numbers
-    for (int down = 0; down < m.rows; ++down) {
+    for (int down = downs.begin; down < downs.end; ++down) {
       const float y = box.y + static_cast<float>(down) * m.cell;
-      if (y < top || y > bottom) continue;
-      for (int across = 0; across < m.cols; ++across) {
+      for (int across = acrosses.begin; across < acrosses.end; ++across) {
         const int row = s.firstRow + (m.transposed ? across : down),
                   col = s.firstCol + (m.transposed ? down : across);
         const float value = tensor.at(s.head, row, col);
@@ -300,10 +311,10 @@ class BoardView {
   // For weights too small for numbers: distinguishes masked from 0, as long as there is room for a line.
   [[gnu::noinline]] void hatchMasked(const MatrixPlace& m, const Box& box, const Slice& s) {
     if (m.tensor != TensorId::weights || m.cell < 10) return;
-    for (int down = 0; down < m.rows; ++down) {
+    const auto [downs, acrosses] = cellsInView(m, box);
+    for (int down = downs.begin; down < downs.end; ++down) {
       const float y = box.y + static_cast<float>(down) * m.cell;
-      if (y < c_.layout.board.y - m.cell || y > c_.layout.board.bottom()) continue;
-      for (int across = 0; across < m.cols; ++across) {
+      for (int across = acrosses.begin; across < acrosses.end; ++across) {
         const int row = s.firstRow + (m.transposed ? across : down),
                   col = s.firstCol + (m.transposed ? down : across);
         if (c_.weight(row, col) == 0.0f && isMasked(row, col))
@@ -677,6 +688,44 @@ class BoardView {
       if (m.labelsBelow) tokenLabel({keysAcross, t, strong, below}, x, box.bottom() + 11, 0, 18, end);
       if (m.labelsAbove) tokenLabel({keysAcross, t, strong, above}, x, box.y - 13, 0, 18, end);
     }
+  }
+
+  // Along the edges of the board, the names of the rows and columns of a magnified matrix whose own edges,
+  // where labels stand, are out of view.
+  [[gnu::noinline]] void edgeLabels(const MatrixPlace& m, const Box& box) {
+    constexpr float kWide = 92, kHigh = 22, kLine = 16, kColumn = 64;
+    const Box& board = c_.layout.board;
+    const bool isLeft = box.x < board.x && box.right() > board.x + 2 * kWide,
+               isTop = box.y < board.y && box.bottom() > board.y + 2 * kHigh;
+    if (!attention::isOfPairs(m.tensor) || !(isLeft || isTop)) return;
+    const AsIs asIs;
+    const CellRef focus = c_.focus();
+    const auto [rows, cols] = cellsInView(m, box);
+    const ImU32 ground = withAlpha(c_.palette.panel, 0.92f);
+    const std::string_view rowsAre = m.transposed ? "keys" : "left",
+                           columnsAre = m.transposed ? "queries-above" : "above";
+    const auto each = [&](attention::Span tokens, bool ofKeys, float room, const auto& write) {
+      const int focused = ofKeys ? focus.col : focus.row;
+      for (int t = tokens.begin; t < tokens.end; ++t) {
+        if (!placed(t, focused, m.cell, room)) continue;
+        write(TokenLabel{ofKeys, t, t == focused, ofKeys == m.transposed ? rowsAre : columnsAre},
+              (static_cast<float>(t) + 0.5f) * m.cell);
+      }
+    };
+    if (isLeft) {
+      list_->AddRectFilled({board.x, std::max(box.y, board.y)},
+                           {board.x + kWide, std::min(box.bottom(), board.bottom())}, ground);
+      each(rows, m.transposed, kLine, [&](const TokenLabel& label, float at) {
+        tokenLabel(label, board.x + kWide - 8, box.y + at, 1, kLine);
+      });
+    }
+    if (!isTop) return;
+    list_->AddRectFilled({std::max(box.x, board.x), board.y},
+                         {std::min(box.right(), board.right()), board.y + kHigh}, ground);
+    each(cols, !m.transposed, kColumn, [&](const TokenLabel& label, float at) {
+      if (!isLeft || box.x + at > board.x + kWide + kColumn / 2)
+        tokenLabel(label, box.x + at, board.y + kHigh / 2, 0, kLine, board.right());
+    });
   }
 
   // Is the label of this token drawn? Labels are `pitch` apart and need `room`: every n-th is drawn, and that

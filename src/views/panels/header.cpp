@@ -427,6 +427,7 @@ constexpr KeyLine kKeys[] = {
     {"with a finger",
      "tap a number to select it; hold it, then drag, to change it; two fingers enlarge the board, a double "
      "tap fits it again"},
+    {"Ctrl + wheel", "enlarge the board; a double-click fits it again"},
     {"double-click, Enter, 0 … 9", "type a number; also renames a token"},
     {"↑ ↓", "one step up or down (Shift finer, Alt coarser)"},
     {"← →, Ctrl + arrows", "to the next cell"},
