@@ -130,18 +130,32 @@ int sizeOf(const Settings& s, Id id) {
   return static_cast<int>(*std::get_if<double>(&value));
 }
 
+/// From where to look down for a size that fits beside the value: `end` − 1, or of tokens, which may be
+/// thousands, the most that memory has room for.
+int mostOf(const Settings& s, Id size, int end, Id id, const Value& value) {
+  if (size != Id::tokens && size != Id::key_tokens) return end - 1;
+  int fits = 0;
+  while (end - fits > 1) {
+    const int middle = (fits + end) / 2;
+    const Settings smaller = settingsAfter(s, size, static_cast<double>(middle));
+    const auto ok = checkSizes("", size == id ? smaller : settingsAfter(smaller, id, value));
+    (ok || ok.error().kind != Error::Kind::memory ? fits : end) = middle;
+  }
+  return fits;
+}
+
 /// The remedy for sizes that make more scores or numbers than fit into memory.
 Found wayToRoom(const Settings& s, Id id, const Value& value, const Settings& after) {
   const bool areScores = std::int64_t{after.heads} * after.tokens * after.keyTokens > Limits::scores;
   const std::string reason =
       areScores ? "At most 16.7 million scores fit" : "At most 3.5 million numbers fit";
   if (const double* wanted = std::get_if<double>(&value)) {
-    for (int n = static_cast<int>(*wanted) - 1; n > sizeOf(s, id); --n) {
+    for (int n = mostOf(s, id, static_cast<int>(*wanted), id, value); n > sizeOf(s, id); --n) {
       if (check(s, id, static_cast<double>(n))) return way(reason, base::joined({"set ", n}), id, n);
     }
   }
   for (const auto& size : kSizes) {
-    for (int n = size.id == id ? 0 : sizeOf(s, size.id) - 1; n > 0; --n) {
+    for (int n = size.id == id ? 0 : mostOf(s, size.id, sizeOf(s, size.id), id, value); n > 0; --n) {
       const Value smaller = static_cast<double>(n);
       if (!check(s, size.id, smaller) || !check(settingsAfter(s, size.id, smaller), id, value)) continue;
       return way(reason, base::joined({size.before, n, size.after}), size.id, n);

@@ -1,6 +1,8 @@
 // A choice that conflicts with another option gives the reason, and the remedy that it offers works.
 #include "document/remedy.h"
 
+#include <chrono>
+
 #include "document_support.h"
 
 namespace {
@@ -218,6 +220,16 @@ TEST_CASE("remedy: of sizes that memory does not hold, the largest that it does,
   CHECK(document::withRemedy(half, OptionId::tokens, 1024.0, done.error())
             .message()
             .ends_with(" The nearest that fits is 724."));
+}
+
+TEST_CASE("remedy: among thousands of tokens it is found in a few steps, as each frame looks for it") {
+  const State most = with({set(OptionId::heads, 1.0), set(OptionId::tokens, 4096.0)});
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 10; ++i)
+    CHECK(offered(most, OptionId::heads, 2.0) == "At most 16.7 million scores fit · set 2896 tokens");
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+  CHECK(offered(with({set(OptionId::tokens, 2000.0)}), OptionId::tokens, 4096.0) ==
+        "At most 16.7 million scores fit · set 2896");
 }
 
 TEST_CASE("remedy: an error names it") {

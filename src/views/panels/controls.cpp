@@ -64,9 +64,12 @@ class SidePanel {
       : c_(c),
         w_(c, &c.view.options),
         list_(ImGui::GetWindowDrawList()),
+        trial_(c.state),
         x_(x),
         y_(y),
-        width_(width) {}
+        width_(width) {
+    trial_.labels.clear(), trial_.keyLabels.clear();
+  }
 
   /// Draws all sections; returns the height.
   float draw() {
@@ -121,7 +124,7 @@ class SidePanel {
   }
 
   bool fits(OptionId id, const document::Value& value) const {
-    return bool(document::check(c_.state, id, value));
+    return bool(document::check(trial_, id, value));
   }
 
   double number(OptionId id) const {
@@ -167,7 +170,7 @@ class SidePanel {
   // Shows why a value is not possible, and a remedy, in one or two lines below its control. False if there is
   // no remedy.
   bool wayOut(OptionId id, const document::Value& value) {
-    const auto found = document::remedy(c_.state, id, value);
+    const auto found = document::remedy(trial_, id, value);
     if (!found) return false;
     ImFont* font = c_.fonts.small;
     const float words = textWidth(font, found->reason + " · "), action = textWidth(font, found->action);
@@ -244,9 +247,9 @@ class SidePanel {
         if (w_.menuItem(place, e.title, e.value == chosen, e.about)) c_.requests.set(id, to);
         continue;
       }
-      const auto way = document::remedy(c_.state, id, to);
+      const auto way = document::remedy(trial_, id, to);
       const bool open = way && isOpen(*way);
-      if (w_.menuReason(place, e.title, document::reason(c_.state, id, to), open ? way->action : ""))
+      if (w_.menuReason(place, e.title, document::reason(trial_, id, to), open ? way->action : ""))
         apply(*way, id);
     }
     w_.endMenu();
@@ -793,6 +796,8 @@ class SidePanel {
   Context& c_;
   Widgets w_;
   ImDrawList* list_;
+  /// What values are tried on, which copies it: without labels, of which there may be thousands.
+  document::Settings trial_;
   float x_, y_, width_;
   Box guideTab_, cross_;
 };
