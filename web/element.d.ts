@@ -376,7 +376,7 @@ export class AttentionPlayground extends HTMLElement {
   set show(names: ShownNames | null | undefined);
   /** "auto": as `color-scheme` of the page has it. It is always printed light. */
   theme: 'auto' | 'light' | 'dark';
-  /** When the wheel scrolls inside the playground: once it has the focus (the default), always, or never. */
+  /** When the wheel scrolls inside the playground, and with Ctrl enlarges its board: once it has the focus (the default), always, or never. */
   wheel: 'focus' | 'always' | 'never';
   /** When it loads: when it comes close to the visible part of the page (the default), or at once. Reading `ready` starts it too. */
   loading: 'lazy' | 'eager';

@@ -77,7 +77,7 @@ TEST_CASE("layout: nothing overlaps at any size") {
                             {900, 700},   {1099, 800}, {1100, 700}, {1440, 900}, {1920, 1080}, {2560, 1440}};
   for (const auto& size : sizes) {
     for (const document::Mode mode : {document::Mode::qkv, document::Mode::x}) {
-      for (const int tokens : {1, 2, 4, 6, 10, 12, 33, 200, 1024}) {
+      for (const int tokens : {1, 2, 4, 6, 10, 12, 33, 200, 1024, 4096}) {
         for (const int headDim : {1, 3, 8, 32}) {
           LayoutInput in;
           in.width = size[0], in.height = size[1];
@@ -201,7 +201,7 @@ TEST_CASE("layout: heads, long sentences and long words overlap nothing from a p
                            {1280.0f, 720.0f},
                            {1440.0f, 900.0f},
                            {3840.0f, 2160.0f}}) {
-    for (const int tokens : {1, 2, 4, 12, 25, 30, 64, 1024}) {
+    for (const int tokens : {1, 2, 4, 12, 25, 30, 64, 1024, 4096}) {
       for (const int heads : {1, 2, 12, 16, 64}) {
         for (const float labelWidth : {8.0f, 40.0f, 84.0f}) {
           LayoutInput in;
@@ -222,7 +222,7 @@ TEST_CASE("layout: heads, long sentences and long words overlap nothing from a p
 
 TEST_CASE("layout: no matrix of the layer leaves the screen at 1440 by 900") {
   for (const document::Mode mode : {document::Mode::qkv, document::Mode::x}) {
-    for (const int tokens : {1, 4, 8, 12, 16, 25, 64, 1024}) {
+    for (const int tokens : {1, 4, 8, 12, 16, 25, 64, 1024, 4096}) {
       for (const int headDim : {1, 3, 8, 16, 32}) {
         for (const int heads : {1, 2, 4}) {
           for (const bool whole : {false, true}) {
@@ -310,7 +310,7 @@ TEST_CASE("layout: on a large screen cells grow with the board, which stands in 
 TEST_CASE("layout: presented, the arithmetic stands among the matrices and nothing has to be scrolled") {
   for (const auto& size :
        {std::pair{1024.0f, 576.0f}, {1440.0f, 900.0f}, {1920.0f, 1080.0f}, {2560.0f, 1440.0f}}) {
-    for (const int tokens : {1, 2, 4, 8, 12, 25, 64, 1024}) {
+    for (const int tokens : {1, 2, 4, 8, 12, 25, 64, 1024, 4096}) {
       for (const int headDim : {1, 3, 8, 16}) {
         LayoutInput in = plain(size.first, size.second, tokens);
         in.headDim = in.valueDim = headDim, in.present = true;
