@@ -88,7 +88,7 @@ bool App::usesKey(int key, bool command, bool shift, bool alt) const {
 }
 
 /// The matrices of a board grow to this many times their size, and at least until cells have this pitch.
-constexpr float kMostMagnified = 3, kMagnifiedCell = 28;
+constexpr float kMostMagnified = 3, kMagnifiedCell = 36;
 
 void App::finger(bool pressed, float x, float y, double age) {
   const Screen& s = parts_->screen;

@@ -460,24 +460,24 @@ TEST_CASE(
   for (int i = 0; i < 12; ++i) CHECK(f.app().pinch(x, y, 1.5f, 0, 0));
   f.settle();
   const auto now = [&] { return *f.app().locate("matrix:weights", 0, 0, 0); };
-  CHECK(now().width == doctest::Approx(200 * 28).epsilon(0.01));
-  const int row = static_cast<int>((y - now().y) / 28), col = static_cast<int>((x - now().x) / 28);
+  CHECK(now().width == doctest::Approx(200 * 36).epsilon(0.01));
+  const int row = static_cast<int>((y - now().y) / 36), col = static_cast<int>((x - now().x) / 36);
   const auto name = f.app().locate("label:left:" + std::to_string(row), 0, 0, 0);
   REQUIRE(name);
-  CHECK(y == doctest::Approx(name->y + name->height / 2).epsilon(0.05));
-  CHECK(name->x + name->width < 340);  // beside the controls
-  CHECK(f.app().locate("label:above:" + std::to_string(col / 3 * 3), 0, 0, 0)->y < 80);
+  CHECK(std::fabs(y - name->y - name->height / 2) <= 19);  // half a cell
+  CHECK(name->x + name->width < 340);                      // beside the controls
+  CHECK(f.app().locate("label:above:" + std::to_string(col / 2 * 2), 0, 0, 0)->y < 80);
   f.moveTo(x, y);
   f.button(true);
   f.button(false);
   for (int i = 0; i < 40; ++i) f.key(ImGuiKey_RightArrow, {ImGuiMod_Ctrl});
   for (int i = 0; i < 40; ++i) f.key(ImGuiKey_DownArrow, {ImGuiMod_Ctrl});
-  const float left = now().x + static_cast<float>(col + 40) * 28,
-              top = now().y + static_cast<float>(row + 40) * 28;
+  const float left = now().x + static_cast<float>(col + 40) * 36,
+              top = now().y + static_cast<float>(row + 40) * 36;
   CHECK(left > 320);
-  CHECK(left + 28 < 1440);
+  CHECK(left + 36 < 1440);
   CHECK(top > 60);
-  CHECK(top + 28 < 900);
+  CHECK(top + 36 < 900);
 }
 
 TEST_CASE("fingers: where no board is, two of them are the page's") {

@@ -701,7 +701,7 @@ class BoardView {
     const AsIs asIs;
     const CellRef focus = c_.focus();
     const auto [rows, cols] = cellsInView(m, box);
-    const ImU32 ground = withAlpha(c_.palette.panel, 0.92f);
+    const ImU32 ground = c_.palette.panel, line = c_.palette.border;
     const std::string_view rowsAre = m.transposed ? "keys" : "left",
                            columnsAre = m.transposed ? "queries-above" : "above";
     const auto each = [&](attention::Span tokens, bool ofKeys, float room, const auto& write) {
@@ -712,19 +712,21 @@ class BoardView {
               (static_cast<float>(t) + 0.5f) * m.cell);
       }
     };
+    const float left = std::max(box.x, board.x), top = std::max(box.y, board.y),
+                right = std::min(box.right(), board.right()), bottom = std::min(box.bottom(), board.bottom());
     if (isLeft) {
-      list_->AddRectFilled({board.x, std::max(box.y, board.y)},
-                           {board.x + kWide, std::min(box.bottom(), board.bottom())}, ground);
+      list_->AddRectFilled({left, top}, {left + kWide, bottom}, ground);
+      list_->AddLine({left + kWide, top}, {left + kWide, bottom}, line);
       each(rows, m.transposed, kLine, [&](const TokenLabel& label, float at) {
-        tokenLabel(label, board.x + kWide - 8, box.y + at, 1, kLine);
+        tokenLabel(label, left + kWide - 8, box.y + at, 1, kLine);
       });
     }
     if (!isTop) return;
-    list_->AddRectFilled({std::max(box.x, board.x), board.y},
-                         {std::min(box.right(), board.right()), board.y + kHigh}, ground);
+    list_->AddRectFilled({left, top}, {right, top + kHigh}, ground);
+    list_->AddLine({left, top + kHigh}, {right, top + kHigh}, line);
     each(cols, !m.transposed, kColumn, [&](const TokenLabel& label, float at) {
-      if (!isLeft || box.x + at > board.x + kWide + kColumn / 2)
-        tokenLabel(label, box.x + at, board.y + kHigh / 2, 0, kLine, board.right());
+      if (!isLeft || box.x + at > left + kWide + kColumn / 2)
+        tokenLabel(label, box.x + at, top + kHigh / 2, 0, kLine, right);
     });
   }
 
