@@ -419,14 +419,12 @@ class Header {
 };
 
 struct KeyLine {
-  const char *keys, *what;
+  const char *keys, *what;  ///< null: the longest, which is loaded with the help
 };
 
 constexpr KeyLine kKeys[] = {
     {"drag", "change a number, or a weight that is selected (Shift finer, Alt coarser)"},
-    {"with a finger",
-     "tap a number to select it; hold it, then drag, to change it; two fingers enlarge the board, a double "
-     "tap fits it again"},
+    {"with a finger", nullptr},
     {"Ctrl + wheel", "enlarge the board; a double-click fits it again"},
     {"double-click, Enter, 0 … 9", "type a number; also renames a token"},
     {"↑ ↓", "one step up or down (Shift finer, Alt coarser)"},
@@ -471,9 +469,14 @@ void help(Context& c) {
   const float column = width >= 480 ? 236.0f : width * 0.42f;
   float y = top + 66;
   for (const KeyLine& k : kKeys) {
+    const std::string words =
+        k.what ? k.what
+               : base::late<
+                     "tap a number to select it; hold it, then drag, to change it; two fingers enlarge "
+                     "the board, a double tap fits it again">();
     const float keys = paragraph({list, c.fonts.small, c.palette.text}, x, y - 7, column - 10, k.keys);
     const float what =
-        paragraph({list, c.fonts.small, c.palette.muted}, x + column, y - 7, width - column - 36, k.what);
+        paragraph({list, c.fonts.small, c.palette.muted}, x + column, y - 7, width - column - 36, words);
     y += std::max(keys, what) + 9;
   }
   const std::string about =
