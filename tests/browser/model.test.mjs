@@ -40,6 +40,17 @@ async function opened(settings, path = model) {
 }
 
 const place = async (board, name) => (await board.call('items')).find((item) => item.name === name);
+/** Turns the wheel until a control of the page is in the middle of the window. */
+async function reach(board, name) {
+  const {width, height} = board.page.viewportSize();
+  await board.page.mouse.move(width / 2, height / 2);
+  await until(`${name} in view`, async () => {
+    const {y} = await place(board, name), isIn = y > height * 0.3 && y < height * 0.8;
+    if (!isIn) await board.page.mouse.wheel(0, y < height / 2 ? -80 : 80);
+    await board.rest();
+    return isIn;
+  });
+}
 /** The heads from the first to the last, as "0:1". */
 async function order(board) {
   const heads = (await board.call('items')).filter(({name}) => /^layer:\d+:\d+$/.test(name));
@@ -130,12 +141,15 @@ test('heads of a trained model are switched off by the mouse, and it reads anoth
     await board.call('set', 'view', 'model');
     await board.rest();
     const isThere = async (name) => Boolean(await place(board, name));
+    if (viewport.width < 500) await reach(board, 'model:off:1:0');
     await board.click('model:off:1:0');
     await until('the switch for all heads', () => isThere('model:on'));
     await board.page.screenshot({path: `${SCREENSHOTS}/web-model-switches-${viewport.width}.png`});
+    if (viewport.width < 500) await reach(board, 'model:on');
     await board.click('model:on');
     await until('all heads on', async () => !await isThere('model:on'));
     const before = await board.get('labels'), half = before.slice(0, 6);
+    if (viewport.width < 500) await reach(board, 'model:labels');
     await board.click('model:labels');
     await board.page.keyboard.press('Control+a');
     await board.page.keyboard.type(half.join(' '));
