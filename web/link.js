@@ -87,6 +87,14 @@ export async function link(element, state, options) {
 
 const escaped = (text) => String(text).replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
+/** The attribute by which browsers refuse another element.js than today's, where an address with a version promises that there will be none. What
+ * element.js imports is not held by it. */
+async function integrity(folder) {
+  if (!/\/\d+\.\d+\.\d+\/$/.test(folder) || !globalThis.crypto?.subtle) return '';
+  const bytes = await fetch(`${folder}element.js`).then((response) => response.ok ? response.arrayBuffer() : null).catch(() => null);
+  return bytes ? ` integrity="sha384-${btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-384', bytes))))}"` : '';
+}
+
 /** HTML that embeds the board, without options at their default. */
 export async function embedCode(text, options) {
   const {kind = 'element', width = 640, height = 440, title = 'Attention Playground', state = false, ...query} = optionsOf(options);
@@ -103,5 +111,5 @@ export async function embedCode(text, options) {
   const attributes = OPTIONS.filter((name) => ![undefined, null, '', false].includes(asked[name])).map((name) => asked[name] === true ? name : `${name}="${escaped(asked[name])}"`);
   if (state) attributes.push(`state="${escaped(forLink(text))}"`);
   attributes.push(`style="width:${width}px;height:${height}px"`);
-  return `<script type="module" src="${escaped(home())}element.js"></script>\n<attention-playground ${attributes.join(' ')}></attention-playground>`;
+  return `<script type="module" src="${escaped(home())}element.js"${await integrity(home())}></script>\n<attention-playground ${attributes.join(' ')}></attention-playground>`;
 }

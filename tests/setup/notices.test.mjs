@@ -6,6 +6,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {after, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
+import {version} from './tree.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..'), build = join(root, 'build');
 const folder = mkdtempSync(join(tmpdir(), 'notices-'));
@@ -133,7 +134,7 @@ test('wheel and sdist have them, beside the licence and with the page', () => {
 test('the archive of the page has them', () => {
   const archive = join(folder, 'site.tar.gz');
   run('bash', '-c', 'source ./play; pack_site "$1"', 'bash', archive);
-  const notices = inTar(archive, 'site/NOTICES.txt');
+  const notices = inTar(archive, `site/${version}/NOTICES.txt`);
   complete(notices, 'the site');
   assert.equal(notices, ofPage());
 });
