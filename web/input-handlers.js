@@ -9,7 +9,7 @@ import {decimalSign, languageFor} from './language.js';
 import {link} from './link.js';
 import {mirror} from './mirror.js';
 import {plainContext} from './plain-context.js';
-import {keepMessages, offerReport} from './report.js';
+import {copyReport, keepMessages, offerReport} from './report.js';
 import {languageOf} from './values.js';
 import {boards} from './watch.js';
 
@@ -181,6 +181,9 @@ export class InputHandlers {
 
   /** After a fault, while the board is still there. */
   report(error) { offerReport(this, error); }
+
+  /** At any other time, by Help. */
+  copyReport() { return copyReport(this); }
 
   /** Restores the page's own board, and saves it from now on; see web/keep.js for the result. */
   recall() {

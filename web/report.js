@@ -1,4 +1,4 @@
-// After a fault: a report for those who can put it right, which the reader copies. Nothing is sent.
+// A report for those who can put a fault right, which the reader copies: after one, or by Help. Nothing is sent.
 import {script} from './files.js';
 
 const MOST = 20;  // messages
@@ -29,10 +29,19 @@ async function version() {
   return /^[^\n]*? (Attention Playground [\d.]+)/.exec(text)?.[1] ?? 'Attention Playground';
 }
 
+const linesOf = (board, error) => [`Browser: ${navigator.userAgent}`, `Kernel: ${board.kernel}`, ...(error ? [`Fault: ${error.message}`] : []),
+  ...(said.get(board) ?? []).map((message) => `Message: ${message}`), `State: ${stateOf(board)}`];
+
+/** Copies the report of a board that works. */
+export async function copyReport(board) {
+  const lines = linesOf(board), text = [await version(), ...lines].join('\n');
+  if (board.alive && await board.copy(text)) board.say('The report is on the clipboard; nothing was sent.');
+}
+
 /** Puts a button that copies the report beside the one that tries again. Called while the board is still there. */
 export function offerReport(board, error) {
   const {host} = board.root, [retry] = board.root.querySelectorAll('.message button'), copy = document.createElement('button'), text = document.createElement('textarea');
-  const lines = [`Browser: ${navigator.userAgent}`, `Kernel: ${board.kernel}`, `Fault: ${error.message}`, ...(said.get(board) ?? []).map((message) => `Message: ${message}`), `State: ${stateOf(board)}`];
+  const lines = linesOf(board, error);
   copy.textContent = 'Copy report';
   copy.title = 'Version, browser, kernel, the last messages and the state of the board; nothing is sent';
   Object.assign(text, {readOnly: true, rows: 8, ariaLabel: 'Report'});

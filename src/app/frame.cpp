@@ -263,6 +263,7 @@ void Frame::command(Command c) {
     case Command::fullscreen: return screen_.host.toggleFullscreen();
     case Command::share: return screen_.host.share();
     case Command::notices: return screen_.host.showNotices();
+    case Command::report: return screen_.host.copyReport();
   }
 }
 

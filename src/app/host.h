@@ -74,6 +74,9 @@ class Host : public draw::Rasteriser {
   /// Shows the notices of what others made in the program; only asked for if the shell has not set
   /// App::setParts().
   virtual void showNotices() {}
+  /// Copies a report for those who repair the program: version, platform, kernel, the last messages and the
+  /// state; sends nothing.
+  virtual void copyReport() {}
   virtual void copyToClipboard(std::string_view text) = 0;
   virtual bool prefersDark() const = 0;
   virtual bool prints() const { return false; }  ///< the result is printed on paper, so the theme is light

@@ -61,6 +61,8 @@ constexpr Row kRows[] = {
     {"help", "Keys and pointer", "?", "What keys and pointer do here, and what this program is made of"},
     {"help-close", "Close", "Esc", "Closes this list"},
     {"help-notices", "Third-party licences", "", "Software by others in this program, with its licences"},
+    {"help-report", "Copy report", "",
+     "Version, system, kernel, the last messages and the board, as text on the clipboard; nothing is sent"},
     {"theme", "Light or dark", "", "Switches between light and dark colours"},
     {"more", "More", "", "Everything that does not fit in this bar"},
     {"panel", "Controls", "", "Opens all options of the layer"},

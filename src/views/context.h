@@ -240,6 +240,7 @@ enum class Command {
   fullscreen,
   share,
   notices,
+  report,
   saveAs,
   saveNpz,
   saveSafetensors,

@@ -63,3 +63,23 @@ test('where nothing may be copied, the text stands there to be taken by hand', a
   await board.page.screenshot({path: `${SCREENSHOTS}/web-fault-phone.png`});
   await board.close();
 });
+
+test('Help copies the report of a board that works, with its messages, and sends nothing', async () => {
+  const board = await browser.open('/', {allow: [/./], permissions: ['clipboard-read', 'clipboard-write']});
+  await board.call('setState', 'nothing').catch(() => {});
+  await board.page.evaluate(() => document.querySelector('attention-playground').setAttribute('preset', 'nothing'));
+  await board.press('?');
+  await board.until('the list of keys', () => document.querySelector('attention-playground').items().some(({name}) => name === 'help-report'));
+  await board.rest();
+  const before = board.requests.length;
+  await board.click('help-report');
+  const lines = (await until('the report', async () => /^State: /m.test(await board.page.evaluate(() => navigator.clipboard.readText())) && board.page.evaluate(() => navigator.clipboard.readText()))).split('\n');
+  assert.equal(lines[0], `Attention Playground ${version}`);
+  assert.match(lines[1], /^Browser: Mozilla\/5\.0 .*Chrome/);
+  assert.match(lines[2], /^Kernel: wasm-/);
+  assert.match(lines[3], /^Message: .*nothing/);
+  assert.deepEqual(JSON.parse(/^State: ([^]*)$/m.exec(lines.slice(4).join('\n'))[1]), await board.call('getState'));
+  assert.doesNotMatch(lines.join('\n'), /^Fault/m);
+  assert.deepEqual(board.requests.slice(before).filter((address) => !/\/(NOTICES\.txt|dialog\.js)$/.test(address)), [], 'nothing is sent');
+  await board.close();
+});

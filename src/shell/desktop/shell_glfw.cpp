@@ -40,6 +40,7 @@
 #include "shell/desktop/options.h"
 #include "shell/desktop/pango_text.h"
 #include "shell/desktop/picture.h"
+#include "shell/desktop/report.h"
 #include "shell/desktop/shell_place.h"
 #include "shell/desktop/text_box.h"
 #include "shell/desktop/window_parts.h"
@@ -183,7 +184,8 @@ class Desktop final : public app::Host {
   }
   bool prefersDark() const override { return desktopIsDark(); }
   bool isTouch() const override { return false; }
-  void emit(const app::Event&) override {}
+  void copyReport() override;
+  void emit(const app::Event& event) override { report_.note(event); }
   void wantLesson(std::string_view id, int step) override;
   void wantLessons() override;
   void wantLessonTexts() override;
@@ -242,6 +244,7 @@ class Desktop final : public app::Host {
   Stage stage_{*this};
   app::App app_{*this, stage_.heatmaps(), isFirst()};
   TextBox textBox_;
+  Report report_;
   MappedFile mapped_;  ///< the file that opener_ reads
   files::Opener opener_;
   std::string opening_;  ///< the name of that file
@@ -292,6 +295,11 @@ void Desktop::wantLesson(std::string_view id, int step) {
     return;
   }
   app_.failLesson("There is no lesson " + base::inQuotes(id) + "; give one of the list in the Guide.");
+}
+
+void Desktop::copyReport() {
+  copyToClipboard(report_.text(app_.state()));
+  app_.notify("The report is on the clipboard; nothing was sent.", false);
 }
 
 void Desktop::wantLessons() {

@@ -119,6 +119,7 @@ class Browser final : public app::Host {
   bool canShare() const override { return true; }
   void share() override { host_later("share"); }
   void showNotices() override { host_later("showNotices"); }
+  void copyReport() override { host_later("copyReport"); }
   bool prefersDark() const override { return host_prefers_dark() > 0; }
   bool prints() const override { return host_prefers_dark() < 0; }
   bool isTouch() const override { return touch; }

@@ -492,17 +492,21 @@ void help(Context& c) {
              ", with what undo takes back, and comes back after a crash. Nothing leaves this machine.">()});
     y += paragraph({list, c.fonts.small, c.palette.muted}, x, y - 12, width - 44, kept) + 8;
   }
-  if (c.view.help.parts.empty()) {
-    constexpr std::string_view words = "Third-party licences";
-    if (w.link("help-notices", {x, y - 14, textWidth(c.fonts.small, words), 20}, words))
-      c.requests.ask(Command::notices);
-    y += 18;
-  } else {
+  if (!c.view.help.parts.empty()) {
     const std::string parts =
         base::joined({base::late<"It contains ">(), c.view.help.parts,
                       base::late<"; attention-playground --licenses prints their licences.">()});
     y += paragraph({list, c.fonts.small, c.palette.muted}, x, y - 12, width - 44, parts) + 8;
   }
+  float left = x;
+  const auto link = [&](std::string_view name, std::string_view words, Command command) {
+    const Box place{left, y - 14, textWidth(c.fonts.small, words), 20};
+    if (w.link(name, place, words)) c.requests.ask(command);
+    left = place.right() + 20;
+  };
+  if (c.view.help.parts.empty()) link("help-notices", "Third-party licences", Command::notices);
+  link("help-report", "Copy report", Command::report);
+  y += 18;
   if (page.content != y - top) c.view.busy = true;  // it gets its new size in the next frame
   page.content = y - top;
   ImGui::SetCursorScreenPos({box.x, y - 1});
