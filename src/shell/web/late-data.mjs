@@ -1,7 +1,7 @@
 // Moves constant data that no function of the first part can reach to the part with the functions that use it: most sentences, the
 // examples, the tables of pages. The linker keeps every constant in a segment of its own, so that its position is known. A function can
-// reach each segment that one of its numbers points into, just behind, or shortly before, and all segments reachable from the numbers in
-// these.
+// reach each segment that one of its numbers points into, just behind, or, unless another one begins there, shortly before, and all segments
+// reachable from the numbers in these.
 import {readFileSync, writeFileSync} from 'node:fs';
 import {CODE, DATA, DATA_COUNT, Reader, leb, module, numbersIn, sections, wordsOf} from './binary.mjs';
 
@@ -46,7 +46,8 @@ function reachable(list, numbers) {
       if (segment[begin] <= value && value <= segment.to && !found.has(segment)) found.add(segment), todo.push(segment);
     }
   };
-  for (const value of numbers) mean(value, 'from');
+  const begins = new Set(list.map(({start}) => start));
+  for (const value of numbers) mean(value, begins.has(value) ? 'start' : 'from');
   while (todo.length > 0) {
     for (const word of wordsOf(todo.pop())) mean(word, 'start');
   }
