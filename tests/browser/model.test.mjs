@@ -45,7 +45,7 @@ async function reach(board, name) {
   const {width, height} = board.page.viewportSize();
   await board.page.mouse.move(width / 2, height / 2);
   await until(`${name} in view`, async () => {
-    const {y} = await place(board, name), isIn = y > height * 0.3 && y < height * 0.8;
+    const {y} = await board.call('locate', name), isIn = y > height * 0.3 && y < height * 0.8;
     if (!isIn) await board.page.mouse.wheel(0, y < height / 2 ? -80 : 80);
     await board.rest();
     return isIn;

@@ -68,9 +68,10 @@ test('Help copies the report of a board that works, with its messages, and sends
   const board = await browser.open('/', {allow: [/./], permissions: ['clipboard-read', 'clipboard-write']});
   await board.call('setState', 'nothing').catch(() => {});
   await board.page.evaluate(() => document.querySelector('attention-playground').setAttribute('preset', 'nothing'));
-  await board.press('?');
+  await board.click('help');
   await board.until('the list of keys', () => document.querySelector('attention-playground').items().some(({name}) => name === 'help-report'));
   await board.rest();
+  await board.page.evaluate(() => navigator.clipboard.writeText('nothing yet'));
   const before = board.requests.length;
   await board.click('help-report');
   const lines = (await until('the report', async () => /^State: /m.test(await board.page.evaluate(() => navigator.clipboard.readText())) && board.page.evaluate(() => navigator.clipboard.readText()))).split('\n');
