@@ -142,8 +142,8 @@ class Switches {
     const bool isOff = view_.off != 0;
     const std::span<const float> whole = rowOf(view_.whole), without = rowOf(view_.without);
     const auto second = [&](double value) { return isOff ? two(value) : std::string(); };
-    column.numbers(late<"Predicted at ">() + base::inQuotes(c_.state.labels[token_]), isOff ? late<"all heads">() : "",
-                   isOff ? late<"without">() : "");
+    column.numbers(late<"Predicted at ">() + base::inQuotes(c_.state.labels[token_]),
+                   isOff ? late<"all heads">() : "", isOff ? late<"without">() : "");
     std::vector<std::size_t> order(whole.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
