@@ -127,7 +127,7 @@ data('a parameter twice', ['"b_1"', 'twice'], '{"b_1": [1], "b_1": [1]}');
 data('no queries', ['q.shape', 'no tokens'], layer({q: {shape: [2, 0, 2], data: []}}), ...norm);
 data('no keys', ['k.shape', 'no tokens'], {q: filled([1, 2], 1), k: {shape: [0, 2], data: []}, v: {shape: [0, 2], data: []}}, ...norm);
 data('a kernel', ['--kernel', 'leave it out'], layer(), ...norm, '--kernel', 'scalar');
-data('more tokens than the board has', ['q.shape', 'too many'], {q: filled([2000, 1], 1), k: [[1]], v: [[1]]}, ...norm);
+data('more tokens than the board has', ['q.shape', 'too many'], {q: filled([5000, 1], 1), k: [[1]], v: [[1]]}, ...norm);
 
 test('options of what nobody asks for are checked, and change nothing', () => {
   assert.deepEqual(run(layer({options: {block_norm: 'pre', segment_tokens: 3}})), run(layer()));

@@ -249,7 +249,7 @@ test('what cannot be done gets one sentence and an exit status, and no file', (t
     [2, /--locate q,x/, ['--locate', 'q,x']],
     [2, /--state/, ['--state', 'a.json', '--preset', 'uniform']],
     [2, /--screenshot/, ['--screenshot']],
-    [1, /i-saw-a-saw/, ['--preset', 'nothing']],
+    [1, /no "nothing"; use one of \d+ others/, ['--preset', 'nothing']],
     [1, /missing\.json.*No such file/, ['--state', 'missing.json']],
     [1, /folder.*directory/i, ['--state', 'folder']],
     [1, /state\.json: ./, state('')],
@@ -277,7 +277,7 @@ test('without a display: a sentence, and data is still checked first', (t) => {
   const nothing = run([], {home});
   assert.equal(nothing.status, 1);
   assert.match(nothing.stderr, /^attention-playground: There is no display .*\.\n$/);
-  assert.match(run(['--preset', 'nothing'], {home}).stderr, /i-saw-a-saw/);
+  assert.match(run(['--preset', 'nothing'], {home}).stderr, /use one of \d+ others/);
 });
 
 test('--help and --version', (t) => {
