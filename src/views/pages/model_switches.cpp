@@ -146,10 +146,10 @@ class Switches {
                    isOff ? late<"all heads">() : "", isOff ? late<"without">() : "");
     std::vector<std::size_t> order(whole.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return std::max(whole[a], without[a]) > std::max(whole[b], without[b]);
-    });
-    const auto isLikely = [&](std::size_t i) { return std::max(whole[i], without[i]) >= kLeast; };
+    const auto most = [&](std::size_t i) { return std::max(whole[i], without[i]); };
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return most(a) != most(b) ? most(a) > most(b) : a < b; });
+    const auto isLikely = [&](std::size_t i) { return most(i) >= kLeast; };
     order.resize(std::min(
         {order.size(), kLikeliest, static_cast<std::size_t>(std::ranges::count_if(order, isLikely))}));
     const training::Examples& examples = trainer_.examples();
