@@ -8,10 +8,10 @@
 namespace shell {
 
 void Report::note(const app::Event& event) {
-  constexpr std::size_t kMost = 20;
+  constexpr std::size_t kErrors = 20;
   if (event.type != app::Event::Type::error) return;
   errors_.push_back(event.detail);
-  if (errors_.size() > kMost) errors_.pop_front();
+  if (errors_.size() > kErrors) errors_.pop_front();
 }
 
 std::string Report::text(std::string_view state) const {
