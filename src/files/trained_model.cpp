@@ -168,7 +168,7 @@ StoredFile storedOf(const training::Trainer& trainer) {
   file.tensors.push_back(std::move(options));
   const training::Examples& examples = trainer.examples();
   file.tensors.push_back(textsOf(kVocabulary, examples.words));
-  file.tensors.push_back(textsOf(kClasses, examples.classes.empty() ? examples.words : examples.classes));
+  file.tensors.push_back(textsOf(kClasses, examples.classes));
   if (!examples.sourceWords.empty()) file.tensors.push_back(textsOf(kSourceVocabulary, examples.sourceWords));
   return file;
 }

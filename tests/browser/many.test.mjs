@@ -41,11 +41,9 @@ test('no number of tokens draws where nothing should be, and a frame is bounded'
   await board.close();
 });
 
-test('dragging one Q cell at 1,024 tokens uploads rows, not matrices', async () => {
-  const board = await browser.open('/');
-  await shape(board, {tokens: 1024, heads: 8, causal: false, dim: 8});
-  const [x, y] = await board.middle('q', 0, 512, 6);
-  const {mouse} = board.page;
+/** Drags a cell of Q on by 5 pixels; how many cells of Q changed by that, and how many were uploaded. */
+async function dragged(board, row, col) {
+  const [x, y] = await board.middle('q', 0, row, col), {mouse} = board.page;
   await mouse.move(x, y);
   await mouse.down();
   await mouse.move(x + 4, y);
@@ -55,10 +53,16 @@ test('dragging one Q cell at 1,024 tokens uploads rows, not matrices', async () 
   await board.settle();
   const {uploads} = await board.stats(), now = (await board.tensor('q')).data;
   await mouse.up();
-  const changed = now.filter((value, i) => value !== q[i]).length;
+  return {changed: now.filter((value, i) => value !== q[i]).length, sent: uploads - before.uploads};
+}
+
+test('dragging one Q cell at 1,024 tokens uploads rows, not matrices', async () => {
+  const board = await browser.open('/');
+  await shape(board, {tokens: 1024, heads: 8, causal: false, dim: 8});
+  const {changed, sent} = await dragged(board, 512, 6);
   assert.ok(changed >= 1 && changed <= 4, `${changed} cells of Q changed`);
   // One row of Q, S, W and O, and a row of pixels for each of the thumbnails of the head and of the mean.
-  const sent = uploads - before.uploads, row = 1024 + 1024 + 8 + 8 + 2 * 128;
+  const row = 1024 + 1024 + 8 + 8 + 2 * 128;
   assert.ok(sent > 0 && sent <= 3 * row, `${sent} cells were uploaded; a row of each matrix has ${row}`);
   await board.close();
 });
@@ -75,18 +79,9 @@ test('4,096 tokens: the wheel with Ctrl enlarges the board until cells can be re
   await keyboard.up('Control');
   await board.settle();
   assert.ok(await width() > 20 && await width() < 40, `${await width()} pixels: cells that can be read, and no larger`);
-  const [x, y] = await board.middle('q', 0, 2000, 1);
-  await mouse.move(x, y);
-  await mouse.down();
-  await mouse.move(x + 4, y);
-  await board.settle();
-  const before = await board.stats(), q = (await board.tensor('q')).data;
-  await mouse.move(x + 9, y);
-  await board.settle();
-  const {uploads} = await board.stats(), now = (await board.tensor('q')).data;
-  await mouse.up();
-  assert.equal(now.filter((value, i) => value !== q[i]).length, 1);
-  assert.ok(uploads - before.uploads < 4096, `${uploads - before.uploads} cells were uploaded`);
+  const {changed, sent} = await dragged(board, 2000, 1);
+  assert.equal(changed, 1);
+  assert.ok(sent < 4096, `${sent} cells were uploaded`);
   await board.close();
 });
 

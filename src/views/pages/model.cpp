@@ -7,7 +7,6 @@
 
 #include "attention/experiments/rollout.h"
 #include "attention/mechanisms/mechanism.h"
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/head_tag.h"
 #include "views/pages/column.h"
@@ -19,7 +18,6 @@ namespace {
 
 using attention::HeadPattern;
 using base::joined;
-using base::late;
 using By = ModelView::By;
 
 constexpr std::uint32_t kModelSlot = 10000,
@@ -50,17 +48,17 @@ HeadPattern patternOf(By by) {
 
 std::string titleOf(By by) {
   switch (by) {
-    case By::layer: return late<"By layer">();
-    case By::previous: return late<"Previous token">();
-    case By::induction: return late<"Induction">();
-    case By::first: return late<"First token">();
-    case By::same: return late<"Same word">();
-    case By::broad: return late<"Broad">();
-    case By::entropy: return late<"Entropy">();
-    case By::distance: return late<"Distance">();
+    case By::layer: return "By layer";
+    case By::previous: return "Previous token";
+    case By::induction: return "Induction";
+    case By::first: return "First token";
+    case By::same: return "Same word";
+    case By::broad: return "Broad";
+    case By::entropy: return "Entropy";
+    case By::distance: return "Distance";
     case By::word: break;
   }
-  return late<"Looks at the word">();
+  return "Looks at the word";
 }
 
 /// The places of the largest values, the largest first.
@@ -75,7 +73,7 @@ std::vector<int> largest(std::span<const float> values, std::size_t count) {
   return order;
 }
 
-std::string nameOf(Place at) { return joined({late<"layer:">(), at.layer, ":", at.head}); }
+std::string nameOf(Place at) { return joined({"layer:", at.layer, ":", at.head}); }
 
 class ModelPage {
  public:
@@ -90,18 +88,18 @@ class ModelPage {
     const document::State& s = c_.state;
     PageColumn top(c_, area_.x, area_.y, area_.width);
     const bool isModel = hasLayers(s);
-    top.title(isModel ? late<"All heads of the model">() : late<"All heads of the layer">());
+    top.title(isModel ? "All heads of the model" : "All heads of the layer");
     if (!document::hasManyHeads(s)) {
-      top.sentence(late<"There is one layer here. Open a file with several, such as a recorded model or "
-                        "weights of the shape [layers, heads, queries, keys].">());
+      top.sentence(
+          "There is one layer here. Open a file with several, such as a recorded model or "
+          "weights of the shape [layers, heads, queries, keys].");
       return top.y();
     }
-    const std::string of = isModel ? joined({s.batch, late<" layers of ">(), s.heads,
-                                             s.heads == 1 ? late<" head each, with the same tokens. ">()
-                                                          : late<" heads each, with the same tokens. ">()})
+    const std::string of = isModel ? joined({s.batch, " layers of ", s.heads,
+                                             s.heads == 1 ? " head each, with the same tokens. "
+                                                          : " heads each, with the same tokens. "})
                                    : "";
-    top.sentence(of +
-                 late<"A row of a picture is a query, a column a key. Press one to open it on the board.">());
+    top.sentence(of + "A row of a picture is a query, a column a key. Press one to open it on the board.");
     top.gap(6);
     if (!c_.derived.layersAreWhole()) c_.view.busy = true;  // some pieces are computed per frame
     findWord();
@@ -192,7 +190,7 @@ class ModelPage {
         textCentered(list_, c_.fonts.small, left + x(h) + size_ / 2, start.y + 8, c_.palette.muted,
                      joined({h + 1}));
       textMiddle(list_, c_.fonts.smallStrong, start.x, start.y + 8, c_.palette.muted,
-                 size_ >= 44 ? late<"HEAD">() : "");
+                 size_ >= 44 ? "HEAD" : "");
       column.take(22);
     }
     for (int layer = 0; layer < c_.state.batch; ++layer) {
@@ -202,8 +200,7 @@ class ModelPage {
         textRight(list_, c_.fonts.small, left - 8, row.y + size_ / 2,
                   isHere ? c_.palette.text : c_.palette.muted, joined({layer + 1}));
       else
-        textMiddle(list_, c_.fonts.strong, row.x, row.y + 12, c_.palette.text,
-                   joined({late<"Layer ">(), layer + 1}));
+        textMiddle(list_, c_.fonts.strong, row.x, row.y + 12, c_.palette.text, joined({"Layer ", layer + 1}));
       for (int h = 0; h < all; ++h)
         picture({layer, h},
                 {isOneLine ? left + x(h) : row.x + x(h % columns_),
@@ -250,12 +247,11 @@ class ModelPage {
       w.endMenu();
     }
     wordField(w, {row.x + menu + 8, row.y, row.width - menu - 8, 28});
-    if (!c_.state.modelFind.empty() && found_.empty())
-      column.sentence(late<"None of the tokens is that word.">());
+    if (!c_.state.modelFind.empty() && found_.empty()) column.sentence("None of the tokens is that word.");
     if (isMeasured()) filters(column);
     else if (!c_.state.cross && c_.state.tokens < document::kTaggedTokens)
-      column.sentence(joined({late<"Heads are named after their patterns from ">(), document::kTaggedTokens,
-                              late<" tokens on: with fewer, every row has one.">()}));
+      column.sentence(joined({"Heads are named after their patterns from ", document::kTaggedTokens,
+                              " tokens on: with fewer, every row has one."}));
     column.gap(6);
   }
 
@@ -263,7 +259,7 @@ class ModelPage {
     const std::string& word = c_.state.modelFind;
     bool isPressed = false;
     if (word.empty()) {
-      isPressed = w.field("model_find", box, late<"Heads that look at …">());
+      isPressed = w.field("model_find", box, "Heads that look at …");
     } else {
       const AsIs own;
       isPressed = w.field("model_find", box, word);
@@ -376,9 +372,9 @@ class ModelPage {
   void oneHead(PageColumn& column) {
     const Place at = shown();
     const document::LayerPicture& of = pictureAt(at.layer);
-    column.openCard(joined({late<"Layer ">(), at.layer + 1, late<", head ">(), at.head + 1}));
+    column.openCard(joined({"Layer ", at.layer + 1, ", head ", at.head + 1}));
     if (of.version == 0) {
-      column.sentence(late<"It is being computed.">());
+      column.sentence("It is being computed.");
       return column.closeCard();
     }
     if (!of.tags.empty()) column.sentence(tagSentence(of.tags[static_cast<std::size_t>(at.head)]));
@@ -397,8 +393,8 @@ class ModelPage {
     column.gap(8);
     if (hasLayers(c_.state) && !hasLiveModel(c_))
       column.sentence(
-          late<"Recorded: the model itself is not here, so what it would say with a head changed cannot be "
-               "computed.">());
+          "Recorded: the model itself is not here, so what it would say with a head changed cannot be "
+          "computed.");
     column.closeCard();
   }
 
@@ -440,9 +436,9 @@ class ModelPage {
     const std::vector<Link> links = linksOf(of, at);
     if (links.empty()) return;
     const Box title = column.take(22);
-    textMiddle(list_, c_.fonts.smallStrong, title.x, title.y + 8, c_.palette.text, late<"Strongest links">());
+    textMiddle(list_, c_.fonts.smallStrong, title.x, title.y + 8, c_.palette.text, "Strongest links");
     column.gap(-4);
-    column.sentence(late<"without the first token">());
+    column.sentence("without the first token");
     for (const Link& link : links) row(column, link);
   }
 
@@ -478,8 +474,8 @@ class ModelPage {
     const auto two = [](float value) { return formatNumber(static_cast<double>(value), 2); };
     for (const By by : {By::previous, By::induction, By::first, By::same})
       column.numbers(titleOf(by), two(measure(at, by)));
-    column.numbers(late<"Entropy of a row, in bit">(), two(measure(at, By::entropy)));
-    column.numbers(late<"Distance to the keys, in tokens">(), two(measure(at, By::distance)));
+    column.numbers("Entropy of a row, in bit", two(measure(at, By::entropy)));
+    column.numbers("Distance to the keys, in tokens", two(measure(at, By::distance)));
     if (!found_.empty()) column.numbers(titleOf(By::word), two(measure(at, By::word)));
   }
 
@@ -493,13 +489,12 @@ class ModelPage {
 
   void rollout(PageColumn& column) {
     if (!hasRollout() || !c_.derived.layersAreWhole()) return;
-    column.openCard(late<"Rollout: from which tokens, through all layers">());
+    column.openCard("Rollout: from which tokens, through all layers");
     std::vector<const attention::Tensor*> means;
     for (const document::LayerPicture& of : c_.derived.layers())
       if (!of.mean.empty()) means.push_back(&of.mean);
     if (means.empty()) {
-      column.sentence(joined(
-          {late<"It is computed for up to ">(), document::LayerPicture::kMostMean, late<" tokens.">()}));
+      column.sentence(joined({"It is computed for up to ", document::LayerPicture::kMostMean, " tokens."}));
       return column.closeCard();
     }
     if (!hasLiveModel(c_)) chooseToken(c_, column, view_.token);
@@ -508,9 +503,9 @@ class ModelPage {
     for (const int key : largest(from, 6)) row(column, {token, key, from[static_cast<std::size_t>(key)]});
     column.gap(4);
     column.sentence(
-        late<"The layers multiplied, with the mean of their heads, and half of each kept for the residual "
-             "(Abnar and Zuidema 2020). It follows weights alone, not what values, feed-forward networks and "
-             "norms make of them: attention is not an explanation.">());
+        "The layers multiplied, with the mean of their heads, and half of each kept for the residual "
+        "(Abnar and Zuidema 2020). It follows weights alone, not what values, feed-forward networks and "
+        "norms make of them: attention is not an explanation.");
     column.closeCard();
   }
 

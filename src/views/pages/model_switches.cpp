@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "training/divergence.h"
 #include "views/panels/panels.h"
@@ -13,7 +12,6 @@ namespace views {
 namespace {
 
 using base::joined;
-using base::late;
 
 constexpr int kMostSwitches = 64;  // bits of training::Model::Pass::hidden
 constexpr std::size_t kLikeliest = 10;
@@ -29,7 +27,7 @@ class Switches {
         chosen_(token) {}
 
   void draw(PageColumn& column) {
-    column.openCard(late<"What the prediction depends on">());
+    column.openCard("What the prediction depends on");
     for (const bool ofKeys : {true, false}) {
       if (ofKeys && !c_.state.cross) continue;
       sentenceField(c_, widgets_, ofKeys ? "model:key_labels" : "model:labels", column.take(28), ofKeys);
@@ -44,9 +42,9 @@ class Switches {
     chooseToken(c_, column, chosen_);
     token_ = static_cast<std::size_t>(chosen_ < 0 ? c_.state.tokens - 1 : chosen_);
     column.gap(4);
-    column.sentence(late<"Press a head to switch it off. The number on it says how much the prediction at "
-                         "this token changes "
-                         "without it alone: the KL divergence, in bit.">());
+    column.sentence(
+        "Press a head to switch it off. The number on it says how much the prediction at this token changes "
+        "without it alone: the KL divergence, in bit.");
     column.gap(6);
     map(column);
     predictions(column);
@@ -88,10 +86,10 @@ class Switches {
     const training::AttentionPlace& place =
         trainer_.model().attentions()[static_cast<std::size_t>(attention)];
     const std::string number = joined({place.layer + 1});
-    if (!training::isTranslation(trainer_.setup())) return late<"Layer ">() + number;
-    return (place.kind == Kind::encoder ? late<"Encoder ">()
-            : place.kind == Kind::cross ? late<"Cross ">()
-                                        : late<"Decoder ">()) +
+    if (!training::isTranslation(trainer_.setup())) return "Layer " + number;
+    return (place.kind == Kind::encoder ? "Encoder "
+            : place.kind == Kind::cross ? "Cross "
+                                        : "Decoder ") +
            number;
   }
 
@@ -113,7 +111,7 @@ class Switches {
   }
 
   void toggle(int number, const Box& box, float most, PageColumn& column) {
-    const std::string name = joined({late<"model:off:">(), number / heads(), ":", number % heads()});
+    const std::string name = joined({"model:off:", number / heads(), ":", number % heads()});
     const std::uint64_t bit = std::uint64_t{1} << number;
     const bool isOn = (view_.off & bit) == 0;
     const FocusRing::Key key = column.keys(name, box);
@@ -142,8 +140,8 @@ class Switches {
     const bool isOff = view_.off != 0;
     const std::span<const float> whole = rowOf(view_.whole), without = rowOf(view_.without);
     const auto second = [&](double value) { return isOff ? two(value) : std::string(); };
-    column.numbers(late<"Predicted at ">() + base::inQuotes(c_.state.labels[token_]),
-                   isOff ? late<"all heads">() : "", isOff ? late<"without">() : "");
+    column.numbers("Predicted at " + base::inQuotes(c_.state.labels[token_]), isOff ? "all heads" : "",
+                   isOff ? "without" : "");
     std::vector<std::size_t> order(whole.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto most = [&](std::size_t i) { return std::max(whole[i], without[i]); };
@@ -152,8 +150,7 @@ class Switches {
     const auto isLikely = [&](std::size_t i) { return most(i) >= kLeast; };
     order.resize(std::min(
         {order.size(), kLikeliest, static_cast<std::size_t>(std::ranges::count_if(order, isLikely))}));
-    const training::Examples& examples = trainer_.examples();
-    const auto& names = examples.classes.empty() ? examples.words : examples.classes;
+    const std::vector<std::string>& names = trainer_.examples().classes;
     {
       const AsIs own;
       for (const std::size_t i : order)
@@ -161,13 +158,13 @@ class Switches {
     }
     const auto& targets = view_.whole.sequence.targets;
     if (std::any_of(targets.begin(), targets.end(), [](int t) { return t >= 0; }))
-      column.numbers(late<"Loss of the sentence">(), two(static_cast<double>(view_.whole.loss)),
+      column.numbers("Loss of the sentence", two(static_cast<double>(view_.whole.loss)),
                      second(static_cast<double>(view_.without.loss)));
     if (!isOff) return;
     const auto changed = training::divergences(view_.whole, view_.without, classes());
-    column.numbers(late<"KL divergence, in bit">(), "", two(static_cast<double>(changed[token_])));
+    column.numbers("KL divergence, in bit", "", two(static_cast<double>(changed[token_])));
     column.gap(4);
-    if (column.button("model:on", late<"Switch all heads on">())) view_.off = 0;
+    if (column.button("model:on", "Switch all heads on")) view_.off = 0;
   }
 
   Context& c_;
@@ -188,7 +185,7 @@ void chooseToken(const Context& c, PageColumn& column, int& token) {
   const int n = c.state.tokens;
   if (token >= n) token = -1;
   const int at = token < 0 ? n - 1 : token;
-  const int step = column.stepper("model:token", late<"Token">(), joined({at + 1}), at > 0, at + 1 < n);
+  const int step = column.stepper("model:token", "Token", joined({at + 1}), at > 0, at + 1 < n);
   if (step != 0) token = at + step;
 }
 
