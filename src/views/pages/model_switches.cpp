@@ -151,10 +151,11 @@ class Switches {
     order.resize(std::min(
         {order.size(), kLikeliest, static_cast<std::size_t>(std::ranges::count_if(order, isLikely))}));
     const std::vector<std::string>& names = trainer_.examples().classes;
-    {
-      const AsIs own;
-      for (const std::size_t i : order)
-        column.numbers(names[i], two(static_cast<double>(whole[i])), second(static_cast<double>(without[i])));
+    for (const std::size_t i : order) {
+      const Box from = column.take(0);
+      column.numbers("", two(static_cast<double>(whole[i])), second(static_cast<double>(without[i])));
+      const AsIs own;  // a class may be a word of the interface too
+      textMiddle(list_, c_.fonts.small, from.x, (from.y + column.y()) / 2, c_.palette.muted, names[i]);
     }
     const auto& targets = view_.whole.sequence.targets;
     if (std::any_of(targets.begin(), targets.end(), [](int t) { return t >= 0; }))
