@@ -270,10 +270,17 @@ export class Board {
   async finger([x, y], dx, dy, {holds = false} = {}) {
     const session = await this.page.context().newCDPSession(this.page);
     const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
-    await send('touchStart', {x, y});
-    if (holds) await this.pause(350);
-    for (let i = 1; i <= 10; i++) {
-      await send('touchMove', {x: x + dx * i / 10, y: y + dy * i / 10});
+    const to = (i) => ({x: x + dx * i / 10, y: y + dy * i / 10});
+    if (holds) {
+      await send('touchStart', {x, y});
+      await this.pause(350);
+    } else {
+      // The first movements without waiting, far enough to be a swipe: a finger that is slow to begin, as on a busy machine, holds what is
+      // under it.
+      await Promise.all([send('touchStart', {x, y}), ...[1, 2, 3, 4].map((i) => send('touchMove', to(i)))]);
+    }
+    for (let i = holds ? 1 : 5; i <= 10; i++) {
+      await send('touchMove', to(i));
       await this.settle();
     }
     await this.pause(150);  // so that what it scrolls does not glide on

@@ -180,12 +180,7 @@ onBoard('a finger drags a weight that it tapped before', async (board) => {
   await board.page.touchscreen.tap(x, y);
   await board.rest(600);  // to avoid a double tap, which would open a text field
   const q = await rows(board, 'q');
-  const session = await board.page.context().newCDPSession(board.page);
-  const send = (type, ...touchPoints) => session.send('Input.dispatchTouchEvent', {type, touchPoints});
-  await send('touchStart', {x, y});
-  for (let i = 1; i <= 8; ++i) await send('touchMove', {x: x - 7 * i, y});
-  await board.rest();
-  await send('touchEnd');
+  await board.finger([x, y], -56, 0);
   await board.rest();
   assert.notDeepEqual((await rows(board, 'q'))[3], q[3]);
 }, {viewport: {width: 390, height: 844}, hasTouch: true, isMobile: true});
