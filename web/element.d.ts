@@ -152,6 +152,8 @@ export interface RefusedError extends Error {
 export interface PlaygroundErrorDetail {
   type: 'load' | 'no-simd' | 'webgl' | 'contextlost' | 'state' | 'crash';
   message: string;
+  /** What was refused, where it has a name: an option, a tensor, a place in a file. */
+  field?: string;
 }
 
 /** Of `input` and `change`: who changed what. */

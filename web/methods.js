@@ -87,7 +87,7 @@ export const methods = {
     const {host} = board.root, ends = new AbortController();
     return new Promise((resolve, reject) => {
       host.addEventListener('train', ({detail: {isDone, sliceMs, ...found}}) => isDone && resolve(found), {signal: ends.signal});
-      host.addEventListener('error', ({detail: {message}}) => message.startsWith('train_') && reject(new RangeError(message)), {signal: ends.signal});
+      host.addEventListener('error', ({detail: {message, field}}) => field?.startsWith('train_') && reject(Object.assign(new RangeError(message), {field})), {signal: ends.signal});
     }).finally(() => ends.abort());
   },
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "attention/kernels/kernels.h"
+#include "base/sentence.h"
 #include "document/pin.h"
 #include "document/text.h"
 #include "views/board/board.h"
@@ -242,7 +243,8 @@ void Screen::refuse(const base::Error& error) {
   const std::string message = error.message();
   say(message, true);
   host.emit({Event::Type::error,
-             "{\"type\":\"state\",\"message\":" + document::toJson(document::Value(message)) + "}"});
+             base::joined({"{\"type\":\"state\",\"message\":", document::jsonQuoted(message),
+                           ",\"field\":", document::jsonQuoted(error.field), "}"})});
 }
 
 void Screen::dropText() {

@@ -108,7 +108,8 @@ onBoard('own sentences, and what cannot be read', async (board) => {
 
 onBoard('a rate that blows up: the promise is refused, and the run stands at its last good step', async (board) => {
   for (const [option, value] of [['train_optimizer', 'sgd'], ['train_layer_norm', false], ['train_rate', 1000]]) await board.call('set', option, value);
-  const message = await board.page.evaluate(() => document.querySelector('attention-playground').train(100).then(() => '', (error) => error.message));
+  const [message, field] = await board.page.evaluate(() => document.querySelector('attention-playground').train(100).then(() => [], (error) => [error.message, error.field]));
+  assert.equal(field, 'train_rate');
   assert.match(message, /^train_rate: at step \d+ the \w+ was not a finite number, so the run went back to step \d+/);
   assert.ok(Array.from((await board.call('getTensor', 'train:loss')).data).every(Number.isFinite));
 });

@@ -130,7 +130,7 @@ TEST_CASE("hierarchy: both levels of every stored case, from NumPy") {
     test::compare(wanted.at("class.probabilities"), trace.classProbabilities, 2e-6);
     for (int i = 0; i < 3; ++i) {
       const Explanation e = explainClass(x.inputs(), trace, i, "news", 2);
-      CHECK(e.title.starts_with("p[news] = "));
+      CHECK(e.name == "p[news]");
       REQUIRE(e.terms.size() == 3);
       CHECK(e.terms[0].value == doctest::Approx(trace.classScores.at(0, 0, i)));
       CHECK(e.terms[2].value == doctest::Approx(trace.classProbabilities.at(0, 0, i)));
@@ -209,7 +209,7 @@ TEST_CASE("hierarchy: explanations end in the weight that they explain") {
     CHECK(e.terms[1].value / e.terms[2].value > 0.0);
   }
   const Explanation e = explain(x.inputs(), trace, Level::segments, 1, {}, 2);
-  CHECK(e.title.starts_with("a[segment 2] = "));
+  CHECK(e.name == "a[segment 2]");
   CHECK(e.terms[2].label == "÷ Σ segments");
 }
 

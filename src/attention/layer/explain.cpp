@@ -26,9 +26,8 @@ class Explainer : ExplainedCell {
         labels_(labels) {}
 
   Explanation explain(TensorId id) {
-    std::string words = title(id);
     addLines(id);
-    return {std::move(words), std::move(lines)};
+    return {name(id), value(id), std::move(lines)};
   }
 
  private:
@@ -56,13 +55,16 @@ class Explainer : ExplainedCell {
                                : token(rows == Rows::keys ? labels_.keys : labels_.queries, row);
   }
 
-  std::string title(TensorId id) const {
+  std::string name(TensorId id) const {
     std::string where = rowName(id);
     if (tensorRow(id).columns != Size::one) {
       where += ", " + (isOfPairs(id) ? token(labels_.keys, col) : std::to_string(col + 1));
     }
-    const char* bound = !isCutOff(id) ? "" : at(id) > 0 ? "≥ " : "≤ ";
-    return std::string(symbol(id, spec.score)) + "[" + where + "] = " + bound + number(at(id));
+    return std::string(symbol(id, spec.score)) + "[" + where + "]";
+  }
+
+  std::string value(TensorId id) const {
+    return (!isCutOff(id) ? "" : at(id) > 0 ? "≥ " : "≤ ") + number(at(id));
   }
 
   bool isCutOff(TensorId id) const {
@@ -487,8 +489,10 @@ std::string formatFactor(float value, int decimals) {
                                                           : formatNumber(given, decimals);
 }
 
+std::string Explanation::title() const { return value.empty() ? name : name + " = " + value; }
+
 std::string Explanation::text() const {
-  std::string out = title;
+  std::string out = title();
   for (const Term& term : terms) out += "\n" + term.label + ": " + term.text;
   return out;
 }

@@ -99,8 +99,10 @@ inline constexpr char kMade = 3;  ///< the number is computed from the next cell
 
 /// How one value was computed.
 struct Explanation {
-  std::string title;  ///< "W[saw₄, a₃] = 0.69"
+  std::string name;   ///< "W[saw₄, a₃]"
+  std::string value;  ///< "0.69"; empty: not to be told yet
   std::vector<Term> terms;
+  std::string title() const;  ///< "W[saw₄, a₃] = 0.69"
   std::string text() const;  ///< title and terms as plain lines, for screen readers and JavaScript
 };
 

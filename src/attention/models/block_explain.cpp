@@ -24,7 +24,7 @@ class BlockExplainer {
         decimals_(decimals) {}
 
   Explanation explain(Stage stage) {
-    out_.title = "Row " + token() + ", column " + std::to_string(col_ + 1) + " = " + number(at(stage));
+    out_.name = "Row " + token() + ", column " + std::to_string(col_ + 1), out_.value = number(at(stage));
     lines(stage);
     return std::move(out_);
   }

@@ -182,7 +182,7 @@ Explanation explain(const HierarchyInputs& in, const HierarchyTrace& trace, Leve
 
   Explanation out;
   const double weight = at(of.weights, index, 0), score = at(of.scores, index, 0);
-  out.title = "a[" + who + "] = " + number(weight);
+  out.name = "a[" + who + "]", out.value = number(weight);
   std::vector<CellRef> none;
   std::string text;
   const auto product = [&](int c) {
@@ -207,7 +207,7 @@ Explanation explainClass(const HierarchyInputs& in, const HierarchyTrace& trace,
   const double score = double{trace.classScores.at(0, 0, index)};
   const double probability = double{trace.classProbabilities.at(0, 0, index)};
   Explanation out;
-  out.title = "p[" + name + "] = " + number(probability);
+  out.name = "p[" + name + "]", out.value = number(probability);
   std::vector<CellRef> none;
   std::string text;
   const auto product = [&](int i) {

@@ -603,11 +603,11 @@ attention::Explanation stepsExplanation(const Context& c, bool all) {
     e.terms.insert(e.terms.end(), std::make_move_iterator(lines.begin()),
                    std::make_move_iterator(lines.end()));
   }
-  e.title =
+  attention::Explanation whole =
       attention::explain({c.spec, c.inputs, c.trace}, {TensorId::weights, w.at.head, w.at.row, w.at.key},
-                         {c.state.labels, document::keyLabels(c.state)}, c.state.decimals)
-          .title;
-  if (c.view.unreached >= 0) e.title.resize(e.title.find(" = "));
+                         {c.state.labels, document::keyLabels(c.state)}, c.state.decimals);
+  e.name = std::move(whole.name);
+  if (c.view.unreached < 0) e.value = std::move(whole.value);
   return e;
 }
 

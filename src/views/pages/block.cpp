@@ -275,7 +275,7 @@ class BlockView {
         attention::explain(run_->spec, run_->inputs(), run_->trace, {view_.stage, view_.row, view_.col},
                            c_.state.labels, c_.state.decimals);
     column.gap(4);
-    column.question(e.title);
+    column.question(e.title());
     for (const attention::Term& term : e.terms) column.term(term.label, term.text);
   }
 

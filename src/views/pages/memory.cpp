@@ -214,7 +214,7 @@ class MemoryView {
     const attention::Explanation e =
         attention::explain(run_.decoder(), t, c_.view.experiments.word, c_.view.experiments.token,
                            c_.state.labels, c_.state.decimals);
-    column.question(e.title);
+    column.question(e.title());
     for (const attention::Term& term : e.terms) column.term(term.label, term.text);
     column.closeCard();
   }

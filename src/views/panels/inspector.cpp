@@ -32,9 +32,8 @@ Explanation explainMean(const Context& c, CellRef focus) {
   Explanation e;
   const bool isOutput = focus.tensor == TensorId::head_output;
   const attention::Tensor &all = *c.tensor(focus.tensor), &mean = c.mean(focus.tensor);
-  e.title = std::string("mean ") + (isOutput ? "O[" : "W[") + std::to_string(focus.row + 1) + ", " +
-            std::to_string(focus.col + 1) +
-            "] = " + formatNumber(static_cast<double>(mean.at(0, focus.row, focus.col)), decimals);
+  e.name = base::joined({"mean ", isOutput ? "O[" : "W[", focus.row + 1, ", ", focus.col + 1, "]"});
+  e.value = formatNumber(static_cast<double>(mean.at(0, focus.row, focus.col)), decimals);
   for (int h = 0; h < c.state.heads; ++h) {
     const bool isHidden = (c.state.hiddenHeads >> h & 1) != 0;
     const double w = static_cast<double>(all.at(h, focus.row, focus.col));
@@ -113,16 +112,16 @@ CellRef spokenOf(const Context& c) {
 }
 
 std::string titleOf(const Context& c, const Explanation& e) {
-  return isRaising(c) ? e.title.substr(0, e.title.find(" = ")) : e.title;
+  return isRaising(c) ? e.name : e.title();
 }
 
 /// Draws a title that is too long: shortens its name, but keeps the bracket and the number.
 [[gnu::noinline]] void drawLongTitle(const Context& c, ImDrawList* list, float x, float midY,
-                                     const std::string& title, float width) {
+                                     const Explanation& e, float width) {
   ImFont* font = c.fonts.strong;
-  const std::size_t end = std::min({title.rfind(" = "), title.rfind("] = "), title.size()});
-  const std::string rest = title.substr(end),
-                    name = elide(font, title.substr(0, end), width - textWidth(font, rest));
+  const std::size_t end = e.name.size() - (e.name.ends_with(']') ? 1 : 0);
+  const std::string rest = titleOf(c, e).substr(end),
+                    name = elide(font, e.name.substr(0, end), width - textWidth(font, rest));
   textMiddle(list, font, x, midY, c.palette.text, name);
   textMiddle(list, font, x + textWidth(font, name), midY, c.palette.text, rest);
 }
@@ -174,7 +173,7 @@ class Inspector {
       left += textWidth(c_.fonts.strong, "∂") + 3;
     }
     if (textWidth(c_.fonts.strong, title) > right - left)
-      drawLongTitle(c_, list_, left, box.y + 22, title, right - left);
+      drawLongTitle(c_, list_, left, box.y + 22, e, right - left);
     else textMiddle(list_, c_.fonts.strong, left, box.y + 22, c_.palette.text, title);
     if (sumAbove) sum(steps.x - 12, box.y + 22, row);
     drawSwitch(raises);
@@ -227,8 +226,7 @@ class Inspector {
   // Beside the matrices of a small embed: the last step in three lines, then the row as bars aligned with the
   // matrix.
   void brief(const Box& box, const Explanation& e) {
-    const std::size_t equals = e.title.find(" = ");
-    const std::string title = elide(c_.fonts.strong, e.title.substr(0, equals), box.width - 60);
+    const std::string title = elide(c_.fonts.strong, e.name, box.width - 60);
     textMiddle(list_, c_.fonts.strong, box.x, box.y + 14, c_.palette.text, title);
     if (c_.view.unreached >= 0) return;
     const float right =
@@ -357,8 +355,7 @@ class Inspector {
               "= " + formatNumber(static_cast<double>(w), decimals)};
     }
     std::vector<std::string> lines;
-    const std::size_t equals = e.title.find(" = ");
-    if (equals != std::string::npos) lines.push_back(e.title.substr(equals + 1));
+    if (!e.value.empty()) lines.push_back("= " + e.value);
     return lines;
   }
 
