@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "attention/steps/forward.h"
@@ -121,6 +122,36 @@ Result<std::vector<int>> idsOf(std::string_view field, std::span<const std::stri
   if (ids.empty()) return base::refuse(Error::Kind::range, field, {"it has no word."}).error();
   if (auto ok = checkLength(field, ids.size(), longest); !ok) return ok.error();
   return ids;
+}
+
+Result<std::vector<int>> targetsOf(std::string_view field, std::span<const std::string> words,
+                                   const std::vector<std::string>& classes, std::size_t count,
+                                   std::size_t at) {
+  std::vector<int> targets;
+  for (const std::string& word : words) {
+    const auto named = std::find(classes.begin(), classes.end(), word);
+    const auto number = base::parseFloat(word);
+    const bool isNumber = number && *number >= 0 && *number < static_cast<float>(classes.size()) &&
+                          *number == std::floor(*number);
+    if (word != "-" && named == classes.end() && !isNumber)
+      return base::refuse(Error::Kind::range, field,
+                          {base::inQuotes(word), " is not among the ", classes.size(),
+                           " classes of the model; the nearest are ",
+                           base::orList(base::nearest(word, classes, 3)), "."})
+          .error();
+    targets.push_back(word == "-"              ? -1
+                      : named != classes.end() ? static_cast<int>(named - classes.begin())
+                                               : static_cast<int>(*number));
+  }
+  if (targets.size() == count) return targets;
+  if (targets.size() != 1)
+    return base::refuse(Error::Kind::range, field,
+                        {"there are ", targets.size(), "; give one, for one token alone, or ", count,
+                         ", one for each token."})
+        .error();
+  std::vector<int> alone(count, -1);
+  alone[at] = targets.front();
+  return alone;
 }
 
 Result<training::Sequence> sequenceOf(const training::Trainer& trainer, const Settings& board) {

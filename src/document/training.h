@@ -28,6 +28,12 @@ Result<void> checkLength(std::string_view field, std::size_t count, int longest)
 Result<std::vector<int>> idsOf(std::string_view field, std::span<const std::string> words,
                                const std::vector<std::string>& vocabulary, int longest);
 
+/// The targets that a reader gives for `count` tokens, by names or numbers of classes: one, for the token
+/// `at` alone, or one for each token, where "-" is none (−1). `field` is what errors name.
+Result<std::vector<int>> targetsOf(std::string_view field, std::span<const std::string> words,
+                                   const std::vector<std::string>& classes, std::size_t count,
+                                   std::size_t at);
+
 /// The sentence on the board for a run's model; with targets if it is one of those held out, and otherwise
 /// without. An error for words that the model does not know, and for too many.
 Result<training::Sequence> sequenceOf(const training::Trainer& trainer, const Settings& board);

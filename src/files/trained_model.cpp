@@ -12,6 +12,7 @@
 #include "document/text.h"
 #include "document/training.h"
 #include "files/state_tensors.h"
+#include "training/divergence.h"
 
 namespace files {
 namespace {
@@ -19,6 +20,8 @@ namespace {
 using document::Json;
 using ErrorKind = Error::Kind;
 using Words = std::vector<std::string>;
+
+constexpr int kMostHeads = 64;  // bits of training::Model::Pass::hidden
 
 constexpr std::string_view kOptions = kModelTexts[0], kVocabulary = kModelTexts[1], kClasses = kModelTexts[2],
                            kSourceVocabulary = kModelTexts[3];
@@ -128,6 +131,12 @@ Result<std::vector<int>> idsFrom(std::string_view field, const std::string& text
   return ids;
 }
 
+/// "a,b c" as words.
+Words wordsOf(std::string list) {
+  std::ranges::replace(list, ',', ' ');
+  return document::splitTokens(list);
+}
+
 NamedArray named(std::string name, Shape shape, std::vector<float> values) {
   NamedArray out;
   out.name = std::move(name), out.shape = std::move(shape), out.values = std::move(values);
@@ -226,14 +235,78 @@ Result<training::Sequence> TrainedModel::sequenceOf(const Input& input) const {
       return ok.error();
   sequence.targets.assign(sequence.tokens.size(), -1);
   sequence.looks = sequence.targets;
+  if (input.targets.empty()) return sequence;
+  Result<std::vector<int>> aims = document::targetsOf("targets", wordsOf(input.targets), examples.classes,
+                                                      sequence.tokens.size(), sequence.tokens.size() - 1);
+  if (!aims) return aims.error();
+  sequence.targets = std::move(*aims);
   return sequence;
 }
 
-Result<std::vector<NamedArray>> TrainedModel::run(const Input& input,
-                                                  const std::vector<std::string>& outputs) {
+/// "0.3,1.2" as bits layer · heads + head.
+Result<std::uint64_t> TrainedModel::headsIn(const std::string& list) const {
+  const int heads = trainer_->setup().heads, layers = static_cast<int>(trainer_->model().attentions().size());
+  std::uint64_t bits = 0;
+  for (const std::string& word : wordsOf(list)) {
+    const std::size_t point = word.find('.');
+    const auto layer = base::parseFloat(word.substr(0, point)),
+               head = base::parseFloat(point == std::string::npos ? std::string() : word.substr(point + 1));
+    const auto isOneOf = [](const auto& number, int count) {
+      return number && *number >= 0 && *number < static_cast<float>(count) &&
+             *number == static_cast<float>(static_cast<int>(*number));
+    };
+    const int bit = isOneOf(layer, layers) && isOneOf(head, heads)
+                        ? static_cast<int>(*layer) * heads + static_cast<int>(*head)
+                        : kMostHeads;
+    if (bit >= kMostHeads)
+      return base::refuse(ErrorKind::range, "off",
+                          {base::inQuotes(word),
+                           " is no head that can be switched off; give layer.head from "
+                           "0.0 to ",
+                           std::min(layers, kMostHeads / heads) - 1, ".", heads - 1, ", as in off=0.1,1.0."})
+          .error();
+    bits |= std::uint64_t{1} << bit;
+  }
+  return bits;
+}
+
+Result<void> TrainedModel::tryHeads(const training::Sequence& sequence, std::uint64_t off,
+                                    const Tried& tried) {
+  const int classes = trainer_->model().classes(),
+            count = static_cast<int>(trainer_->model().attentions().size()) * trainer_->setup().heads;
+  if (count > kMostHeads)
+    return base::refuse(ErrorKind::range, "--outputs effect",
+                        {"the model has ", count, " heads; at most ", kMostHeads, " can be tried."});
+  const bool isAimed = std::ranges::any_of(sequence.targets, [](int t) { return t >= 0; });
+  trainer_->answer(sequence, numbers_, off, answer_);
+  const training::Answer whole = answer_;
+  effect_.clear();
+  for (int head = 0; head < count; ++head) {
+    tried(head, count);
+    trainer_->answer(whole.sequence, numbers_, off | std::uint64_t{1} << head, answer_);
+    effect_.push_back(isAimed ? answer_.loss - whole.loss
+                              : training::divergences(whole, answer_, classes).back());
+  }
+  tried(count, count);
+  return {};
+}
+
+Result<std::vector<NamedArray>> TrainedModel::run(const Input& input, const std::vector<std::string>& outputs,
+                                                  const Tried& tried) {
   const Result<training::Sequence> sequence = sequenceOf(input);
   if (!sequence) return sequence.error();
-  trainer_->answer(*sequence, numbers_, 0, answer_);
+  const Result<std::uint64_t> off = headsIn(input.off);
+  if (!off) return off.error();
+  const auto isWanted = [&](const char* name) { return std::ranges::find(outputs, name) != outputs.end(); };
+  if (isWanted("loss") && input.targets.empty())
+    return base::refuse(ErrorKind::range, "targets",
+                        {"--outputs loss needs them; give the class of the last token, or one for each "
+                         "token, as in --set targets=",
+                         trainer_->examples().classes.front(), "."})
+        .error();
+  if (isWanted("effect"))
+    if (auto ok = tryHeads(*sequence, *off, tried); !ok) return ok.error();
+  trainer_->answer(*sequence, numbers_, *off, answer_);
   std::vector<NamedArray> results;
   for (const std::string& name : outputs) {
     Result<NamedArray> found = output(name);
@@ -261,6 +334,9 @@ Result<NamedArray> TrainedModel::output(const std::string& name) const {
   if (name == "source" && !answer_.sequence.source.empty()) return idsAs(name, answer_.sequence.source);
   if (name == "logits") return named(name, predictions, trainer_->logits());
   if (name == "probabilities") return named(name, predictions, answer_.probabilities);
+  if (name == "loss") return named(name, {1}, {answer_.loss});
+  if (name == "effect")
+    return named(name, {static_cast<std::int64_t>(answer_.maps.size()), trainer_->setup().heads}, effect_);
   if (name != "weights" || training::isTranslation(trainer_->setup())) return ofLayer(name);
   std::vector<float> all;
   for (const training::Answer::Map& map : answer_.maps)
@@ -270,7 +346,7 @@ Result<NamedArray> TrainedModel::output(const std::string& name) const {
 }
 
 Result<NamedArray> TrainedModel::ofLayer(const std::string& name) const {
-  Words all{"tokens", "logits", "probabilities", "weights"};
+  Words all{"tokens", "logits", "probabilities", "loss", "effect", "weights"};
   for (std::size_t a = 0; a < answer_.maps.size(); ++a) {
     const std::string layer(layerName(trainer_->model(), a));
     if (!name.starts_with(layer + ".") || name.find('.', layer.size() + 1) != std::string::npos) {

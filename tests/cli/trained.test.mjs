@@ -29,7 +29,7 @@ const near = (one, other, bound) => {
 const PROGRAM = `
 import json, sys
 import numpy as np
-path, heads, tokens, rotary = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]), sys.argv[4] == "rotary"
+path, heads, tokens, rotary, off = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]), sys.argv[4] == "rotary", json.loads(sys.argv[5])
 p = {name: value.astype(np.float64) for name, value in np.load(path).items() if value.dtype.kind == "f"}
 n, d = len(tokens), p["embedding"].shape[1]
 w = d // heads
@@ -59,7 +59,9 @@ for layer in range(2):
     masked = np.where(np.tril(np.ones((n, n))) > 0, scores, -np.inf)
     weights = np.exp(masked - masked.max(-1, keepdims=True))
     weights /= weights.sum(-1, keepdims=True)
-    output = (weights @ v).transpose(1, 0, 2).reshape(n, d) @ p[name + "w_o"]
+    output = weights @ v
+    output[[head for at, head in off if at == layer]] = 0
+    output = output.transpose(1, 0, 2).reshape(n, d) @ p[name + "w_o"]
     found.update({name + "x": h, name + "scores": scores, name + "weights": weights, name + "projected": output})
     x = x + output
     h = norm(x, p[name + "gamma_2"], p[name + "delta_2"])
@@ -68,12 +70,16 @@ found["logits"] = norm(x, p["gamma"], p["delta"]) @ p["unembedding"] + p["unembe
 print(json.dumps({name: {"shape": value.shape, "data": value.ravel().tolist()} for name, value in found.items()}))
 `;
 
+const inNumpy = (path, tokens, position, off = []) => {
+  const done = spawnSync(python, ['-c', PROGRAM, path, '2', JSON.stringify(tokens), position, JSON.stringify(off)], {encoding: 'utf8'});
+  assert.equal(done.stderr, '');
+  return JSON.parse(done.stdout);
+};
+
 for (const position of ['sinusoidal', 'rotary']) {
   test(`a trained model gives the logits, and each layer its tensors, as NumPy does (${position})`, () => {
     const path = trained(`${position}.npz`, '--task', 'induction', '--steps', '60', '--set', 'heads=2', 'd_model=16', `position=${position}`), tokens = [3, 1, 4, 1, 5, 3, 1];
-    const done = spawnSync(python, ['-c', PROGRAM, path, '2', JSON.stringify(tokens), position], {encoding: 'utf8'});
-    assert.equal(done.stderr, '');
-    const wanted = JSON.parse(done.stdout), names = Object.keys(wanted).filter((name) => !name.endsWith('.projected'));
+    const wanted = inNumpy(path, tokens, position), names = Object.keys(wanted).filter((name) => !name.endsWith('.projected'));
     const found = results(path, '--set', `tokens=${tokens}`, '--outputs', `tokens,probabilities,weights,${names}`);
     assert.deepEqual(found.tokens, {shape: [7], data: tokens});
     for (const name of names) near(found[name], wanted[name], 1e-4);
@@ -86,6 +92,27 @@ for (const position of ['sinusoidal', 'rotary']) {
     }
   });
 }
+
+test('heads are switched off, the loss is of given targets, and each head has its effect, as NumPy has them', () => {
+  const path = trained('off.npz', '--task', 'induction', '--steps', '60', '--set', 'heads=2', 'd_model=16', 'position=rotary'), tokens = [3, 1, 4, 1, 5, 3, 1], last = tokens.length - 1;
+  const shares = ({data}, row) => {
+    const exps = data.slice(28 * row, 28 * row + 28).map(Math.exp), sum = exps.reduce((a, b) => a + b);
+    return exps.map((one) => one / sum);
+  };
+  const ofNumpy = (off) => inNumpy(path, tokens, 'rotary', off).logits, run = (outputs, ...set) => results(path, '--set', `tokens=${tokens}`, ...set, '--outputs', outputs);
+  const whole = ofNumpy([]), {logits} = run('logits', 'off=1.0,0.1'), loss = (one, targets) => {
+    const counted = targets.flatMap((target, row) => target < 0 ? [] : [-Math.log(shares(one, row)[target])]);
+    return counted.reduce((a, b) => a + b) / counted.length;
+  };
+  near(logits, ofNumpy([[1, 0], [0, 1]]), 1e-4);
+  assert.ok(Math.max(...logits.data.map((one, i) => Math.abs(one - whole.data[i]))) > 1e-2, 'the heads matter');
+  near(run('loss', 'targets=2').loss, {shape: [1], data: [loss(whole, [-1, -1, -1, -1, -1, -1, 2])]}, 1e-5);
+  near(run('loss', 'targets=-,e,3,-,b,a,c', 'off=0.1').loss, {shape: [1], data: [loss(ofNumpy([[0, 1]]), [-1, 4, 3, -1, 1, 0, 2])]}, 1e-5);
+  const heads = [[0, 0], [0, 1], [1, 0], [1, 1]].map((head) => ofNumpy([head])), before = shares(whole, last);
+  const kl = heads.map((one) => shares(one, last).reduce((sum, q, i) => sum + before[i] * Math.log2(before[i] / q), 0));
+  near(run('effect').effect, {shape: [2, 2], data: kl}, 1e-4);
+  near(run('effect', 'targets=2').effect, {shape: [2, 2], data: heads.map((one) => loss(one, [-1, -1, -1, -1, -1, -1, 2]) - loss(whole, [-1, -1, -1, -1, -1, -1, 2]))}, 1e-4);
+});
 
 test('the same model in every format, and its vocabulary beside it', () => {
   const all = ['npz', 'json', 'safetensors'].map((ending) => trained(`sort.${ending}`, '--task', 'sort', '--steps', '20'));
@@ -123,6 +150,10 @@ test('what a model cannot read is one sentence', () => {
     [1, /tokens: \d+ tokens are too many for the model; use at most \d+/, '--set', `tokens=${Array(90).fill(1)}`],
     [1, /tokens: give either these or --text, not both/, '--set', 'tokens=1', '--text', 'a'],
     [2, /--outputs: "layers\.0\.wights" is not an output of the model; perhaps layers\.0\.weights, /, '--set', 'tokens=1', '--outputs', 'layers.0.wights'],
+    [1, /targets: "zebra" is not among the 8 classes of the model; the nearest are /, '--set', 'tokens=1,2', 'targets=zebra', '--outputs', 'loss'],
+    [1, /targets: there are 2; give one, for one token alone, or 3, one for each token/, '--set', 'tokens=1,2,3', 'targets=1,2', '--outputs', 'loss'],
+    [1, /targets: --outputs loss needs them; give the class of the last token/, '--set', 'tokens=1', '--outputs', 'loss'],
+    [1, /off: "0\.9" is no head that can be switched off; give layer\.head from 0\.0 to \d\.\d, as in off=0\.1,1\.0/, '--set', 'tokens=1', 'off=0.9'],
     [2, /--set causal=false: a trained model has its own options/, '--set', 'tokens=1', 'causal=false'],
     [2, /it is a trained model; give it tokens, as in --set tokens=3,1,4/],
   ]) assert.match(refusal(status, attn('run', path, ...args)), sentence);

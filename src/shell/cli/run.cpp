@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/sentence.h"
+#include "cli/bar.h"
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/input.h"
@@ -102,14 +103,20 @@ files::RunRequest requestOf(const RunArguments& arguments) {
   return request;
 }
 
+/// What --set may give to a model.
+constexpr std::string_view kOfModels[] = {"tokens=", "source=", "targets=", "off="};
+
 /// Tokens for a model as attn train writes it; nothing if none are given.
 std::optional<files::TrainedModel::Input> tokensIn(const RunArguments& arguments) {
-  files::TrainedModel::Input input{"", "", arguments.text};
-  bool isGiven = !arguments.text.empty();
+  files::TrainedModel::Input input;
+  input.text = arguments.text;
   for (const std::string& word : arguments.files.settings)
-    for (auto& [name, to] : {std::pair{"tokens=", &input.tokens}, {"source=", &input.source}})
-      if (word.starts_with(name)) *to = word.substr(std::strlen(name)), isGiven = true;
-  if (!isGiven) return std::nullopt;
+    for (auto& [name, to] : {std::pair{kOfModels[0], &input.tokens},
+                             {kOfModels[1], &input.source},
+                             {kOfModels[2], &input.targets},
+                             {kOfModels[3], &input.off}})
+      if (word.starts_with(name)) *to = word.substr(name.size());
+  if (input.text.empty() && input.tokens.empty() && input.source.empty()) return std::nullopt;
   return input;
 }
 
@@ -122,17 +129,24 @@ std::optional<std::vector<files::NamedArray>> ranModel(const RunArguments& argum
   if (arguments.text.empty() && (!file || !files::TrainedModel::isIn(*file))) return std::nullopt;
   if (!file) throw failureOf(input.path(), file.error());
   for (const std::string& word : arguments.files.settings)
-    if (!word.starts_with("tokens=") && !word.starts_with("source="))
+    if (std::ranges::none_of(kOfModels, [&](std::string_view name) { return word.starts_with(name); }))
       throw Failure{kWrongUse, "--set " + word +
-                                   ": a trained model has its own options; only tokens and source "
-                                   "can be set."};
+                                   ": a trained model has its own options; only tokens, source, targets and "
+                                   "off can be set."};
   files::TrainedModel model = valueOf(input.path(), files::TrainedModel::of(*file));
   if (arguments.top > 0)
     throw Failure{kWrongUse, "--top: of a trained model the weights are written whole; leave it out."};
   const std::vector<Named> named = namedIn(arguments.outputs.empty() ? "logits" : arguments.outputs);
   std::vector<std::string> names;
   for (const Named& one : named) names.push_back(one.name);
-  std::vector<files::NamedArray> results = valueOf(input.path(), model.run(*tokens, names));
+  std::optional<Bar> bar;
+  const auto tried = [&bar](int done, int all) {
+    if (!bar) bar.emplace();
+    bar->show(done, all, base::joined({done, " of ", all, " heads"}));
+  };
+  auto ran = model.run(*tokens, names, tried);
+  bar.reset();
+  std::vector<files::NamedArray> results = valueOf(input.path(), std::move(ran));
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto excerpt = files::settled(named[i].excerpt, results[i].shape, "--outputs " + named[i].name);
     if (!excerpt) throw failureOf(input.path(), excerpt.error());
@@ -224,9 +238,16 @@ constexpr const char* kOutputsHelp =
     "length of a layer is not limited by its matrices of scores (with the scores dot and scaled, softmax, "
     "and "
     "masks).\n"
-    "Of a model that attn train wrote, run on --set tokens=3,1,4 (source=… for translate) or on --text:\n"
+    "Of a model that attn train wrote, run on --set tokens=3,1,4 (source=… for translate) or on --text,\n"
+    "with heads off by --set off=0.1,1.0 (layer.head, from 0):\n"
     "  logits        [tokens, classes] (the default)\n"
     "  tokens probabilities weights    the ids; the softmax of the logits; [layers, heads, tokens, tokens]\n"
+    "  loss          with --set targets=…, classes by name, else by number: one for the last token, or one "
+    "for "
+    "each, - for none\n"
+    "  effect        [layers, heads]: how much the answer depends on each head: KL at the last token in bit "
+    "without it,\n"
+    "                or with targets by how much the loss grows; Ctrl-C stops it\n"
     "  layers.0.q layers.0.scores ...  every tensor of a layer (layers.0.cross and encoder.layers.0 for "
     "translate)\n";
 
