@@ -54,7 +54,7 @@ async function reach(board, name) {
 /** The heads from the first to the last, as "0:1". */
 async function order(board) {
   const heads = (await board.call('items')).filter(({name}) => /^layer:\d+:\d+$/.test(name));
-  heads.sort((a, b) => a.y - b.y || a.x - b.x);
+  heads.sort(({rect: a}, {rect: b}) => a.y - b.y || a.x - b.x);
   return heads.map(({name}) => name.slice(6));
 }
 

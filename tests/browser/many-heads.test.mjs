@@ -1,0 +1,93 @@
+// The page of all heads at its limits: 48 layers of 64 heads, and 4,096 tokens.
+import assert from 'node:assert/strict';
+import {after, before, test} from 'node:test';
+import {until} from '../until.mjs';
+import {SCREENSHOTS, start} from './harness.mjs';
+
+const MEGABYTE = 2 ** 20;
+let browser;
+before(async () => { browser = await start(); });
+after(() => browser.stop());
+
+const random = (i) => (Math.sin(i * 12.9898) * 43758.5453) % 1;
+const items = async (board, pattern) => (await board.call('items')).filter(({name}) => pattern.test(name));
+/** The heads from the first to the last, as "0:1". */
+const order = async (board) => (await items(board, /^layer:\d+:\d+$/)).sort(({rect: a}, {rect: b}) => a.y - b.y || a.x - b.x).map(({name}) => name.slice(6));
+
+/** Drops a recording, opens all that is in it, and goes to the page. */
+async function opened(content, layers) {
+  const board = await browser.open('/', {viewport: {width: 1440, height: 900}, seen: true});
+  await board.drop(JSON.stringify(content), 'recording.json');
+  await until('the question', async () => (await items(board, /^form-open$/)).length > 0, 60_000);
+  await board.click('form-open');
+  await until('the layers', async () => await board.get('batch') === layers, 60_000);
+  await board.call('set', 'view', 'model');
+  await drawn(board);
+  return board;
+}
+/** Waits until all heads are measured and drawn: then no further frame is asked for. */
+async function drawn(board) {
+  let last = -1;
+  await until('all heads are drawn', async () => {
+    const {frames} = await board.stats(), isStill = frames === last;
+    last = frames;
+    await board.rest();
+    return isStill;
+  }, 300_000);
+}
+
+test('48 layers of 64 heads: the grid opens, is ordered, filtered and searched, and a press opens a head', async () => {
+  const LAYERS = 48, HEADS = 64, TOKENS = 12, tokens = 'I saw a saw by the river and the mill by river'.split(' '), rivers = [6, 11];
+  const weights = Array.from({length: LAYERS}, (_, layer) => Array.from({length: HEADS}, (__, head) => Array.from({length: TOKENS}, (___, i) => {
+    const parts = Array.from({length: TOKENS}, (____, j) => j > i ? 0 : Math.exp(4 * random(((layer * HEADS + head) * TOKENS + i) * TOKENS + j))), sum = parts.reduce((a, b) => a + b);
+    return parts.map((part) => part / sum);
+  })));
+  const board = await opened({attentions: weights, tokens}, LAYERS);
+  const places = Array.from({length: LAYERS * HEADS}, (_, i) => `${Math.floor(i / HEADS)}:${i % HEADS}`);
+  assert.deepEqual(await order(board), places);
+  const ordered = async (measure) => {
+    await drawn(board);
+    const found = await order(board);
+    assert.equal(new Set(found).size, places.length);
+    found.reduce((before, name) => {
+      const [layer, head] = name.split(':').map(Number), value = measure(weights[layer][head]);
+      assert.ok(value <= before + 1e-5, `${name}: ${value} after ${before}`);
+      return value;
+    }, Infinity);
+    return found;
+  };
+  await board.call('set', 'model_find', 'river');
+  const first = (await ordered((rows) => rows.reduce((sum, row, i) => sum + rivers.reduce((part, j) => part + (i === j ? 0 : row[j]), 0), 0)))[0];
+  await board.page.screenshot({path: `${SCREENSHOTS}/web-many-heads.png`});
+  await board.click('model:by');
+  await board.rest();
+  await board.click('model:by:1');
+  await ordered((rows) => rows.reduce((sum, row, i) => sum + (i > 0 ? row[i - 1] : 0), 0));
+  await board.click('model:show:none');
+  await board.call('set', 'model_find', '');
+  await board.call('set', 'model_find', 'river');
+  await drawn(board);
+  await board.click(`layer:${first}`);
+  await until('the head', async () => await board.get('view') === 'layer');
+  assert.equal(`${await board.get('layer')}:${await board.get('focus_head')}`, first);
+  assert.ok((await board.stats()).heapBytes < 128 * MEGABYTE);
+  await board.close();
+});
+
+test('4,096 tokens: the grid opens within memory, is searched, and a press opens a head', async () => {
+  const LAYERS = 2, TOKENS = 4096, COLUMNS = 4, content = {tokens: Array.from({length: TOKENS}, (_, i) => `t${i % 97}`)};
+  for (let layer = 0; layer < LAYERS; ++layer) {
+    content[`h.${layer}.causal`] = true;
+    for (const name of ['q', 'k', 'v']) content[`h.${layer}.${name}`] = [Array.from({length: TOKENS}, (_, i) => Array.from({length: COLUMNS}, (__, j) => 2 * random(layer * 1e5 + name.charCodeAt(0) * 1e4 + i * COLUMNS + j)))];
+  }
+  const board = await opened(content, LAYERS);
+  assert.deepEqual(await order(board), ['0:0', '1:0']);
+  await board.call('set', 'model_find', 't5');
+  await drawn(board);
+  await board.page.screenshot({path: `${SCREENSHOTS}/web-many-tokens.png`});
+  assert.deepEqual((await order(board)).sort(), ['0:0', '1:0']);
+  await board.click('layer:1:0');
+  await until('the head', async () => await board.get('view') === 'layer' && await board.get('layer') === 1);
+  assert.ok((await board.stats()).heapBytes < 1024 * MEGABYTE, `${(await board.stats()).heapBytes} bytes`);
+  await board.close();
+});
