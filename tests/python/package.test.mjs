@@ -112,8 +112,8 @@ test('a recording is one line as text, and a picture without scripts', async () 
   await page.close();
 });
 
-test('to_html() is one file that works from a disk, and asks for nothing', async () => {
-  const page = await browser.newPage(), requests = [];
+test('to_html() is one file that works from a disk without a network, and asks for nothing', async () => {
+  const context = await browser.newContext({offline: true}), page = await context.newPage(), requests = [];
   page.on('request', (asked) => requests.push(asked.url()));
   await page.goto(`file://${path('heads.html')}`);
   await page.evaluate(() => document.querySelector('attention-playground').ready.then(() => true));
@@ -123,7 +123,7 @@ test('to_html() is one file that works from a disk, and asks for nothing', async
   assert.deepEqual(await call('get', 'labels'), ['[CLS]', '▁I', '␣saw', '\\n', '日本']);
   assert.deepEqual(requests.filter((address) => !/^(file|data|blob):/.test(address)), []);
   assert.equal(requests.filter((address) => address.startsWith('file:')).length, 1);
-  await page.close();
+  await context.close();
 });
 
 test('what is wrong is a sentence with its name, and leaves no file behind', () => {

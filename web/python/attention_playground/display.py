@@ -4,8 +4,15 @@ import sys
 HINT = "\nTo see it here: pip install anywidget. In the browser: .show()"
 
 
+def is_marimo():
+    """Is this a notebook of marimo, whose cells show their value alone?"""
+    return "marimo" in sys.modules and sys.modules["marimo"].running_in_notebook()
+
+
 def is_notebook():
     """Is this a kernel, whose cells show more than text?"""
+    if is_marimo():
+        return True
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return shell is not None and hasattr(shell, "kernel")
 
@@ -23,7 +30,10 @@ def bundle(shown, make):
 
 
 def display(shown, make):
-    """Two outputs in IPython: the picture, which the widget hides once it lives, and the widget. In one, whoever knows widgets would show nothing else."""
+    """Two outputs in IPython: the picture, which the widget hides once it lives, and the widget. In one, whoever knows widgets would show nothing else.
+    In marimo the widget, to be the value of the cell."""
+    if is_marimo():
+        return make()
     from IPython.display import display as output
     picture, widget = shown.picture(), None
     try:

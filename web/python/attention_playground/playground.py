@@ -140,6 +140,12 @@ class Playground:
         from .display import display
         display(self, lambda: self.widget)
 
+    def _display_(self):  # marimo
+        try:
+            return self.widget
+        except ImportError:
+            return repr(self)
+
     def __repr__(self):
         shapes = ", ".join("%s %s" % (name, list(value.shape)) for name, value in self._state.items() if isinstance(value, np.ndarray))
         return "Playground(%s)" % (shapes if shapes and "version" not in self._state else "state")

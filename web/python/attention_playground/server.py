@@ -7,6 +7,8 @@ import threading
 import webbrowser
 from pathlib import Path
 
+from .display import is_marimo
+
 PAGE = Path(__file__).parent / "page"
 TYPES = {".js": "text/javascript", ".wasm": "application/wasm", ".json": "application/json", ".html": "text/html; charset=utf-8", ".txt": "text/plain; charset=utf-8"}
 
@@ -73,7 +75,7 @@ def open_file(content, name, block=None, browser=True):
     _files[board] = page_with(name).encode()
     address = "http://127.0.0.1:%d%s" % (server.server_port, board)
     opened = browser and webbrowser.open(address)
-    is_prompt = hasattr(sys, "ps1") or "IPython" in sys.modules
+    is_prompt = hasattr(sys, "ps1") or "IPython" in sys.modules or is_marimo()
     if block or (block is None and not is_prompt and browser):
         print("Attention Playground: %s   (Ctrl-C ends it)" % address, flush=True)
         try:
