@@ -100,11 +100,13 @@ test('rotary positions, ALiBi, windows and norms are named, and the board comput
     const rows = table.filter(({kind, name}) => kind === 'positions' && !['parts', 'words'].includes(name));
     for (const [name, options] of Object.entries(wanted)) for (const row of rows.filter((one) => one.name === name)) assert.deepEqual(row.options.at(-1), options, `${end}: ${name} by ${row.by}`);
     for (const {name, off} of rows) assert.ok(off <= 1e-6, `${end}: ${name}: ${off}`);
-    assert.equal(rows.length, end === 'PyTorch 2' ? 25 : 11, `${end}: ${rows.length}`);
+    assert.equal(rows.length, end === 'PyTorch 2' ? 27 : 12, `${end}: ${rows.length}`);
   }
   const of = (name) => ends.get('PyTorch 2').table.find((row) => row.kind === 'positions' && row.name === name);
   assert.deepEqual([of('Qwen3').norm, of('Llama').norm], ['Qwen3RMSNorm', '']);
-  assert.deepEqual(of('Llama, yarn').options, [{}, {}], 'the board has no such frequencies: as they were turned');
+  for (const [name, words] of Object.entries({'Llama, yarn': 'rotary, yarn, factor 2', 'Llama 3.1': 'rotary, llama3, factor 8', 'Llama, linear': 'rotary, base 1e+06, linear scaling by 2', 'BLOOM, 6 heads': 'ALiBi',
+    'Qwen3': 'rotary, base 10000; queries and keys by Qwen3RMSNorm', 'Mistral': 'rotary, base 10000; window of 4 keys', 'GPT-2': ''})) assert.equal(of(name).words, words, name);
+  for (const name of ['Llama, yarn', 'Llama 3.1']) assert.deepEqual(of(name).options, [{}, {}], 'the board has no such frequencies: as they were turned');
   assert.deepEqual([of('Mistral').is_raw, of('Falcon, ALiBi').is_raw], [[true, false], [false, true]], 'options instead of a mask');
   for (const {options, off} of both('positions', 'words')) assert.ok(off <= 1e-6 && !Object.keys(options[0]).length, 'words have no q and k of the model');
   for (const {options} of both('positions', 'parts')) assert.deepEqual(options, [{}], 'some of the queries are no rows from the first');

@@ -37,6 +37,11 @@ ARCHITECTURES = {
     "BERT": ("Bert", SMALL),
     "ALBERT": ("Albert", dict(SMALL, embedding_size=24)),
     "BigBird": ("BigBird", dict(SMALL, attention_type="original_full")),
+    "GPT-NeoX": ("GPTNeoX", SMALL),
+    "Cohere": ("Cohere", GROUPED),
+    "ESM": ("Esm", dict(SMALL, position_embedding_type="rotary", pad_token_id=0, mask_token_id=1)),
+    "ModernBERT": ("ModernBert", dict(SMALL, pad_token_id=0, local_attention=4)),
+    "MPT": ("Mpt", dict(vocab_size=100, d_model=64, n_layers=2, n_heads=4, max_seq_len=32)),
     "T5": ("T5", dict(vocab_size=100, d_model=64, d_kv=16, num_layers=2, num_heads=4, d_ff=64)),
     "BART": ("Bart", dict(vocab_size=100, d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
                           encoder_ffn_dim=64, decoder_ffn_dim=64)),
@@ -196,26 +201,22 @@ LINEAR = dict(rope_parameters=dict(rope_type="linear", factor=2.0, rope_theta=1e
 POSITIONS = {
     "Llama, linear": ("Llama", dict(GROUPED, **LINEAR)),
     "Llama, yarn": ("Llama", dict(GROUPED, rope_parameters=dict(rope_type="yarn", factor=2.0, rope_theta=1e4, original_max_position_embeddings=8)) if IS_5 else GROUPED),
-    "GPT-NeoX": ("GPTNeoX", SMALL),
-    "Cohere": ("Cohere", GROUPED),
-    "ESM": ("Esm", dict(SMALL, position_embedding_type="rotary", pad_token_id=0, mask_token_id=1)),
-    "ModernBERT": ("ModernBert", dict(SMALL, pad_token_id=0, local_attention=4)),
-    "BLOOM, 6 heads": ("Bloom", dict(vocab_size=100, hidden_size=72, n_layer=2, n_head=6)),
-    "MPT": ("Mpt", dict(vocab_size=100, d_model=64, n_layers=2, n_heads=4, max_seq_len=32)),
     "Falcon, ALiBi": ("Falcon", dict(vocab_size=100, num_hidden_layers=2, hidden_size=64, num_attention_heads=4, alibi=True)),
+    "Llama 3.1": ("Llama", dict(GROUPED, rope_parameters=dict(rope_type="llama3", factor=8.0, rope_theta=1e4, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=64)) if IS_5 else GROUPED),
+    "BLOOM, 6 heads": ("Bloom", dict(vocab_size=100, hidden_size=72, n_layer=2, n_head=6)),
 }
 
 
 def positions():
     ARCHITECTURES.update(POSITIONS)
-    for name in (*POSITIONS, "GPT-2", "GPT-J", "Llama", "Mistral", "Qwen3"):
+    for name in (*POSITIONS, "GPT-2", "GPT-J", "Llama", "Mistral", "Qwen3", "GPT-NeoX", "Cohere", "ESM", "ModernBERT", "MPT"):
         for implementation in ("eager", "sdpa"):
             model = made(name, implementation)
             if model is None:
                 continue
             found = record(model, **inputs_of(name, torch.float32))
             off = max(float(np.abs(layer.playground().tensor("weights") - layer.weights[0]).max()) for layer in found)  # as the board computes it
-            say("positions", name, by=implementation, off=off, norm=found[-1].norm, options=[layer.options for layer in found],
+            say("positions", name, by=implementation, off=off, norm=found[-1].norm, words=found[-1].positions, options=[layer.options for layer in found],
                 is_raw=[name in found[0].tensors() for name in ("position", "mask")])
     model = made("Llama", "eager")
     words = record(model, IDS, tokens=["▁a", "b", *"cdefghi"]).words()[1]

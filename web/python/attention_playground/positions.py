@@ -5,17 +5,19 @@ import numpy as np
 
 
 def turned(x, options, first=0, sign=1):
-    """x [..., tokens, d] turned by rotary positions first, first + 1, …; turned back with sign −1."""
-    d = x.shape[-1]
-    width = int(options.get("rotary_dims") or d)
+    """x [..., tokens, d] turned by rotary positions first, first + 1, …; turned back with sign −1. With options["table"], by its frequencies, and stretched by its number."""
+    d, table = x.shape[-1], options.get("table")
+    width = 2 * len(table[0]) if table else int(options.get("rotary_dims") or d)
     pair = np.arange(width // 2)
     base, by = float(options.get("rotary_base", 1e4)), float(options.get("rotary_factor", 1))
     scaling = options.get("rotary_scaling", "none")
     if scaling == "ntk" and width > 2:
         base *= by ** (width / (width - 2))
-    angle = (first + np.arange(x.shape[-2]))[:, None] * base ** (-2.0 * pair / width) / (by if scaling == "linear" else 1)
+    speed = table[0] if table else base ** (-2.0 * pair / width) / (by if scaling == "linear" else 1)
+    angle = (first + np.arange(x.shape[-2]))[:, None] * speed
     one, two = (pair, pair + width // 2) if options.get("rotary_pairs") == "half" else (2 * pair, 2 * pair + 1)
-    cosine, sine, out = np.cos(angle), sign * np.sin(angle), x.astype(np.float64)
+    stretch = table[1] ** sign if table else 1.0
+    cosine, sine, out = stretch * np.cos(angle), stretch * sign * np.sin(angle), x.astype(np.float64)
     a, b = x[..., one].astype(np.float64), x[..., two].astype(np.float64)
     out[..., one], out[..., two] = a * cosine - b * sine, a * sine + b * cosine
     return out.astype(np.float32)
@@ -96,6 +98,26 @@ def rotaries(config, d):
             yield {"position": "rotary", "rotary_pairs": pairs, "rotary_base": base, **({"rotary_dims": width} if width < d else {}), **scaling}
 
 
+def scalings(configs):
+    """What configurations say of rotary frequencies that the board has no name for: "yarn, factor 2"."""
+    for config in configs:
+        for name, value in said(config):
+            kind = isinstance(value, dict) and ("rope" in name or "rotary" in name) and value.get("rope_type", value.get("type"))
+            if kind and kind not in ("default", "linear"):
+                yield kind + (", factor %g" % value["factor"] if isinstance(value.get("factor"), (int, float)) else "")
+
+
+def tables_of(model, d):
+    """[(frequencies, by which number the turned ones are multiplied)] of the modules of a model that hold such for heads of d columns."""
+    out = []
+    for name, buffer in model.named_buffers():
+        if name.endswith("inv_freq") and buffer.dim() == 1 and 0 < 2 * len(buffer) <= d:
+            module, start = model.get_submodule(name.rpartition(".")[0]), name.rpartition(".")[2][:-len("inv_freq")]
+            stretch = getattr(module, start + "attention_scaling", getattr(module, "attention_scaling", 1.0))
+            out.append((buffer.double().cpu().numpy(), float(stretch)))
+    return out
+
+
 def maker(part, outputs, accuracy):
     """The module of [(module, output [batch, tokens, heads, d])] that gave all of part [batch, heads, tokens, d], None where none did."""
     for module, output in outputs:
@@ -108,15 +130,16 @@ def maker(part, outputs, accuracy):
     return None
 
 
-def made(q, k, configs, outputs, eps):
-    """(options, the class that normalised queries and keys or "") by which they were made of what submodules gave; they are [batch, heads, tokens, d].
+def made(q, k, configs, outputs, eps, tables=()):
+    """(options, the class that normalised queries and keys or "", what is said of a rotation that options do not name or "") by which they were made of
+    what submodules gave; they are [batch, heads, tokens, d].
 
     `outputs` are [(module, [batch, queries, heads, d])] of these queries. A rotation is believed where it takes two of the queries, and of the keys, back to
     such an output."""
     rows, keys, d = q.shape[2], k.shape[2], q.shape[3]
     some, accuracy = sorted({rows // 2, rows - 1}), max(1e-3, 8 * eps)
     if keys - 1 < 1 or keys < rows or not outputs:
-        return {}, ""
+        return {}, "", ""
     outputs = [(module, output[:, some]) for module, output in outputs]
     is_norm = lambda module: "norm" in type(module).__name__.lower()
     later = keys - rows
@@ -124,8 +147,11 @@ def made(q, k, configs, outputs, eps):
     def back(x, at, options):
         return np.concatenate([turned(x[:, :, [i]], options, position + later, -1) for i, position in zip(at, some)], 2) if options else x[:, :, at]
 
-    for options in ({}, *(one for config in configs for one in rotaries(config, d))):
+    named = list(scalings(configs))
+    others = [{"table": table, "rotary_pairs": pairs} for table in tables for pairs in ("half", "adjacent")] if named else []
+    for options in ({}, *(one for config in configs for one in rotaries(config, d)), *others):
         makers = [maker(back(x, at, options), outputs, accuracy) for x, at in ((q, some), (k, [i + later for i in some]))]
         if all(makers) and (options or all(map(is_norm, makers))):
-            return options, type(makers[0]).__name__ if all(map(is_norm, makers)) else ""
-    return {}, ""
+            norm = type(makers[0]).__name__ if all(map(is_norm, makers)) else ""
+            return ({}, norm, named[0]) if "table" in options else (options, norm, "")
+    return {}, "", ""

@@ -55,6 +55,7 @@ class Layer:
     padding: Optional[np.ndarray] = None            # [batch, queries]: True where a token only fills up a batch, by attention_mask
     norm: str = ""                                  # the class of the module that normalised q and k, such as "Qwen3RMSNorm"
     options: dict = dataclasses.field(default_factory=dict)  # of the board, which files have instead: position, rotary_base, window_left …; see options_of()
+    rotation: str = ""                              # rotary positions that the board has no name for, such as "yarn, factor 2"; q and k are as they were turned
     steps: Optional[List[int]] = None               # how many keys the cache held after each step of generate(), the first of which is the prompt
     origin: Optional[tuple] = None                  # where the model computes it, (name of the module, which of its uses), and how many heads it has there
 
@@ -65,6 +66,22 @@ class Layer:
     @property
     def kv_heads(self):
         return self.k.shape[1]
+
+    @property
+    def positions(self):
+        """What q, k and the mask have of positions, in words: "rotary, base 10000", "yarn, factor 2", "ALiBi", "window of 4 keys"; "" if the configuration names none."""
+        options, words = self.options, []
+        if options.get("position") == "rotary":
+            scaled = options.get("rotary_scaling", "none")
+            words.append("rotary, base %g" % options["rotary_base"] + (", %s scaling by %g" % (scaled, options["rotary_factor"]) if scaled != "none" else ""))
+        elif options.get("position") == "alibi":
+            words.append("ALiBi")
+        if self.rotation:
+            words.append("rotary, " + self.rotation)
+        left, right = options.get("window_left", -1), options.get("window_right", -1)
+        if left >= 0 or right >= 0:
+            words.append("window of %d keys" % (max(left, 0) + max(right, 0) + 1))
+        return "; ".join(words + (["queries and keys by " + self.norm] if self.norm else []))
 
     def computed(self, rows=None, dtype=np.float64):
         """The weights in double precision, from what stands here; `rows` are the numbers of queries, all without it."""
@@ -348,7 +365,7 @@ def by_options(layer):
 
 def described(layer, found):
     """Names what q, k and the mask are by options of the board, where these give the same weights, to 1e-6."""
-    layer.norm = found.norm
+    layer.norm, layer.rotation = found.norm, found.rotation
     if layer.q.shape[2] != layer.k.shape[2] or found.sink is not None:
         return
     rotary, masked = found.options, options_of(layer.mask, layer.heads) if layer.mask is not None else None

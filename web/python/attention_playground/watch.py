@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .positions import made
+from .positions import made, tables_of
 from .recording import spread
 
 HIDDEN = -1e4      # what is added to hide a key is below this; exp() of it is 0
@@ -81,6 +81,7 @@ class Found:
     options: dict = dataclasses.field(default_factory=dict)  # of the board, by which q and k were turned
     steps: tuple = None                  # the number of keys after each step of a cache
     norm: str = ""                       # the class that normalised q and k
+    rotation: str = ""                   # by what they were turned, where options do not say it
 
 
 class Unusual(Exception):
@@ -478,7 +479,7 @@ class Watch:
         fits = lambda out: out.dim() > 2 and out.shape[0] == len(found.q) and out.shape[1] == rows and out.numel() % (len(found.q) * rows * d) == 0
         outputs = [(module, plain(out, is_ours=True).reshape(len(found.q), rows, -1, d)) for module, out in ((m, by_heads(o)) for m, o in found.where[-1][4]) if fits(out)]
         configs = [module.config for _, module, *_ in reversed(found.where) if hasattr(module, "config")][:1]
-        found.options, found.norm = made(found.q, found.k, configs, outputs, found.eps)
+        found.options, found.norm, found.rotation = made(found.q, found.k, configs, outputs, found.eps, tables_of(self.model, d))
         self.found.append(found)
 
     def finish(self, weights, a, v, out):
