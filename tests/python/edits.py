@@ -10,6 +10,7 @@ import transformers as hf
 from torch import nn
 
 from attention_playground import record
+from attention_playground.switches import Switches
 
 hf.logging.set_verbosity_error()
 IS_5 = int(hf.__version__.split(".")[0]) >= 5
@@ -103,13 +104,25 @@ def compared():
             recording = record(model, **inputs)
             shape = recording[layer].weights.shape
             weights = torch.rand(shape[2:], generator=torch.Generator().manual_seed(2))
-            worst, moved = {}, {}
+            worst, moved, switched = {}, {}, 0.0
             for what, by in (("off", None), ("scale", -1.5), ("mean", None), ("uniform", None), ("replace", weights)):
                 with recording.edit() as edit:
                     getattr(edit, what)(layer, 3, **({} if by is None else {"factor": by} if what == "scale" else {"weights": by}))
                 wanted = by_hand(model, name, what, 3, by)
+                if what != "replace":  # the switches of a notebook have no weights of their own
+                    last = wanted[0] if wanted.ndim == 2 else wanted[0, -1]
+                    for token, _, after, _, logit in Switches(recording).answer([[layer, 3, what, by]])["top"]:
+                        switched = max(switched, abs(logit - last[int(token)]) / np.abs(last).max(), abs(after - float(torch.from_numpy(last).softmax(-1)[int(token)])))
                 worst[what], moved[what] = float(np.abs(edit.after - wanted).max() / np.abs(wanted).max()), float(np.abs(edit.after - plain).max() / np.abs(plain).max())
-            say("hooks", model=name, by=implementation, worst=worst, moved=moved, before=float(np.abs(edit.before - plain).max() / np.abs(plain).max()))
+            say("hooks", model=name, by=implementation, worst=worst, moved=moved, switched=float(switched), before=float(np.abs(edit.before - plain).max() / np.abs(plain).max()))
+
+
+def said(call):
+    try:
+        call()
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001: its sentence is what is tested
+        return "%s: %s" % (type(error).__name__, error.args[0] if isinstance(error, KeyError) else error)
+    return "done"
 
 
 def numbers():
@@ -131,6 +144,19 @@ def numbers():
     say("numbers", inside=float(np.abs(inside - edit.after).max()), outside=float(np.abs(outside - edit.before).max()), kl=float(np.abs(kl - edit.kl).max()), least=float(kl.min()),
         loss=float(np.abs(np.array(losses) - edit.loss(targets)).max()), top=len(top), first=[int(top[0][0]) == int(p[0].argmax()), abs(top[0][1] - float(p[0].max().exp()))], text=repr(edit))
 
+    switches, both = Switches(recording), [[1, 0, "off", 1], [1, 3, "off", 1], [2, 3, "scale", 0.5]]
+    said = switches.answer(both, " ".join(map(str, targets[0].tolist())))
+    own = targets[:1].repeat(2, 1)
+    parts, map_of = 0, []
+    while len(map_of) < 12:
+        map_of += switches.effect(len(map_of), "5")["found"]
+        parts += 1
+    last = torch.full_like(targets, -100)
+    last[:, -1] = 5
+    say("switches", kl=abs(said["kl"] - float(kl[0])), loss=float(np.abs(np.array(said["loss"]) - edit.loss(own)).max()), top=[list(one) for one in top] == said["top"],
+        map=float(np.abs(np.array(map_of) - recording.effect(last, progress=False).ravel()).max()), parts=parts,
+        wrong=[said(lambda: switches.answer(both, one)) for one in ("1 2 3", "saw", "100")], unknown=said(lambda: switches.answer([[0, 0, "explode", 1]])))
+
     seen = []
     found = recording.effect(progress=lambda done, total: seen.append([done, total]))
     with recording.edit() as edit:
@@ -151,14 +177,6 @@ class Changing(nn.Module):
             self.model.transformer.h[0](torch.randn(1, 3, 64))
             raise RuntimeError("out of memory")
         return self.model(**inputs)
-
-
-def said(call):
-    try:
-        call()
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001: its sentence is what is tested
-        return "%s: %s" % (type(error).__name__, error.args[0] if isinstance(error, KeyError) else error)
-    return "done"
 
 
 def bad():

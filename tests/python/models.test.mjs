@@ -194,7 +194,8 @@ test('heads that are changed in the model give what hooks written by hand give, 
     const rows = edits.filter(({name}) => name === 'hooks');
     assert.deepEqual(new Set(rows.map(({model}) => model)), new Set(['GPT-2', 'Llama', 'T5', 'ViT']), end);
     if (end === 'PyTorch 2') for (const by of ['eager', 'sdpa', 'flex_attention']) assert.ok(rows.some((row) => row.by === by), by);
-    for (const {model, by, worst, moved, before} of rows) {
+    for (const {model, by, worst, moved, before, switched} of rows) {
+      assert.ok(switched <= 1e-5, `${end}: ${model} by ${by}, by the switches of a notebook: ${switched}`);
       assert.ok(before <= 1e-5, `${end}: ${model} by ${by}, before: ${before}`);
       for (const what of ['off', 'scale', 'mean', 'uniform', 'replace']) {
         assert.ok(worst[what] <= 1e-5, `${end}: ${model} by ${by}, ${what}: ${worst[what]}`);
@@ -209,6 +210,12 @@ test('an edit says KL, loss and the next tokens, and the map of all heads is tha
     const one = edits.find(({name}) => name === 'numbers'), map = edits.find(({name}) => name === 'effect');
     for (const name of ['inside', 'outside', 'kl', 'loss']) assert.ok(one[name] <= 1e-5, `${end}: ${name} ${one[name]}`);
     assert.ok(one.least > 1e-3 && one.top === 10 && one.first[0] && one.first[1] < 1e-6, end);
+    const switches = edits.find(({name}) => name === 'switches');
+    for (const name of ['kl', 'loss', 'map']) assert.ok(switches[name] <= 1e-5, `${end}: the switches, ${name}: ${switches[name]}`);
+    assert.ok(switches.top, 'the switches have the numbers of edit.top()');
+    assert.deepEqual(switches.wrong, ['ValueError: targets: there are 3; give 1, for what comes next, or 9, one for each token.', 'ValueError: targets: saw is no number; words need record(…, tokenizer=…).',
+      'ValueError: targets: must be numbers from 0 to 99, or -100, and one of them at least must count.'], end);
+    assert.equal(switches.unknown, 'ValueError: change: there is no explode; there are off, scale, uniform, mean.');
     assert.match(one.text, /^<Edit: 3 heads changed, largest difference of a logit \d/);
     assert.deepEqual([map.shape, map.seen, map.is_sweep], [[3, 4], [[0, 12], [12, 12], 13], true], end);
     assert.ok(map.same <= 1e-6 && map.loss <= 1e-6, `${end}: ${map.same}, ${map.loss}`);

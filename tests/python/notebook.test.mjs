@@ -16,6 +16,27 @@ r = np.random.default_rng(5)
 layers = Recording(Layer("h.%d" % i, *r.normal(size=(3, 1, 12, 256, 64)).astype("float32"), 0.125, causal=True, tokens=[["t%d" % j for j in range(256)]]) for i in range(12))
 layers.show()`;
 
+const LIVE = `import json, torch, transformers as hf
+from attention_playground import record
+torch.manual_seed(1)
+model = hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=100, n_positions=32, n_embd=64, n_layer=3, n_head=4)).eval()
+for one in model.parameters():
+    one.data *= 3
+ids = torch.arange(9)[None] * 7 % 90 + 1
+def off(module, args):  # head 2
+    out = args[0].clone()
+    out[..., 32:48] = 0
+    return (out,)
+found = []
+for hook in (None, off):
+    held = hook and model.transformer.h[1].attn.c_proj.register_forward_pre_hook(hook)
+    with torch.no_grad():
+        found.append(model(ids).logits[0, -1].tolist())
+    if held:
+        held.remove()
+json.dump(found, open("hooks.json", "w"))
+record(model, ids).show()`;
+
 let browser, folder, jupyter, address, env, log = '';
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'notebook-'));
@@ -23,6 +44,7 @@ before(async () => {
   const notebook = (name, ...cells) => writeFileSync(join(folder, name), JSON.stringify({nbformat: 4, nbformat_minor: 5, metadata: {kernelspec: {name: 'python3', display_name: 'Python 3', language: 'python'}}, cells}));
   env = {...process.env, HOME: folder, JUPYTER_CONFIG_DIR: join(folder, 'config'), JUPYTER_DATA_DIR: join(folder, 'data'), JUPYTER_RUNTIME_DIR: join(folder, 'runtime')};
   notebook('large.ipynb', code(LARGE));
+  notebook('live.ipynb', code(LIVE));
   notebook('board.ipynb',
     code('import json, numpy as np\nfrom attention_playground import Playground\nr = np.random.default_rng(5)\nq, k, v = r.normal(size=(3, 2, 4, 3))\n' +
       'board = Playground(q=q, k=k, v=v, tokens=["I", "saw", "a", "saw"], height=560)\n' +
@@ -115,6 +137,28 @@ test('12 layers × 12 heads × 256 tokens in a cell: what is looked at is asked 
   await page.screenshot({path: join(SCREENSHOTS, 'notebook-layer.png')});
   assert.ok(Math.max(...sizes) < 2e6, `the largest message has ${Math.max(...sizes)} bytes`);
   console.log(`largest message: ${Math.max(...sizes)} bytes`);
+  await page.close();
+});
+
+test('switches of a recorded model run it again in the kernel, as hooks written by hand do, and all heads are tried', async () => {
+  const page = await browser.newPage({viewport: {width: 1500, height: 1000}});
+  await opened(page, 'live.ipynb');
+  const cell = (selector) => page.locator(`.attention-heads .switches ${selector}`), rows = async () => (await cell('tr').allTextContents()).length;
+  await until('what the model says next', async () => await rows() === 11, 120_000);
+  const [before, after] = JSON.parse(readFileSync(join(folder, 'hooks.json'), 'utf8'));
+  const {x, y, width, height} = await page.locator('.attention-heads canvas.all').boundingBox();
+  await page.mouse.click(x + width * 2.5 / 4, y + height * 1.5 / 3);
+  await until('the head', async () => /Layer 1, head 2/.test(await page.locator('.attention-heads .links').textContent()));
+  await cell('select').selectOption('off');
+  await until('the answer without it', async () => (await cell('tr:nth-child(2) td').allTextContents()).length === 5);
+  const fixed = (value, digits) => value.toFixed(digits).replace('-', '−'), share = (logits, i) => Math.exp(logits[i]) / logits.reduce((sum, one) => sum + Math.exp(one), 0);
+  const best = before.map((_, i) => i).sort((a, b) => before[b] - before[a]).slice(0, 10);
+  for (const [i, token] of best.entries()) {
+    assert.deepEqual(await cell(`tr:nth-child(${i + 2}) td`).allTextContents(), [`${token}`, fixed(before[token], 2), fixed(after[token], 2), share(before, token).toFixed(3), share(after, token).toFixed(3)]);
+  }
+  await cell('button:text("Try all heads")').click();
+  await until('all heads', async () => /Each of 12 heads was off alone/.test(await cell('p').allTextContents().then(String)), 120_000);
+  await page.screenshot({path: join(SCREENSHOTS, 'notebook-live.png')});
   await page.close();
 });
 

@@ -5,7 +5,7 @@ import {createServer} from 'node:http';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {gzipSync} from 'node:zlib';
-import {launch} from '../browser/harness.mjs';
+import {launch, SCREENSHOTS} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
 import {fresh, run, script} from './installed.mjs';
 
@@ -128,5 +128,81 @@ test('what keeps the board from loading is a sentence in the cell and in the ker
   await display(page, {state: text, failing: 'the page is missing'});
   assert.match(await until('the reason', () => saved(page, 'error')), /the page is missing/);
   assert.match(await page.evaluate(() => globalThis.cells[0].el.textContent), /could not be loaded from the kernel \(the page is missing\)/);
+  await close();
+});
+
+/** All heads of two layers of two, whose kernel answers changes by what they are, and a head of the sweep whenever `globalThis.next()` is called. */
+const displayHeads = (page, live) => page.evaluate((isLive) => {
+  const none = new ArrayBuffer(0), asked = globalThis.asked = [];
+  const waiting = [];
+  globalThis.next = () => waiting.shift()?.();
+  globalThis.waits = () => waiting.length;
+  (globalThis.cells ??= []).push(globalThis.show({state: '{}', kind: 'heads', title: 'GPT-2', layers: [['a', 2], ['b', 2]], live: isLive, answers: {
+    thumbnails: () => [{size: 1}, new Uint8Array(4).buffer],
+    head: () => [{values: {rows: 1, keys: 1, positions: 'rotary, yarn, factor 2'}, matrices: [['weights', false, [1, 1]]]}, Float32Array.of(1).buffer],
+    changed: ({changes, targets}) => {
+      asked.push({changes, targets});
+      return [{top: [['saw', 0.5, 0.5 - 0.1 * changes.length, 2, -1]], kl: changes.length, loss: targets ? [1, 2] : null}, none];
+    },
+    effect: ({first}) => new Promise((resolve) => { waiting.push(() => resolve([{found: [first / 10]}, none])); }),
+  }}));
+}, live);
+const cell = (page, selector) => page.locator(`.attention-heads ${selector}`);
+
+test('heads of a model that stands behind the widget are changed by switches, and tried one after the other until it is told to stop', async () => {
+  const {page, close} = await notebook();
+  await displayHeads(page, true);
+  await until('the prediction', async () => /saw/.test(await cell(page, 'table').textContent().catch(() => '')));
+  assert.deepEqual(await cell(page, 'tr:nth-child(2) td').allTextContents(), ['saw', '2.00', '0.500'], 'before any change there is one column');
+  assert.match(await cell(page, '.links').textContent(), /Positions: rotary, yarn, factor 2\./);
+  await cell(page, 'canvas.all').focus();
+  await page.keyboard.press('ArrowDown');
+  await cell(page, 'select').selectOption('off');
+  await until('the head is off', async () => (await page.evaluate(() => globalThis.asked.at(-1).changes)).length === 1);
+  assert.deepEqual(await page.evaluate(() => globalThis.asked.at(-1).changes), [[1, 0, 'off', 0.5]]);
+  await until('its answer', async () => (await cell(page, 'tr:nth-child(2) td').allTextContents()).length === 5);
+  assert.deepEqual(await cell(page, 'tr:nth-child(2) td').allTextContents(), ['saw', '2.00', '−1.00', '0.500', '0.400']);
+  await cell(page, 'select').selectOption('scale');
+  await cell(page, '.factor').fill('-2');
+  await cell(page, '.factor').press('Enter');
+  await until('the factor', async () => (await page.evaluate(() => globalThis.asked.at(-1).changes))[0][3] === -2);
+  assert.deepEqual(await page.evaluate(() => globalThis.asked.at(-1).changes), [[1, 0, 'scale', -2]]);
+  await cell(page, '.targets').fill('saw');
+  await cell(page, '.targets').press('Enter');
+  await until('the loss', async () => /Loss, nat\s*1\.0002\.000/.test(await cell(page, 'table').textContent()));
+  await cell(page, '[aria-label="Head 1.0 as recorded"]').click();
+  await until('as recorded', async () => (await page.evaluate(() => globalThis.asked.at(-1).changes)).length === 0);
+
+  const waits = (count) => until('the next head is asked for', async () => await page.evaluate(() => globalThis.waits()) === count);
+  await cell(page, 'button:text("Try all heads")').click();
+  await waits(1);
+  await page.evaluate(() => globalThis.next());
+  await until('the first head', async () => /1 of 4 heads/.test(await cell(page, '.switches').textContent()));
+  await waits(1);
+  await cell(page, 'button:text("Stop")').click();
+  await page.evaluate(() => globalThis.next());
+  await until('it has stopped', async () => await cell(page, 'button:text("Try all heads")').count() === 1);
+  assert.match(await cell(page, '.switches').textContent(), /2 of 4 heads/);
+  assert.equal(await page.evaluate(() => globalThis.waits()), 0, 'nothing is asked for any more');
+  await page.screenshot({path: join(SCREENSHOTS, 'notebook-switches.png')});
+  await cell(page, 'button:text("Try all heads")').click();
+  for (let head = 0; head < 4; ++head) {
+    await waits(1);
+    await page.evaluate(() => globalThis.next());
+  }
+  await until('all heads', async () => /Each of 4 heads was off alone/.test(await cell(page, '.switches').textContent()));
+  await cell(page, 'button.head').first().click();
+  await until('the head on which most depends', async () => `${await saved(page, 'chosen')}` === '1,1');
+  await page.evaluate(() => globalThis.cells[0].end());
+  assert.equal(await page.evaluate(() => globalThis.cells[0].model.listeners()), 0);
+  await close();
+});
+
+test('a recording without its model has no switches', async () => {
+  const {page, close} = await notebook();
+  await displayHeads(page, false);
+  await until('the head', async () => /Layer 0, head 0/.test(await cell(page, '.links').textContent()));
+  assert.equal(await cell(page, '.switches').count(), 0);
+  assert.deepEqual(await page.evaluate(() => globalThis.asked), [], 'and nothing is run');
   await close();
 });

@@ -1,10 +1,13 @@
 """Runs a recorded model again with some of its heads changed, and says what that does to its answer."""
 import sys
+from contextlib import closing
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from .recording import NEVER, listed
+from .running import log_softmax
 from .state import array_of
 from .watch import Unusual, Watch, again, is_constant
 
@@ -118,6 +121,15 @@ def seen_of(found):
     return seen
 
 
+class Next(NamedTuple):
+    """A token that may come next: its probabilities and logits before and after the change."""
+    token: str
+    before: float
+    after: float
+    logit_before: float
+    logit_after: float
+
+
 class Edit:
     """with recording.edit() as edit: edit.off(layer=5, head=3); then edit.before, edit.after, edit.kl, edit.top(), edit.loss(targets).
 
@@ -184,9 +196,11 @@ class Edit:
         return divergence(*(self.recording.run.next(one) for one in self._both()))
 
     def top(self, count=10, entry=0):
-        """[(token, probability before, after)] of the likeliest next tokens, the likeliest before first."""
-        before, after = (np.exp(self.recording.run.next(one)[entry]) for one in self._both())
-        return [(self.recording.run.word(i), float(before[i]), float(after[i])) for i in np.argsort(-before)[:count]]
+        """[(token, probability before, after, logit before, after)] of the likeliest next tokens, the likeliest before first."""
+        run = self.recording.run
+        logits = [run.last(one)[entry] for one in self._both()]
+        numbers = [*(np.exp(log_softmax(one)) for one in logits), *logits]
+        return [Next(run.word(i), *(float(one[i]) for one in numbers)) for i in np.argsort(-numbers[0])[:count]]
 
     def loss(self, targets):
         """Mean cross-entropy (before, after) in nat: `targets` are the numbers of the right tokens [batch, tokens], or classes [batch]; −100: none."""
@@ -207,24 +221,35 @@ def divergence(before, after):
     return np.maximum((np.exp(before) * (before - after)).sum(-1) / np.log(2), 0)
 
 
+def effects(recording, numbers, target=None, before=None):
+    """How much the answer depends on each of these (layer, head), one after the other; `before` are the logits without a change, where they are known."""
+    run, changes = recording.run, {}
+    with Editing(run.model, changes) as watch:
+        before = run.logits() if before is None else before
+        base = None if target is None else run.loss(before, target)
+        for i, head in numbers:
+            changes.clear()
+            changes[recording[i].origin[0]] = {head: ("scale", 0.0)}
+            after = run.logits(watch)
+            yield divergence(run.next(before), run.next(after)).mean() if target is None else run.loss(after, target) - base
+
+
+def heads_of(recording):
+    """(layer, head) of all heads that the model has in the layers of a recording."""
+    return [(i, head) for i, layer in enumerate(recording) for head in range(layer.origin[1])]
+
+
 def effect(recording, target=None, progress=True):
     """How much the answer depends on each head: [layers, heads], NaN where a layer has fewer. See Recording.effect()."""
-    run = recording.run
-    numbers = [(i, head) for i, layer in enumerate(recording) for head in range(layer.origin[1])]
+    numbers = heads_of(recording)
     found = np.full((len(recording), max(layer.origin[1] for layer in recording)), np.nan)
     tell = progress if callable(progress) else bar if progress and sys.stderr.isatty() else lambda done, total: None
-    changes = {}
     try:
-        with Editing(run.model, changes) as watch:
-            before = run.logits()
-            base = None if target is None else run.loss(before, target)
-            for done, (i, head) in enumerate(numbers):
-                tell(done, len(numbers))
-                changes.clear()
-                changes[recording[i].origin[0]] = {head: ("scale", 0.0)}
-                after = run.logits(watch)
-                found[i, head] = divergence(run.next(before), run.next(after)).mean() if target is None else run.loss(after, target) - base
-            tell(len(numbers), len(numbers))
+        with closing(effects(recording, numbers, target)) as each:
+            tell(0, len(numbers))
+            for done, (at, value) in enumerate(zip(numbers, each)):
+                found[at] = value
+                tell(done + 1, len(numbers))
     except KeyboardInterrupt as error:
         error.effect = found  # as far as it came
         raise

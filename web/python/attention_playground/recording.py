@@ -250,14 +250,15 @@ class Recording(list):
         from .display import display, is_notebook
         if browser is None and is_notebook():
             chosen = Recording(self if layers is None else [self[i] for i in ([layers] if isinstance(layers, int) else layers)])
-            chosen.title = self.title
+            chosen.title, chosen._run = self.title, self._run
             return display(chosen, chosen.widget)
         return open_file(safetensors(self.tensors(layers, entry)), "recording.safetensors", block, browser is not False)
 
     def widget(self):
-        """The widget of the notebook, with the traits layers, chosen and error."""
+        """The widget of the notebook, with the traits layers, chosen, live and error."""
         from .widget import Heads
-        return Heads(self, title=self.title, layers=[[layer.name, layer.heads] for layer in self])
+        is_live = self._run is not None and all(layer.origin and layer.origin[1] == layer.heads for layer in self)  # with all heads that the model has
+        return Heads(self, title=self.title, layers=[[layer.name, layer.heads] for layer in self], live=is_live)
 
     def picture(self):
         """All heads, one of them large, and the best of each kind, as the text of an SVG: of the first prompt."""

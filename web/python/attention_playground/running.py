@@ -41,18 +41,43 @@ class Run:
             raise ValueError("logits: the model gives numbers that are not finite%s." % (" after the change" if watch and watch.met else ""))
         return found
 
+    def last(self, logits):
+        """Logits [batch, vocabulary] at the last token that is no padding."""
+        return logits[np.arange(len(logits)), self.ends(logits)] if logits.ndim == 3 else logits
+
+    def ends(self, logits):
+        """The last token that is no padding, of each entry of the batch."""
+        mask = self.inputs.get("decoder_attention_mask", self.inputs.get("attention_mask") if "decoder_input_ids" not in self.inputs else None)
+        if getattr(mask, "ndim", 0) == 2 and mask.shape[1] == logits.shape[1]:
+            return [int(np.flatnonzero(row)[-1]) if any(row) else -1 for row in mask.tolist()]
+        return [-1] * len(logits)
+
     def next(self, logits):
         """Log-probabilities [batch, vocabulary] at the last token that is no padding."""
-        if logits.ndim == 3:
-            mask = self.inputs.get("decoder_attention_mask", self.inputs.get("attention_mask") if "decoder_input_ids" not in self.inputs else None)
-            last = [-1] * len(logits)
-            if getattr(mask, "ndim", 0) == 2 and mask.shape[1] == logits.shape[1]:
-                last = [int(np.flatnonzero(row)[-1]) if any(row) else -1 for row in mask.tolist()]
-            logits = logits[np.arange(len(logits)), last]
-        return log_softmax(logits)
+        return log_softmax(self.last(logits))
 
     def word(self, number):
         return self.tokenizer.convert_ids_to_tokens(int(number)) if self.tokenizer is not None else str(number)
+
+    def targets(self, text, logits):
+        """What loss() takes, of numbers or words that somebody typed: one for the next token, or one for each token; the same for the whole batch."""
+        words = text.replace(",", " ").split()
+        if all(word.lstrip("-").isdigit() for word in words):
+            numbers = [int(word) for word in words]
+        elif self.tokenizer is None:
+            raise ValueError("targets: %s is no number; words need record(…, tokenizer=…)." % next(word for word in words if not word.lstrip("-").isdigit()))
+        else:
+            numbers = list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+        shape = logits.shape[:-1]
+        length = shape[1] if len(shape) == 2 else 1
+        if len(numbers) not in (1, length):
+            raise ValueError("targets: there are %d; give 1, for what comes next%s." % (len(numbers), ", or %d, one for each token" % length if length > 1 else ""))
+        out = np.full(shape, -100)
+        if len(numbers) == length:
+            out[:] = numbers if len(shape) == 2 else numbers[0]
+        else:
+            out[np.arange(len(out)), self.ends(logits)] = numbers[0]
+        return out
 
     def loss(self, logits, targets):
         """Mean cross-entropy in nat over the targets that are not −100."""

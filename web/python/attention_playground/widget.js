@@ -207,7 +207,24 @@ const STYLE = `.attention-heads{font:13px Inter,system-ui,sans-serif;color:#1f23
 .attention-heads .row{display:flex;justify-content:space-between}
 .attention-heads .query{color:#0072b2}.attention-heads .key{color:#a8480a}
 .attention-heads button{font:inherit;height:28px;padding:0 10px;border:1px solid #c9cbd0;border-radius:6px;background:#fff;color:inherit;cursor:pointer}
-.attention-heads .board{flex-basis:100%}`;
+.attention-heads .board{flex-basis:100%}
+.attention-heads .switches{flex-basis:100%;display:flex;gap:12px 24px;flex-wrap:wrap;border-top:1px solid #d8d9dc;padding-top:12px}
+.attention-heads .switches>div{flex:1 1 190px}.attention-heads .switches>.next{flex:2 1 340px}.attention-heads .switches>.sweep{flex-basis:210px}
+.attention-heads .field{display:flex;gap:8px;align-items:center;margin:8px 0}
+.attention-heads .field select,.attention-heads .field .targets{flex:1;min-width:0}
+.attention-heads select,.attention-heads input{font:inherit;height:28px;box-sizing:border-box;padding:0 8px;border:1px solid #c9cbd0;border-radius:6px;background:#fff;color:inherit}
+.attention-heads .factor{width:72px}
+.attention-heads p{margin:4px 0;color:#5c6370}
+.attention-heads p.wrong{color:#a8280a}
+.attention-heads table{border-collapse:collapse;width:100%}
+.attention-heads th{font-weight:400;color:#5c6370}
+.attention-heads th,.attention-heads td{text-align:right;padding:1px 0 1px 12px;font-variant-numeric:tabular-nums}
+.attention-heads th:first-child,.attention-heads td:first-child{text-align:left;padding-left:0;max-width:120px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.attention-heads tr.all td{border-top:1px solid #d8d9dc;padding-top:4px}
+.attention-heads tr.all+tr.all td{border-top:0;padding-top:1px}
+.attention-heads progress{width:100%;accent-color:#7b52ab}
+.attention-heads button.head{display:flex;justify-content:space-between;align-items:center;width:100%;margin-bottom:4px}
+.attention-heads :focus-visible{outline:2px solid #0072b2;outline-offset:1px}`;
 
 /** Levels 0 to 1 as pixels from white to the colour of weights. */
 function paint(canvas, width, height, level) {
@@ -223,12 +240,160 @@ function paint(canvas, width, height, level) {
 
 const make = (parent, name, className = '', text = '') => parent.appendChild(Object.assign(document.createElement(name), {className, textContent: text}));
 
+// What a head can be made to do instead of what was recorded; as edit.off(…) and the others do it.
+const CHANGES = {recorded: 'As recorded', off: 'Off: its output is 0', scale: 'Output times a number', uniform: 'Uniform over what it sees', mean: 'Its mean over the prompt'};
+const MARKED = 8;  // heads that the sweep names
+
+/** A row of texts, the first of them a name. */
+function addRow(table, kind, texts, className = '') {
+  const row = make(table, 'tr', className);
+  for (const text of texts) make(row, kind, '', text);
+}
+
+/** Switches of the heads of a model that stands behind the widget: {show(layer, head)}; `grid` has layers, choose(layer, head), draw(), and `changes`, by "layer.head". */
+function beginSwitches(model, parent, {layers, changes, choose, draw}) {
+  const root = make(parent, 'div', 'switches'), ours = make(root, 'div'), next = make(root, 'div', 'next'), sweep = make(root, 'div', 'sweep');
+  let at = [0, 0], isRunning = false, isStale = false, isGone = false;
+
+  make(ours, 'h4', '', 'Change this head in the model');
+  const field = make(ours, 'div', 'field'), what = make(field, 'select'), factor = Object.assign(make(field, 'input', 'factor'), {type: 'number', step: '0.1', value: '0.5'});
+  what.setAttribute('aria-label', 'What the head does');
+  factor.setAttribute('aria-label', 'By which number its output is multiplied');
+  for (const [value, text] of Object.entries(CHANGES)) make(what, 'option', '', text).value = value;
+  const inForce = make(ours, 'div');
+
+  make(next, 'h4', '', 'What the model says next');
+  const said = make(next, 'div'), aims = make(next, 'div', 'field');
+  said.setAttribute('aria-live', 'polite');
+  const targets = make(aims, 'input', 'targets');
+  targets.placeholder = 'Loss on: one token, or one for each';
+  targets.setAttribute('aria-label', 'Targets of the loss: one token that comes next, or one for each token');
+
+  make(sweep, 'h4', '', 'How much the answer depends on each head');
+  const start = make(sweep, 'button', '', 'Try all heads'), progress = make(sweep, 'progress'), told = make(sweep, 'p'), found = make(sweep, 'div');
+  const count = layers.reduce((sum, [, heads]) => sum + heads, 0), places = layers.flatMap(([, heads], layer) => Array.from({length: heads}, (_, head) => [layer, head]));
+  Object.assign(progress, {max: count, value: 0, hidden: true});
+  let sweeping = null;
+
+  const show = (layer, head) => {
+    at = [layer, head];
+    const [, , kind, by] = changes.get(at.join('.')) ?? [0, 0, 'recorded', 0.5];
+    what.value = kind;
+    factor.hidden = kind !== 'scale';
+    if (kind === 'scale') factor.value = by;
+  };
+  const list = () => {
+    inForce.replaceChildren();
+    for (const [name, [, , kind, by]] of changes) {
+      const row = make(inForce, 'div', 'row'), remove = (make(row, 'span', '', `${name} ${kind === 'scale' ? `output × ${by}` : kind}`), make(row, 'button', '', '×'));
+      remove.setAttribute('aria-label', `Head ${name} as recorded`);
+      remove.onclick = () => {
+        changes.delete(name);
+        changed();
+      };
+    }
+    if (changes.size > 1) {
+      make(inForce, 'button', '', 'All as recorded').onclick = () => {
+        changes.clear();
+        changed();
+      };
+    }
+    if (changes.size > 0) make(inForce, 'p', '', `${changes.size} of ${count} heads changed. layer.head, counted from 0.`);
+  };
+  const tellAnswer = ({told: {top, kl, loss}}) => {
+    const isChanged = changes.size > 0, two = (before, after) => isChanged ? [before, after] : [before], fixed = (digits) => (x) => x.toFixed(digits).replace('-', '−');
+    said.replaceChildren();
+    const table = make(said, 'table');
+    addRow(table, 'th', ['', ...two('logit', 'now'), ...two('probability', 'now')]);
+    for (const [token, before, after, logit, logitAfter] of top) addRow(table, 'td', [token, ...two(logit, logitAfter).map(fixed(2)), ...two(before, after).map(fixed(3))]);
+    const blanks = isChanged ? ['', ''] : [''];
+    if (isChanged) addRow(table, 'td', ['KL divergence, bit', ...blanks, '', fixed(3)(kl)], 'all');
+    if (loss) addRow(table, 'td', ['Loss, nat', ...blanks, ...two(...loss).map(fixed(3))], 'all');
+  };
+  const wrong = (place, error) => {
+    refuse(model, error);
+    place.replaceChildren();
+    make(place, 'p', 'wrong', error.message);
+  };
+  /** One run at a time; what changes in the meantime is in the next one. */
+  const run = async () => {
+    isStale = true;
+    if (isRunning) return;
+    isRunning = true;
+    while (isStale && !isGone) {
+      isStale = false;
+      try {
+        const answer = await ask(model, {wants: 'changed', changes: [...changes.values()], targets: targets.value});
+        if (!isGone) tellAnswer(answer);
+      } catch (error) {
+        if (!isGone) wrong(said, error);
+      }
+    }
+    isRunning = false;
+  };
+  const changed = () => {
+    list();
+    show(...at);
+    draw();
+    run();
+  };
+  const take = () => {
+    const name = at.join('.'), by = Number(factor.value);
+    if (what.value === 'recorded') changes.delete(name);
+    else if (what.value !== 'scale' || factor.value !== '' && Number.isFinite(by)) changes.set(name, [...at, what.value, by]);
+    changed();
+  };
+  what.onchange = take;
+  factor.onchange = take;
+  targets.onchange = run;
+  for (const one of [what, factor, targets]) one.onkeydown = (event) => event.stopPropagation();  // Jupyter has keys of its own
+
+  const tellFound = (values, isWhole) => {
+    found.replaceChildren();
+    const order = values.map((value, i) => [value, i]).sort((a, b) => b[0] - a[0]).slice(0, MARKED), unit = targets.value.trim() ? 'nat more loss' : 'bit';
+    for (const [value, i] of order) {
+      const button = make(found, 'button', 'head');
+      make(button, 'span', '', `Layer ${places[i][0]}, head ${places[i][1]}`);
+      make(button, 'span', '', `${value.toFixed(3).replace('-', '−')} ${unit}`);
+      button.onclick = () => choose(...places[i]);
+    }
+    told.textContent = isWhole ? `Each of ${count} heads was off alone.` : `${values.length} of ${count} heads`;
+  };
+  const tryAll = async () => {
+    const own = {}, values = [];
+    sweeping = own;
+    start.textContent = 'Stop';
+    progress.hidden = false;
+    try {
+      while (values.length < count && sweeping === own && !isGone) {
+        progress.value = values.length;
+        const answer = await ask(model, {wants: 'effect', first: values.length, targets: targets.value});
+        values.push(...answer.told.found);
+        if (!isGone) tellFound(values, values.length === count);
+      }
+    } catch (error) {
+      if (!isGone) wrong(found, error);
+    }
+    sweeping = null;
+    start.textContent = 'Try all heads';
+    progress.hidden = true;
+  };
+  start.onclick = () => {
+    if (sweeping) sweeping = {};  // Stop: what is asked for comes, and no more
+    else tryAll();
+  };
+  show(0, 0);
+  run();
+  return {show, end: () => { isGone = true; }};
+}
+
 function beginHeads(model, el) {
   const root = make(el, 'div', 'attention-heads'), layers = model.get('layers'), most = Math.max(...layers.map(([, heads]) => heads));
   make(root, 'style', '', STYLE);
   const all = make(root, 'canvas', 'all'), large = make(root, 'canvas', 'large'), links = make(root, 'div', 'links'), place = make(root, 'div', 'board');
   const step = Math.max(8, Math.min(20, Math.floor(400 / Math.max(most, layers.length))));
-  let thumbnails = null, chosen = [0, 0], end = null, isGone = false, turn = 0;
+  const changes = new Map();  // "layer.head": [layer, head, what, by]
+  let thumbnails = null, chosen = [0, 0], end = null, switches = null, isGone = false, turn = 0;
   all.tabIndex = 0;
   all.setAttribute('aria-label', `${layers.length} layers; the arrow keys choose a head`);
 
@@ -247,10 +412,17 @@ function beginHeads(model, el) {
     });
     Object.assign(all.style, {width: `${most * step}px`, height: `${layers.length * step}px`});
     const context = all.getContext('2d');
+    Object.assign(context, {strokeStyle: '#1f2328', lineWidth: 2});
+    for (const [layer, head] of changes.values()) {  // struck through
+      context.beginPath();
+      context.moveTo(head * pitch, layer * pitch + size);
+      context.lineTo(head * pitch + size, layer * pitch);
+      context.stroke();
+    }
     Object.assign(context, {strokeStyle: '#7b52ab', lineWidth: 2});
     context.strokeRect(chosen[1] * pitch, chosen[0] * pitch, size + 1, size + 1);
   };
-  const drawHead = ({weights, rows, keys, tokens, keyTokens}) => {
+  const drawHead = ({weights, rows, keys, tokens, keyTokens, positions}) => {
     const [height, width] = weights.shape;
     paint(large, width, height, (i) => Math.sqrt(Math.min(1, weights.data[i])));
     const by = 240 / Math.max(width, height);
@@ -271,12 +443,14 @@ function beginHeads(model, el) {
       }
       if (found.length > 0) make(links, 'p', '', 'Without the first token. Counted from 0.');
     }
+    if (positions) make(links, 'p', '', `Positions: ${positions}.`);
     const button = make(links, 'button', '', 'Open on the board');
     button.onclick = () => attempt(openBoard());
   };
   const choose = async (layer, head) => {
     chosen = [layer, head];
     drawAll();
+    switches?.show(layer, head);
     model.set('chosen', chosen);
     model.save_changes();
     const now = ++turn, found = await ask(model, {wants: 'head', layer, head}).then(unpacked);
@@ -317,10 +491,15 @@ function beginHeads(model, el) {
     thumbnails = {...told, bytes: new Uint8Array(await new Blob(parts).arrayBuffer())};
     if (isGone) return undefined;
     hidePicture(model);
+    if (model.get('live')) {
+      switches = beginSwitches(model, root, {layers, changes, choose: (layer, head) => attempt(choose(layer, head)), draw: drawAll});
+      root.append(place);  // the board last
+    }
     return choose(0, 0);
   }));
   return () => {
     isGone = true;
+    switches?.end();
     end?.();
     root.remove();
   };

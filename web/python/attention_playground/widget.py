@@ -88,10 +88,18 @@ class Heads(Asked):
     title = traitlets.Unicode().tag(sync=True)
     layers = traitlets.List().tag(sync=True)        # [name, heads] of each
     chosen = traitlets.List().tag(sync=True)        # layer and head
+    live = traitlets.Bool(False).tag(sync=True)     # the model stands behind it, so that heads can be changed
 
     def __init__(self, recording, **traits):
         super().__init__(**traits)
-        self.recording = recording
+        self.recording, self._switches = recording, None
+
+    @property
+    def switches(self):
+        if self._switches is None:
+            from .switches import Switches  # which needs PyTorch
+            self._switches = Switches(self.recording)
+        return self._switches
 
     def answer_thumbnails(self, content):
         from .picture import SIZE, thumbnails
@@ -104,11 +112,19 @@ class Heads(Asked):
         layer = self.recording[content["layer"]]
         weights = layer.of_head(content["head"])
         keys = layer.key_tokens or layer.tokens
-        return packed({"weights": pooled(weights, 512), "rows": weights.shape[0], "keys": weights.shape[1], "tokens": layer.tokens and layer.tokens[0], "keyTokens": keys and keys[0]})
+        return packed({"weights": pooled(weights, 512), "rows": weights.shape[0], "keys": weights.shape[1], "positions": layer.positions, "tokens": layer.tokens and layer.tokens[0], "keyTokens": keys and keys[0]})
 
     def answer_layer(self, content):
         """A layer for the board."""
         return packed(self.recording[content["layer"]].playground()._state)
+
+    def answer_changed(self, content):
+        """The model's answer with heads changed."""
+        return self.switches.answer(content["changes"], content["targets"]), b""
+
+    def answer_effect(self, content):
+        """How much the answer depends on the heads from a number on, as many as a moment has time for."""
+        return self.switches.effect(content["first"], content["targets"]), b""
 
     def hear(self, what, heard, told):
         pass
