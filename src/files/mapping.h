@@ -37,6 +37,9 @@ class Mapping {
   /// The state for these choices. An error for what stateOf() refuses, and for shapes that do not match.
   Result<document::State> state(const document::Choices& choices);
 
+  /// The prefixes of the layers that have q, k and v, in the order of their numbers.
+  const std::vector<std::string>& prefixes() const { return layers_; }
+
  private:
   enum class Role : std::uint8_t { none, q, k, v, qkv, o, x, xKv, mask, weights, tokens, keyTokens };
   struct Item {

@@ -244,6 +244,33 @@ test('a PDF has its fonts in it, the size that was asked for, and the same bytes
   assert.doesNotMatch(outlined, /<text|font-family/);
 });
 
+test('of a recording, whose layers have names, --layer takes one in the order of their numbers', () => {
+  const made = spawnSync(python, ['-c', `
+import sys
+import numpy as np
+rng = np.random.default_rng(2)
+layers = {f"h.{i}.attn.{name}": rng.normal(size=(3, 6, 4)).astype(np.float32) for i in range(12) for name in "qkv"}
+np.savez(sys.argv[1], **layers)
+`, join(folder, 'layers.npz')], {encoding: 'utf8'});
+  assert.equal(made.stderr, '');
+  assert.equal(attn('convert', join(folder, 'layers.npz'), join(folder, 'layers.safetensors')).status, 0);  // in the order of letters
+  for (const kind of ['npz', 'safetensors']) {
+    const of = (...args) => {
+      const done = attn('render', join(folder, `layers.${kind}`), ...args);
+      assert.deepEqual([done.status, done.stderr], [0, '']);
+      return done.stdout;
+    };
+    for (const [what, title] of [['weights', 'Attention weights, layer 10, head 2'], ['heads', 'Attention weights of all heads of layer 10'], ['arcs', 'Who attends to whom, layer 10, head 2']]) {
+      const figure = of('--what', what, '--layer', '10', '--head', '2');
+      assert.equal(words(figure)[0], title);
+      assert.equal(figure, of('--what', what, '--prefix', 'h.10.attn', '--head', '2', '--title', title));
+    }
+    assert.equal(of('--layer', '11', '--head', '3', '--base', '1', '--title', 'x', '--with', 'none'), of('--layer', '10', '--head', '2', '--title', 'x', '--with', 'none'));
+    assert.match(refusal(1, attn('render', join(folder, `layers.${kind}`), '--layer', '12')), /layer: 12 is not one of 12 layers, which are counted from 0/);
+    assert.match(attn('code', join(folder, `layers.${kind}`), '--layer', '10').stdout, /^output = /m);
+  }
+});
+
 test('layers and recordings of more tokens than the board takes are drawn without one', () => {
   const made = spawnSync(python, ['-c', `
 import sys

@@ -12,6 +12,8 @@
 #include "base/sentence.h"
 #include "cli/files.h"
 #include "document/resize.h"
+#include "files/mapping.h"
+#include "files/read.h"
 #include "files/read_layer.h"
 
 namespace cli {
@@ -101,15 +103,38 @@ document::State stateIn(const Input& input, const std::string& prefix) {
   return state;
 }
 
-document::State layerOf(const Input& input, const Which& which) {
+namespace {
+
+/// The number of a layer from 0.
+int numberOf(const Input& input, const Which& which, int count, const char* what) {
+  const int layer = *which.layer - which.base;
+  if (layer >= 0 && layer < count) return layer;
+  throw Failure{kBadData, base::joined({input.path(), ": layer: ", *which.layer, " is not one of ", count,
+                                        what, ", which are counted from ", which.base, "."})};
+}
+
+}  // namespace
+
+Which byPrefix(const Input& input, Which which) {
+  if (!which.layer || !which.prefix.empty() || input.format() == files::Format::json) return which;
+  auto file = files::readStored(input.bytes(), input.format(), input.stem());
+  if (!file) return which;  // said by who reads the layer
+  const files::Mapping mapping(std::move(*file), "");
+  const std::vector<std::string>& all = mapping.prefixes();
+  if (all.size() < 2) return which;
+  which.prefix =
+      all[static_cast<std::size_t>(numberOf(input, which, static_cast<int>(all.size()), " layers"))];
+  if (which.prefix.ends_with('.')) which.prefix.pop_back();  // as it is typed
+  which.layer.reset();
+  return which;
+}
+
+document::State layerOf(const Input& input, const Which& asked) {
+  const Which which = byPrefix(input, asked);
   document::State state = stateIn(input, which.prefix);
   if (!which.layer) return state;
   const char* const what = document::hasLayers(state) ? " layers" : state.batch == 1 ? " layer" : " entries";
-  const int layer = *which.layer - which.base;
-  if (layer < 0 || layer >= state.batch)
-    throw Failure{kBadData, base::joined({input.path(), ": layer: ", *which.layer, " is not one of ",
-                                          state.batch, what, ", which are counted from ", which.base, "."})};
-  document::showItem(state, layer);
+  document::showItem(state, numberOf(input, which, state.batch, what));
   return state;
 }
 

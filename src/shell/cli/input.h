@@ -64,6 +64,9 @@ void addWhich(CLI::App& command, Which& which);
 
 /// The state of a file, as files::readLayer(). Throws a Failure for what that refuses.
 document::State stateIn(const Input& input, const std::string& prefix);
+/// The same by the prefix of its tensors, where a file has several layers by their names, as a recording has.
+/// Throws a Failure where there is not that one.
+Which byPrefix(const Input& input, Which which);
 /// The layer of a file. Throws a Failure where there is none, or not that one.
 document::State layerOf(const Input& input, const Which& which);
 

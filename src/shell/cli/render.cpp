@@ -46,30 +46,37 @@ std::string contentOf(const files::Drawing& drawing, Ending ending, double scale
   return asOutlines ? toOutlinedSvg(drawing, scale) : files::toSvg(drawing, scale);
 }
 
-base::Result<files::Drawing> drawnState(const document::State& state, const files::FigureOptions& options) {
+/// `layer`: its number from 0 among those of a file, from which the state is one.
+base::Result<files::Drawing> drawnState(const document::State& state, const files::FigureOptions& options,
+                                        std::optional<int> layer) {
   if (options.what == files::FigureOptions::What::board) {
     const BoardFaces faces;
     return app::boardFigure(document::toText(state), options, faces.faces());
   }
-  const auto tensors = files::collectTensors(state);
+  auto tensors = files::collectTensors(state);
   if (!tensors) return tensors.error();
+  if (layer) tensors->isOfLayers = true, tensors->shown = *layer;
   return files::figure(*tensors, options);
 }
 
 /// The weights of a layer that is too long for the board are drawn without one.
-base::Result<files::Drawing> drawn(const Input& input, const Which& which,
+base::Result<files::Drawing> drawn(const Input& input, const Which& asked,
                                    const files::FigureOptions& options) {
+  const Which which = byPrefix(input, asked);
+  const bool isNamed = asked.layer && !which.layer;
+  const std::optional<int> layer = isNamed ? std::optional(*asked.layer - asked.base) : std::nullopt;
   if (options.what != files::FigureOptions::What::board && input.format() != files::Format::json) {
     const auto file = files::readStored(input.bytes(), input.format(), input.stem());
     if (!file) return file.error();
     const files::Entry entry{which.prefix, which.layer.value_or(which.base) - which.base};
-    if (const auto tensors = files::longLayer(*file, entry, options)) {
+    if (auto tensors = files::longLayer(*file, entry, options)) {
+      if (layer && *tensors) (*tensors)->isOfLayers = true, (*tensors)->shown = *layer;
       files::FigureOptions whole = options;  // of what is drawn
       whole.queries = whole.keys = {};
       return *tensors ? files::figure(**tensors, whole) : tensors->error();
     }
   }
-  return drawnState(layerOf(input, which), options);
+  return drawnState(layerOf(input, which), options, layer);
 }
 
 void render(const RenderArguments& arguments) {
