@@ -187,9 +187,11 @@ bool TrainedModel::isIn(const StoredFile& file) { return textIn(file, kOptions) 
 Result<TrainedModel> TrainedModel::of(const StoredFile& file) {
   const std::string* const options = textIn(file, kOptions);
   if (!options)
-    return base::refuse(ErrorKind::range, kOptions,
-                        {"the file has no model as attn train writes it; without its options the numbers "
-                         "cannot be run."})
+    return base::refuse(
+               ErrorKind::range, kOptions,
+               {"the file has no model as attn train writes it; without its options the numbers "
+                "cannot be run. A model of another architecture runs in PyTorch, and record() of the "
+                "Python package shows its attention."})
         .error();
   const Result<training::Setup> setup = setupFrom(*options);
   if (!setup) return setup.error();

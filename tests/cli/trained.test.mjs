@@ -158,6 +158,10 @@ test('what a model cannot read is one sentence', () => {
     [2, /it is a trained model; give it tokens, as in --set tokens=3,1,4/],
   ]) assert.match(refusal(status, attn('run', path, ...args)), sentence);
   assert.match(refusal(1, attn('run', file(layer({})), '--text', 'a')), /training: the file has no model as attn train writes it/);
+  // The weights of another architecture, as Hugging Face names them.
+  const other = file({'transformer.wte.weight': [[1, 2], [3, 4]], 'transformer.h.0.attn.c_attn.weight': [[1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6]]});
+  for (const args of [['--set', 'tokens=1', '--outputs', 'logits'], ['--text', 'a', '--outputs', 'effect']])
+    assert.match(refusal(1, attn('run', other, ...args)), /training: the file has no model as attn train writes it; .* A model of another architecture runs in PyTorch, and record\(\) of the Python package/);
   const numbers = JSON.parse(attn('convert', path, '-').stdout);
   delete numbers.unembedding;
   assert.match(refusal(1, attn('run', file(numbers), '--set', 'tokens=1')), /unembedding: it is missing; the model needs it, \[\d+, 8\]/);

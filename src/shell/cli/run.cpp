@@ -120,13 +120,22 @@ std::optional<files::TrainedModel::Input> tokensIn(const RunArguments& arguments
   return input;
 }
 
+/// Is it an output that models alone have? Then a file without one is of another architecture.
+bool isOfModels(const Named& output) {
+  constexpr std::string_view kAlone[] = {"logits", "probabilities", "loss", "effect"};
+  return std::ranges::find(kAlone, output.name) != std::end(kAlone);
+}
+
 /// What a model says of tokens; nothing if they are not for one, as a state has an option of that name.
 std::optional<std::vector<files::NamedArray>> ranModel(const RunArguments& arguments) {
   const auto tokens = tokensIn(arguments);
   if (!tokens || arguments.files.in.size() != 1 || arguments.files.in.front() == "-") return std::nullopt;
   const Input input("IN", arguments.files.in.front());
   const auto file = files::readEverything(input.bytes(), input.format(), input.stem());
-  if (arguments.text.empty() && (!file || !files::TrainedModel::isIn(*file))) return std::nullopt;
+  const std::vector<Named> named = namedIn(arguments.outputs.empty() ? "logits" : arguments.outputs);
+  const bool isForModel = std::ranges::any_of(named, isOfModels) && !arguments.outputs.empty();
+  if (arguments.text.empty() && (!file || !(isForModel || files::TrainedModel::isIn(*file))))
+    return std::nullopt;
   if (!file) throw failureOf(input.path(), file.error());
   for (const std::string& word : arguments.files.settings)
     if (std::ranges::none_of(kOfModels, [&](std::string_view name) { return word.starts_with(name); }))
@@ -136,7 +145,6 @@ std::optional<std::vector<files::NamedArray>> ranModel(const RunArguments& argum
   files::TrainedModel model = valueOf(input.path(), files::TrainedModel::of(*file));
   if (arguments.top > 0)
     throw Failure{kWrongUse, "--top: of a trained model the weights are written whole; leave it out."};
-  const std::vector<Named> named = namedIn(arguments.outputs.empty() ? "logits" : arguments.outputs);
   std::vector<std::string> names;
   for (const Named& one : named) names.push_back(one.name);
   std::optional<Bar> bar;
