@@ -348,9 +348,9 @@ function beginSwitches(model, parent, {layers, changes, choose, draw}) {
   targets.onchange = run;
   for (const one of [what, factor, targets]) one.onkeydown = (event) => event.stopPropagation();  // Jupyter has keys of its own
 
-  const tellFound = (values, isWhole) => {
+  const tellFound = (values, isWhole, unit) => {
     found.replaceChildren();
-    const order = values.map((value, i) => [value, i]).sort((a, b) => b[0] - a[0]).slice(0, MARKED), unit = targets.value.trim() ? 'nat more loss' : 'bit';
+    const order = values.map((value, i) => [value, i]).sort((a, b) => b[0] - a[0]).slice(0, MARKED);
     for (const [value, i] of order) {
       const button = make(found, 'button', 'head');
       make(button, 'span', '', `Layer ${places[i][0]}, head ${places[i][1]}`);
@@ -360,16 +360,16 @@ function beginSwitches(model, parent, {layers, changes, choose, draw}) {
     told.textContent = isWhole ? `Each of ${count} heads was off alone.` : `${values.length} of ${count} heads`;
   };
   const tryAll = async () => {
-    const own = {}, values = [];
+    const own = {}, values = [], aims = targets.value;  // as they are now, for all heads
     sweeping = own;
     start.textContent = 'Stop';
     progress.hidden = false;
     try {
       while (values.length < count && sweeping === own && !isGone) {
         progress.value = values.length;
-        const answer = await ask(model, {wants: 'effect', first: values.length, targets: targets.value});
+        const answer = await ask(model, {wants: 'effect', first: values.length, targets: aims});
         values.push(...answer.told.found);
-        if (!isGone) tellFound(values, values.length === count);
+        if (!isGone) tellFound(values, values.length === count, aims.trim() ? 'nat more loss' : 'bit');
       }
     } catch (error) {
       if (!isGone) wrong(found, error);
