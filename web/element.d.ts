@@ -88,7 +88,7 @@ export type OptionName =
   | 'train_sentences' | 'train_running' | 'stepper'
   | 'rotary_pairs' | 'rotary_base' | 'rotary_dims' | 'rotary_scaling' | 'rotary_factor' | 'position_ids' | 'projection_bias' | 'output_projection' | 'd_out' | 'additive_dim' | 'd_q' | 'separate_values' | 'softmax_sink'
   | 'column_names' | 'patch_columns' | 'column_layout' | 'batch_of' | 'layer' | 'color_map' | 'memory_words' | 'segment_classes'
-  | 'model_find'
+  | 'model_find' | 'model_targets'
   | 'card' | 'pin' | 'value_norms' | 'weight_by';
 
 /** The examples. */

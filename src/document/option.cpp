@@ -398,6 +398,8 @@ constexpr Row kRows[] = {
                     "What the classes of the whole document are called, as a list or between commas")),
     shown(row({Id::model_find, "model_find", at<&S::modelFind>, Type::text, 0, kLabelBytes},
               "The word that heads of the page Model are measured by")),
+    shown(row({Id::model_targets, "model_targets", at<&S::modelTargets>, Type::text, 0, kLabelBytes},
+              "What should have been predicted: one class for this token, or one for each, - for none")),
 };
 
 // The table is split in two, so that a program without descriptions is linked without them.

@@ -155,6 +155,7 @@ enum class OptionId : std::uint8_t {
   memory_words,     ///< that the recurrent decoder writes, 1 … 16
   segment_classes,  ///< list of names of the document's classes, as column_names; [] for two without names
   model_find,       ///< the word that heads of the page Model are measured by; "" for none
+  model_targets,    ///< the classes by which the page Model measures a loss; "" for those of the task
 };
 
 enum class OptionType : std::uint8_t {

@@ -493,6 +493,7 @@ void copyView(Settings& settings, const Settings& from) {
   settings.averageHeads = from.averageHeads, settings.wholeProjections = from.wholeProjections;
   settings.step = from.step, settings.view = from.view, settings.weightScale = from.weightScale,
   settings.colors = from.colors, settings.modelFind = from.modelFind;
+  settings.modelTargets = from.modelTargets;
   settings.gradient = from.gradient, settings.card = from.card;
   settings.valueNorms = from.valueNorms, settings.weightBy = from.weightBy, settings.stepper = from.stepper;
   settings.trainRunning = from.trainRunning;

@@ -209,7 +209,8 @@ struct Settings {
   /// A state text without this option is from before it existed, and means linear.
   WeightScale weightScale = WeightScale::automatic;
   Colors colors = Colors::own;
-  std::string modelFind;  ///< the word that heads of the page Model are measured by
+  std::string modelFind;     ///< the word that heads of the page Model are measured by
+  std::string modelTargets;  ///< the classes by which it measures a loss; empty: those of the task
   /// For the last random fill, and for the numbers of new tokens, heads and columns.
   std::uint32_t seed = 1;
 

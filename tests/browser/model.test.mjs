@@ -163,6 +163,29 @@ test('heads of a trained model are switched off by the mouse, and it reads anoth
   }
 });
 
+test('predictions have logits and probabilities, and a loss on the targets that were typed, as attn run has them', async () => {
+  const board = await opened({viewport: {width: 1440, height: 900}, seen: true});
+  const session = await board.page.context().newCDPSession(board.page);
+  await session.send('Accessibility.enable');
+  const spoken = async () => (await session.send('Accessibility.getFullAXTree')).nodes.filter((n) => !n.ignored && n.role?.value === 'StaticText').map((n) => n.name?.value ?? '').join(' | ');
+  const words = await board.get('labels'), classes = JSON.parse(run('convert', model, '-')).classes, names = classes.data ?? classes;
+  const wanted = (...set) => JSON.parse(run('run', model, '--text', words.join(' '), '--set', 'off=1.0', ...set, '--outputs', set.length > 0 ? 'loss' : 'logits,probabilities'));
+  const {logits, probabilities} = wanted(), width = names.length, last = (words.length - 1) * width;
+  const best = names.map((name, i) => [probabilities.data[last + i], logits.data[last + i]]).sort((a, b) => b[0] - a[0])[0];
+  await board.call('set', 'view', 'model');
+  await board.rest();
+  await board.click('model:off:1:0');
+  const [share, logit] = best.map((value) => value.toFixed(2));
+  await until(`logit ${logit} and probability ${share}`, async () => new RegExp(`(^|[^0-9.])${logit.replace('.', '\\.')}\\s+${share.replace('.', '\\.')}( |$)`).test(await spoken()));
+  await board.call('set', 'model_targets', names[3]);
+  const {loss} = wanted(`targets=${names[3]}`);
+  await until('the loss', async () => new RegExp(`Loss on these targets .*${loss.data[0].toFixed(2).replace('.', '\\.')}`).test(await spoken()));
+  await board.page.screenshot({path: `${SCREENSHOTS}/web-model-targets.png`});
+  await board.call('set', 'model_targets', 'zebra');
+  await until('the sentence', async () => /"zebra" is not among the \d+ classes of the model; the nearest are/.test(await spoken()));
+  await board.close();
+});
+
 test('a model without one of its parameters is refused by name, and the board stays', async () => {
   const board = await browser.open('/');
   const before = await board.call('getState');

@@ -48,7 +48,7 @@ const CHANGES = [
   ['train_feed_forward', false, true], ['train_layer_norm', false, true], ['train_residual', false, true], ['train_causal', false, true],
   ['train_position', 'none', 'rotary', 'alibi', 'learned', 'sinusoidal'], ['train_score', 'dot', 'cosine', 'scaled'], ['train_normalizer', 'sigmoid', 'softmax'],
   ['train_optimizer', 'sgd', 'momentum', 'adam'], ['train_rate', 0.01], ['train_batch', 8], ['train_dropout', 0.25, 0], ['train_seed', 3], ['train_sentences', 'I saw a saw', ''],
-  ['train_running', true, false], ['stepper', 3, 0], ['model_find', 'saw', ''], ['view', 'cost', 'train', 'layer'],
+  ['train_running', true, false], ['stepper', 3, 0], ['model_find', 'saw', ''], ['model_targets', 'noun', ''], ['view', 'cost', 'train', 'layer'],
 ];
 
 onBoard('every option takes the values that it took', async (board) => {

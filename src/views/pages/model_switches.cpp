@@ -15,7 +15,6 @@ using base::joined;
 
 constexpr int kMostSwitches = 64;  // bits of training::Model::Pass::hidden
 constexpr std::size_t kLikeliest = 10;
-constexpr float kLeast = 0.005f;  // less is written as 0.00
 
 class Switches {
  public:
@@ -33,21 +32,24 @@ class Switches {
       sentenceField(c_, widgets_, ofKeys ? "model:key_labels" : "model:labels", column.take(28), ofKeys);
       column.gap(8);
     }
-    const auto sequence = document::sequenceOf(trainer_, c_.state);
+    auto sequence = document::sequenceOf(trainer_, c_.state);
     if (!sequence) {
       column.sentence(sequence.error().message());
       return column.closeCard();
     }
-    answer(*sequence);
     chooseToken(c_, column, chosen_);
     token_ = static_cast<std::size_t>(chosen_ < 0 ? c_.state.tokens - 1 : chosen_);
+    const std::string wrong = aim(*sequence);
+    answer(*sequence);
     column.gap(4);
     column.sentence(
         "Press a head to switch it off. The number on it says how much the prediction at this token changes "
         "without it alone: the KL divergence, in bit.");
     column.gap(6);
     map(column);
+    progress(column);
     predictions(column);
+    targets(column, wrong);
     column.closeCard();
   }
 
@@ -60,25 +62,76 @@ class Switches {
   /// Runs the model for the sentence on the board, with all heads and with those that are on; and, two heads
   /// a frame, without each head alone.
   void answer(const training::Sequence& sequence) {
-    const bool isNew = view_.model != c_.state.training.learned ||
-                       view_.whole.sequence.tokens != sequence.tokens ||
-                       view_.whole.sequence.source != sequence.source;
+    const bool isNew = view_.model != c_.state.training.learned || view_.asked.tokens != sequence.tokens ||
+                       view_.asked.source != sequence.source;
     if (isNew) {
       const std::uint64_t off = view_.model == c_.state.training.learned ? view_.off : 0;
       view_ = {};
       view_.model = c_.state.training.learned, view_.off = off;
-      trainer_.answer(sequence, numbers_, 0, view_.whole);
     }
-    if (isNew || view_.off != view_.answered) {
+    const bool isAsked = isNew || view_.asked.targets != sequence.targets;
+    view_.asked = sequence;
+    if (isAsked) {
+      trainer_.answer(sequence, numbers_, 0, view_.whole);
+      view_.logits = trainer_.logits();
+    }
+    if (isAsked || view_.off != view_.answered) {
       view_.answered = view_.off;
       trainer_.answer(sequence, numbers_, view_.off, view_.without);
+      view_.logitsWithout = trainer_.logits();
     }
+    if (view_.isStopped) return;
     for (int i = 0; i < 2 && static_cast<int>(view_.alone.size()) < switches(); ++i) {
       training::Answer one;
       trainer_.answer(sequence, numbers_, std::uint64_t{1} << view_.alone.size(), one);
       view_.alone.push_back(training::divergences(view_.whole, one, classes()));
     }
     if (static_cast<int>(view_.alone.size()) < switches()) c_.view.busy = true;
+  }
+
+  /// Gives the sequence the targets that the reader typed; returns what is wrong with them, "" if nothing is.
+  std::string aim(training::Sequence& sequence) const {
+    const std::vector<std::string> words = document::splitTokens(c_.state.modelTargets);
+    if (words.empty()) return {};
+    auto ids = document::targetsOf("model_targets", words, trainer_.examples().classes,
+                                   sequence.tokens.size(), std::min(token_, sequence.tokens.size() - 1));
+    if (!ids) return ids.error().message();
+    sequence.targets = std::move(*ids);
+    return {};
+  }
+
+  void targets(PageColumn& column, const std::string& wrong) {
+    const std::string& words = c_.state.modelTargets;
+    const Box box = column.take(28);
+    bool isPressed = false;
+    if (words.empty()) {
+      isPressed = widgets_.field("model_targets", box, "Loss on other targets …");
+    } else {
+      const AsIs own;
+      isPressed = widgets_.field("model_targets", box, words);
+    }
+    column.gap(8);
+    if (!wrong.empty()) column.sentence(wrong);
+    if (!isPressed || c_.locked("model_targets")) return;
+    TextTarget t;
+    t.kind = TextTarget::Kind::option;
+    t.option = document::OptionId::model_targets, t.name = "model_targets", t.text = words, t.box = box;
+    c_.requests.text = t;
+  }
+
+  /// How many heads were tried; always of the same height, so that nothing moves when they all are.
+  void progress(PageColumn& column) {
+    const int done = static_cast<int>(view_.alone.size()), all = switches();
+    const Box row = column.take(column.pitch(36));
+    const bool isDone = done == all;
+    textMiddle(list_, c_.fonts.small, row.x, row.y + 14, c_.palette.muted,
+               isDone ? joined({"Each of ", all, " heads was off alone."})
+                      : joined({done, " of ", all, " heads were off alone."}));
+    if (isDone) return;
+    constexpr float kWide = 92;
+    if (widgets_.button("model:stop", {row.right() - kWide, row.y, kWide, 28},
+                        view_.isStopped ? "Go on" : "Stop"))
+      view_.isStopped = !view_.isStopped;
   }
 
   std::string nameOf(int attention) const {
@@ -130,40 +183,55 @@ class Switches {
                    formatNumber(static_cast<double>(depends), 2));
   }
 
-  std::span<const float> rowOf(const training::Answer& answer) const {
-    return {&answer.probabilities[token_ * static_cast<std::size_t>(classes())],
-            static_cast<std::size_t>(classes())};
+  /// Of the chosen token, one number for each class.
+  std::span<const float> rowOf(const std::vector<float>& numbers) const {
+    return {&numbers[token_ * static_cast<std::size_t>(classes())], static_cast<std::size_t>(classes())};
+  }
+
+  /// A line of up to two pairs, before and after.
+  Box line(PageColumn& column, std::string_view words, std::string_view first, std::string_view second) {
+    constexpr float kPair = 108;
+    const Box row = column.take(22);
+    const bool isOff = view_.off != 0;
+    textMiddle(list_, c_.fonts.small, row.x, row.midY(), c_.palette.muted, words);
+    textRight(list_, c_.fonts.monoSmall, row.right() - (isOff ? kPair : 0), row.midY(), c_.palette.text,
+              first);
+    if (isOff) textRight(list_, c_.fonts.monoSmall, row.right(), row.midY(), c_.palette.text, second);
+    return row;
   }
 
   void predictions(PageColumn& column) {
-    const auto two = [](double value) { return formatNumber(value, 2); };
+    const auto two = [](float value) { return formatNumber(static_cast<double>(value), 2); };
     const bool isOff = view_.off != 0;
-    const std::span<const float> whole = rowOf(view_.whole), without = rowOf(view_.without);
-    const auto second = [&](double value) { return isOff ? two(value) : std::string(); };
-    column.numbers("Predicted at " + base::inQuotes(c_.state.labels[token_]), isOff ? "all heads" : "",
-                   isOff ? "without" : "");
+    const std::span<const float> whole = rowOf(view_.whole.probabilities),
+                                 without = rowOf(view_.without.probabilities);
+    line(column, "Predicted at " + base::inQuotes(c_.state.labels[token_]), isOff ? "all heads" : "",
+         "without");
+    line(column, "Logit, probability", "", "");
     std::vector<std::size_t> order(whole.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto most = [&](std::size_t i) { return std::max(whole[i], without[i]); };
     std::sort(order.begin(), order.end(),
               [&](std::size_t a, std::size_t b) { return most(a) != most(b) ? most(a) > most(b) : a < b; });
-    const auto isLikely = [&](std::size_t i) { return most(i) >= kLeast; };
-    order.resize(std::min(
-        {order.size(), kLikeliest, static_cast<std::size_t>(std::ranges::count_if(order, isLikely))}));
+    order.resize(std::min(order.size(), kLikeliest));
     const std::vector<std::string>& names = trainer_.examples().classes;
+    const std::span<const float> logits = rowOf(view_.logits), logitsWithout = rowOf(view_.logitsWithout);
+    const auto pair = [&](float logit, float share) {
+      const std::string number = two(share);
+      return two(logit) + std::string(8 - std::min<std::size_t>(number.size(), 7), ' ') + number;
+    };
     for (const std::size_t i : order) {
-      const Box from = column.take(0);
-      column.numbers("", two(static_cast<double>(whole[i])), second(static_cast<double>(without[i])));
+      const Box row = line(column, "", pair(logits[i], whole[i]), pair(logitsWithout[i], without[i]));
       const AsIs own;  // a class may be a word of the interface too
-      textMiddle(list_, c_.fonts.small, from.x, (from.y + column.y()) / 2, c_.palette.muted, names[i]);
+      textMiddle(list_, c_.fonts.small, row.x, row.midY(), c_.palette.muted, names[i]);
     }
     const auto& targets = view_.whole.sequence.targets;
     if (std::any_of(targets.begin(), targets.end(), [](int t) { return t >= 0; }))
-      column.numbers("Loss of the sentence", two(static_cast<double>(view_.whole.loss)),
-                     second(static_cast<double>(view_.without.loss)));
+      line(column, c_.state.modelTargets.empty() ? "Loss of the sentence" : "Loss on these targets",
+           two(view_.whole.loss), two(view_.without.loss));
     if (!isOff) return;
     const auto changed = training::divergences(view_.whole, view_.without, classes());
-    column.numbers("KL divergence, in bit", "", two(static_cast<double>(changed[token_])));
+    line(column, "KL divergence, in bit", "", two(changed[token_]));
     column.gap(4);
     if (column.button("model:on", "Switch all heads on")) view_.off = 0;
   }

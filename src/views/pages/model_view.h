@@ -13,11 +13,14 @@ namespace views {
 
 /// The heads of a trained model that are switched off, and what it predicts then.
 struct ModelSwitches {
-  std::uint64_t off = 0;  ///< bit attention·heads + head
+  std::uint64_t off = 0;   ///< bit attention·heads + head
+  bool isStopped = false;  ///< heads are no longer tried one after the other
   // The results, and what they are of.
   std::shared_ptr<const training::Learned> model;
+  training::Sequence asked;
   std::uint64_t answered = 0;
   training::Answer whole, without;
+  std::vector<float> logits, logitsWithout;  ///< [tokens, classes]
   std::vector<std::vector<float>> alone;  ///< of each head switched off alone, the divergence at each token
 };
 
