@@ -3,6 +3,7 @@ import importlib.util
 import json
 import os
 import sys
+import types
 
 import numpy as np
 
@@ -75,6 +76,8 @@ def make(folder):
             found["refused"].append(f"{type(error).__name__}: {error}")
     found["left"] = sorted(os.listdir(folder))
     found["plain"] = repr(Playground(q=[[1]], k=[[1]], v=[[1]])._repr_mimebundle_()) if not found["needs"]["anywidget"] else ""
+    sys.modules["marimo"] = types.SimpleNamespace(running_in_notebook=lambda: True)  # stands in for it
+    found["marimo"] = [one if isinstance(one, str) else type(one).__name__ for one in (layers.show(), boards[0]._display_())]
     print(json.dumps(found))
 
 

@@ -112,6 +112,13 @@ test('a recording is one line as text, and a picture without scripts', async () 
   await page.close();
 });
 
+test('in marimo a recording and a board are the value of their cell, and no server is waited for', () => {
+  const [recording, board] = made.marimo;
+  if (made.needs.anywidget) return assert.deepEqual(made.marimo, ['Heads', 'Board']);
+  assert.match(recording, /^<Recording: 3 layers .*>\nTo see it here: pip install anywidget/);
+  assert.match(board, /^Playground\(.*\)\nTo see it here: pip install anywidget/);
+});
+
 test('to_html() is one file that works from a disk without a network, and asks for nothing', async () => {
   const context = await browser.newContext({offline: true}), page = await context.newPage(), requests = [];
   page.on('request', (asked) => requests.push(asked.url()));

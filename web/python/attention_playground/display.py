@@ -9,6 +9,14 @@ def is_marimo():
     return "marimo" in sys.modules and sys.modules["marimo"].running_in_notebook()
 
 
+def in_marimo(shown, make):
+    """What a cell of marimo shows."""
+    try:
+        return make()
+    except ImportError:
+        return repr(shown) + HINT
+
+
 def is_notebook():
     """Is this a kernel, whose cells show more than text?"""
     if is_marimo():
@@ -33,7 +41,7 @@ def display(shown, make):
     """Two outputs in IPython: the picture, which the widget hides once it lives, and the widget. In one, whoever knows widgets would show nothing else.
     In marimo the widget, to be the value of the cell."""
     if is_marimo():
-        return make()
+        return in_marimo(shown, make)
     from IPython.display import display as output
     picture, widget = shown.picture(), None
     try:

@@ -141,10 +141,8 @@ class Playground:
         display(self, lambda: self.widget)
 
     def _display_(self):  # marimo
-        try:
-            return self.widget
-        except ImportError:
-            return repr(self)
+        from .display import in_marimo
+        return in_marimo(self, lambda: self.widget)
 
     def __repr__(self):
         shapes = ", ".join("%s %s" % (name, list(value.shape)) for name, value in self._state.items() if isinstance(value, np.ndarray))
