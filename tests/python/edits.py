@@ -145,7 +145,7 @@ def numbers():
         loss=float(np.abs(np.array(losses) - edit.loss(targets)).max()), top=len(top), first=[int(top[0][0]) == int(p[0].argmax()), abs(top[0][1] - float(p[0].max().exp()))], text=repr(edit))
 
     switches, both = Switches(recording), [[1, 0, "off", 1], [1, 3, "off", 1], [2, 3, "scale", 0.5]]
-    said = switches.answer(both, " ".join(map(str, targets[0].tolist())))
+    answered = switches.answer(both, " ".join(map(str, targets[0].tolist())))
     own = targets[:1].repeat(2, 1)
     parts, map_of = 0, []
     while len(map_of) < 12:
@@ -153,7 +153,7 @@ def numbers():
         parts += 1
     last = torch.full_like(targets, -100)
     last[:, -1] = 5
-    say("switches", kl=abs(said["kl"] - float(kl[0])), loss=float(np.abs(np.array(said["loss"]) - edit.loss(own)).max()), top=[list(one) for one in top] == said["top"],
+    say("switches", kl=abs(answered["kl"] - float(kl[0])), loss=float(np.abs(np.array(answered["loss"]) - edit.loss(own)).max()), top=[list(one) for one in top] == answered["top"],
         map=float(np.abs(np.array(map_of) - recording.effect(last, progress=False).ravel()).max()), parts=parts,
         wrong=[said(lambda: switches.answer(both, one)) for one in ("1 2 3", "saw", "100")], unknown=said(lambda: switches.answer([[0, 0, "explode", 1]])))
 
