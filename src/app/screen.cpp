@@ -8,6 +8,7 @@
 
 #include "attention/kernels/kernels.h"
 #include "base/sentence.h"
+#include "document/json.h"
 #include "document/pin.h"
 #include "document/text.h"
 #include "views/board/board.h"
