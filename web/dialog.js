@@ -71,6 +71,9 @@ const STYLES = `
     .link .shown { order: -1; }
   }
   @media (max-width: 759px) and (max-height: 500px) { header { padding: 8px 0; } }
+  @media (pointer: coarse) {
+    button, select, input:not([type=checkbox], [type=radio]), .tabs > *, .segments > *, label.tick, label.choice, label.from { min-height: 44px; min-width: 44px; }
+  }
   @media (forced-colors: active) { dialog { border-color: CanvasText; } [aria-selected=true], .segments > [aria-checked=true] { forced-color-adjust: none; background: Highlight !important; color: HighlightText; } }
 `;
 let sheet;
