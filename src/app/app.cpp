@@ -98,7 +98,8 @@ void App::finger(bool pressed, float x, float y, double age) {
   finger.press(x / s.zoom, y / s.zoom, at);
   const ImVec2 by = s.isCovered(x / s.zoom, y / s.zoom)
                         ? ImVec2{0, 0}
-                        : views::aim(s.lastWidgetRects, x / s.zoom, y / s.zoom);
+                        : views::aim(s.lastWidgetRects, x / s.zoom, y / s.zoom,
+                                     {s.view.inView, s.view.buried, s.view.board});
   finger.aimX = by.x, finger.aimY = by.y;
 }
 

@@ -113,8 +113,8 @@ class DerivedTensors {
   bool layersAreWhole() { return layers_.of(state_, revision_, 6), layers_.isWhole(); }
 
   /// What a head of the layer mostly looks at, if hasHeadTags(): see HeadTags::of().
-  const attention::HeadTag& headTag(int head, const float* weights, std::uint32_t written) {
-    return headTags_.of(state_, head, weights, written);
+  const attention::HeadTag& headTag(int head, const attention::Trace& trace, std::uint32_t written) {
+    return headTags_.of(state_, head, trace.weights.head(head), trace.masked.head(head), written);
   }
 
   Experiments experiments;

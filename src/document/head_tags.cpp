@@ -22,7 +22,7 @@ std::vector<int> tokenNumbers(const std::vector<std::string>& labels) {
 }
 
 const attention::HeadTag& HeadTags::of(const State& state, int head, const float* weights,
-                                       std::uint32_t written) {
+                                       const float* masked, std::uint32_t written) {
   if (labels_ != state.labels || causal_ != state.causal) {
     kept_.clear();
     labels_ = state.labels, causal_ = state.causal;
@@ -31,7 +31,7 @@ const attention::HeadTag& HeadTags::of(const State& state, int head, const float
   const auto at = static_cast<std::size_t>(head);
   if (at >= kept_.size()) kept_.resize(at + 1);
   if (Kept& kept = kept_[at]; kept.written != written)
-    kept = {written, attention::tagOf(weights, numbers_, causal_)};
+    kept = {written, attention::tagOf(weights, numbers_, {causal_, masked})};
   return kept_[at].tag;
 }
 

@@ -30,6 +30,7 @@ int blockOf(int queries, int keys) {
 }
 
 void begin(LayerPicture& out, int heads, int queries, int keys) {
+  out.queries = queries;
   const int size = blockOf(queries, keys);
   const auto blocks = [size](int cells) { return (cells + size - 1) / size; };
   out.weights = Tensor(heads, blocks(queries), blocks(keys));
@@ -44,12 +45,13 @@ HeadsAsked headsAsked(const State& state) {
   return {hasHeadTags(state) ? tokenNumbers(state.labels) : std::vector<int>(), state.causal, !state.cross};
 }
 
-void addHead(LayerPicture& out, const Tensor& weights, int head, const HeadsAsked& asked) {
+void addHead(LayerPicture& out, const Tensor& weights, const Tensor& masked, int head,
+             const HeadsAsked& asked) {
   const int queries = weights.rows(), keys = weights.cols(), size = blockOf(queries, keys);
   if (out.weights.empty()) begin(out, weights.heads(), queries, keys);
   float* const received = out.received.row(0, head);
   for (int i = 0; i < queries; ++i) {
-    const float* from = weights.row(head, i);
+    const float *from = weights.row(head, i), *scores = masked.row(head, i);
     float *to = out.weights.row(head, i / size),
           &peak = out.peaks[static_cast<std::size_t>(head * out.weights.rows() + i / size)];
     for (int j = 0; j < keys; ++j) {
@@ -58,19 +60,21 @@ void addHead(LayerPicture& out, const Tensor& weights, int head, const HeadsAske
       if (far > std::fabs(cell)) cell = from[j];
       peak = std::max(peak, far);
       if (!asked.isSelf || i != j) received[j] += from[j];
+      out.isCausal &= j <= i || std::isinf(scores[j]);
     }
     if (out.mean.empty()) continue;
     float* const mean = out.mean.row(0, i);
     for (int j = 0; j < keys; ++j) mean[j] += from[j] / static_cast<float>(weights.heads());
   }
   if (asked.tokens.empty()) return;
-  out.measures.push_back(attention::measuresOf(weights.head(head), asked.tokens, asked.causal));
+  out.measures.push_back(
+      attention::measuresOf(weights.head(head), asked.tokens, {asked.causal, masked.head(head)}));
   out.tags.push_back(attention::tagOf(out.measures.back()));
 }
 
-LayerPicture pictureOf(const Tensor& weights, const HeadsAsked& asked) {
+LayerPicture pictureOf(const Tensor& weights, const Tensor& masked, const HeadsAsked& asked) {
   LayerPicture out;
-  for (int h = 0; h < weights.heads(); ++h) addHead(out, weights, h, asked);
+  for (int h = 0; h < weights.heads(); ++h) addHead(out, weights, masked, h, asked);
   return out;
 }
 
@@ -79,8 +83,9 @@ float lookAt(const LayerPicture& picture, int head, std::span<const int> keys, c
   const float* const received = picture.received.row(0, head);
   float sum = 0;
   for (const int key : keys) sum += received[key];
-  const int n = picture.received.cols();
-  const int rows = !asked.isSelf ? n : asked.causal ? n - 1 - keys.front() : n - (keys.size() == 1 ? 1 : 0);
+  const int n = picture.queries;
+  const bool causal = asked.causal || picture.isCausal;
+  const int rows = !asked.isSelf ? n : causal ? n - 1 - keys.front() : n - (keys.size() == 1 ? 1 : 0);
   return rows > 0 ? sum / static_cast<float>(rows) : 0;
 }
 
@@ -93,7 +98,7 @@ void LayerPictures::piece(const State& state) {
   }
   if (!engine_.isWhole()) return engine_.computeNext();
   LayerPicture& picture = pictures_[static_cast<std::size_t>(begun_)];
-  addHead(picture, engine_.trace().weights, heads_, asked_);
+  addHead(picture, engine_.trace().weights, engine_.trace().masked, heads_, asked_);
   if (++heads_ < state.heads) return;
   picture.version = ++version_;
   begun_ = -1;

@@ -25,6 +25,8 @@ struct LayerPicture {
   /// [1, heads, keys]: the sum of the weights that each key gets from queries, in self-attention from other
   /// ones than itself.
   Tensor received;
+  int queries = 0;
+  bool isCausal = true;       ///< no query sees a key after itself, by the masked scores
   Tensor mean;                ///< [1, queries, keys], over the heads; empty for more than kMostMean tokens
   std::uint64_t version = 0;  ///< 0: not computed yet; otherwise changes whenever the numbers do
 };
@@ -37,10 +39,12 @@ struct HeadsAsked {
 };
 HeadsAsked headsAsked(const State& state);
 
-/// Adds the next head of a layer to its picture; the first one to an empty picture.
-void addHead(LayerPicture& picture, const Tensor& weights, int head, const HeadsAsked& asked);
+/// Adds the next head of a layer to its picture; the first one to an empty picture. Keys whose masked score
+/// is −∞ are not counted among those that a query may look at.
+void addHead(LayerPicture& picture, const Tensor& weights, const Tensor& masked, int head,
+             const HeadsAsked& asked);
 /// The picture of one layer at once.
-LayerPicture pictureOf(const Tensor& weights, const HeadsAsked& asked = {});
+LayerPicture pictureOf(const Tensor& weights, const Tensor& masked, const HeadsAsked& asked = {});
 
 /// The mean weight that queries give to these keys, of those that can see one other than themselves: how much
 /// a head looks at a word.

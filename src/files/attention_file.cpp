@@ -11,6 +11,7 @@
 #include "base/sentence.h"
 #include "document/derived.h"
 #include "document/document.h"
+#include "document/resize.h"
 #include "document/text.h"
 #include "files/attention_call.h"
 #include "files/attention_options.h"
@@ -218,23 +219,17 @@ const Tensor* outputOf(const attention::Inputs& inputs, const attention::Trace& 
                                                      : id);
 }
 
-Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const RunRequest& request) {
-  if (request.kernel)
-    return base::refuse(
-        ErrorKind::range, "--kernel",
-        {"a state is computed as the board does, by its fastest kernel; leave it out, or give q, k and v."});
-  if (!state) return state.error();
-  for (const Setting& setting : request.settings)
-    if (auto ok = applySetting(setting, *state); !ok) return ok;
-  const attention::Spec spec = document::spec(*state);
-  const attention::Inputs inputs = document::inputs(*state);
+/// The outputs of the sequence that is on the board.
+Result<std::vector<NamedArray>> runOne(const document::State& state, const RunRequest& request) {
+  const attention::Spec spec = document::spec(state);
+  const attention::Inputs inputs = document::inputs(state);
   if (auto ok = attention::validate(spec, inputs); !ok) return ok;
   if (auto ok = checkMemory(spec, request); !ok) return ok;
   const auto trace = std::make_unique<attention::Trace>();
   attention::Scratch scratch;
-  const double all = multiplyAdds(spec, inputs.projected() ? state->modelDim : 0);
+  const double all = multiplyAdds(spec, inputs.projected() ? state.modelDim : 0);
   Work(request.progress, all).forward(spec, inputs, *trace, scratch, all);
-  document::DerivedTensors derived(*state, *trace);
+  document::DerivedTensors derived(state, *trace);
   std::vector<NamedArray> results;
   if (auto ok = checkTop(request); !ok) return ok;
   for (std::size_t i = 0; i < request.outputs.size(); ++i) {
@@ -258,6 +253,41 @@ Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const Ru
   return results;
 }
 
+/// The outputs of all entries of a batch, which is their first axis; parameters are shared by all.
+Result<std::vector<NamedArray>> runEach(document::State state, const RunRequest& request) {
+  if (request.top > 0 || std::any_of(request.excerpts.begin(), request.excerpts.end(),
+                                     [](const Excerpt& part) { return !part.axes.empty(); }))
+    return base::refuse(ErrorKind::range, "--outputs",
+                        {"of a batch of x whole outputs are written; leave the part and --top out."});
+  std::vector<NamedArray> results;
+  for (int b = 0; b < state.batch; ++b) {
+    document::showItem(state, b);
+    auto own = runOne(state, request);
+    if (!own) return own;
+    for (std::size_t i = 0; i < own->size(); ++i) {
+      NamedArray& one = (*own)[i];
+      const bool isShared = document::parameterOf(request.outputs[i]).has_value();
+      if (!isShared && b == 0) one.shape.insert(one.shape.begin(), state.batch);
+      if (b == 0) results.push_back(std::move(one));
+      else if (!isShared)
+        results[i].values.insert(results[i].values.end(), one.values.begin(), one.values.end());
+    }
+  }
+  return results;
+}
+
+Result<std::vector<NamedArray>> runBoard(Result<document::State> state, const RunRequest& request,
+                                         bool isBatch = false) {
+  if (request.kernel)
+    return base::refuse(
+        ErrorKind::range, "--kernel",
+        {"a state is computed as the board does, by its fastest kernel; leave it out, or give q, k and v."});
+  if (!state) return state.error();
+  for (const Setting& setting : request.settings)
+    if (auto ok = applySetting(setting, *state); !ok) return ok;
+  return isBatch ? runEach(std::move(*state), request) : runOne(*state, request);
+}
+
 }  // namespace
 }  // namespace layer
 
@@ -278,8 +308,9 @@ Result<std::vector<NamedArray>> run(std::string text, const RunRequest& request)
 }
 
 Result<std::vector<NamedArray>> run(TensorsFile file, const RunRequest& request) {
-  if (file.x) return layer::runBoard(stateOf(std::move(file), document::State{}), request);
-  return layer::runTensors(std::move(file), request);
+  if (!file.x) return layer::runTensors(std::move(file), request);
+  const bool isBatch = file.x->shape.size() == 3 && file.x->shape[0] > 1;
+  return layer::runBoard(stateOf(std::move(file), document::State{}), request, isBatch);
 }
 
 }  // namespace files

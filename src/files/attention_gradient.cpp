@@ -464,6 +464,9 @@ Result<GradientAnswer> gradient(TensorsFile file, const GradientRequest& request
   if (!file.x) return layer::ofTensors(std::move(file), request);
   TensorsFile given;
   given.dOutput = std::move(file.dOutput), given.dWeights = std::move(file.dWeights);
+  if (file.x->shape.size() == 3 && file.x->shape[0] > 1)
+    return base::refuse(base::Error::Kind::range, "x.shape",
+                        {base::shapeText(file.x->shape), " is a batch; save one entry of it, such as x[0]."});
   return layer::ofBoard(stateOf(std::move(file), document::State{}), given, request);
 }
 

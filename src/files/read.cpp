@@ -16,6 +16,7 @@ namespace files {
 namespace {
 
 using attention::TensorId;
+using base::joined;
 using base::shapeText;
 using document::State;
 using layer::Problem;
@@ -46,7 +47,8 @@ class StateMaker {
 
   Result<void> direct();
   Result<void> projected();
-  Result<void> widths(const Shape& x);
+  Result<void> widths();
+  Result<void> batches();
   Result<void> settle(std::string_view field);
   Result<void> labels(std::string_view name, const std::optional<document::Value>& given, int tokens,
                       std::vector<std::string>& out) const;
@@ -148,6 +150,31 @@ Result<void> StateMaker::direct() {
 
 // ---- projections
 
+/// Rows or columns of a matrix, or of the entries of a batch.
+std::int64_t sizeOf(const Array& array, std::size_t axis) {
+  return array.shape[array.shape.size() - 2 + axis];
+}
+
+/// Determines the size of the batch. Sequences are [tokens, columns], or [batch, tokens, columns] all of
+/// them; the matrices are shared by all entries.
+Result<void> StateMaker::batches() {
+  for (const auto& [name, array] :
+       {std::pair("x", &file_.x), std::pair("x_kv", &file_.xKv), std::pair("x_v", &file_.xV)}) {
+    if (!*array) continue;
+    Shape& shape = (*array)->shape;
+    const std::int64_t entries = shape.size() == 3 ? shape[0] : 1;
+    if (entries <= 1) {
+      if (auto ok = matrix(name, *array); !ok) return ok;
+    }
+    if (array == &file_.x) problem_.q.batch = entries;
+    if (entries != problem_.q.batch || entries < 1)
+      return base::refuse(ErrorKind::range, joined({name, ".shape"}),
+                          {base::shapeText(shape), " does not fit x, a batch of ", problem_.q.batch,
+                           "; give as many entries of each, at least one."});
+  }
+  return {};
+}
+
 /// Accepts [rows, columns], or the same as the only item of a batch.
 Result<void> StateMaker::matrix(std::string_view name, std::optional<Array>& array) {
   if (!array) return {};
@@ -162,7 +189,8 @@ Result<void> StateMaker::matrix(std::string_view name, std::optional<Array>& arr
 }
 
 /// Determines heads and columns from the shapes of the weights.
-Result<void> StateMaker::widths(const Shape& x) {
+Result<void> StateMaker::widths() {
+  const std::int64_t tokens = sizeOf(*file_.x, 0), columns = sizeOf(*file_.x, 1), batch = problem_.q.batch;
   layer::Options& options = problem_.options;
   const std::int64_t heads = options.heads == 0 ? 1 : options.heads;
   const std::int64_t queries = file_.wQ->shape[1], keys = file_.wK->shape[1], values = file_.wV->shape[1];
@@ -174,30 +202,37 @@ Result<void> StateMaker::widths(const Shape& x) {
   const bool mayDiffer = document::takesScoreWeights(options.shared.score),
              isWhole = !mayDiffer && keys > 0 && keys % queryDim == 0;
   const std::int64_t kvHeads = options.kvHeads != 0 ? options.kvHeads : isWhole ? keys / queryDim : heads;
-  const std::int64_t keyTokens = file_.xKv ? file_.xKv->shape[0] : x[0];
+  const std::int64_t keyTokens = file_.xKv ? sizeOf(*file_.xKv, 0) : tokens;
   for (const auto& [field, size] :
-       {std::pair("x.shape", x[0]), std::pair("x_kv.shape", keyTokens), std::pair("w_q.shape", queries),
-        std::pair("w_k.shape", keys), std::pair("w_v.shape", values), std::pair("x.shape", x[1])})
+       {std::pair("x.shape", tokens), std::pair("x_kv.shape", keyTokens), std::pair("w_q.shape", queries),
+        std::pair("w_k.shape", keys), std::pair("w_v.shape", values), std::pair("x.shape", columns)})
     if (size > layer::kLongest)
       return base::refuse(ErrorKind::range, field, {number(size) + " is too large; give smaller matrices."});
   problem_.rank = 2;
-  problem_.q = layer::splitView(1, heads, x[0], queryDim);
-  problem_.k = layer::splitView(1, kvHeads, keyTokens,
+  problem_.q = layer::splitView(batch, heads, tokens, queryDim);
+  problem_.k = layer::splitView(batch, kvHeads, keyTokens,
                                 mayDiffer ? std::max<std::int64_t>(1, keys / kvHeads) : queryDim);
-  problem_.v = layer::splitView(1, kvHeads, keyTokens, std::max<std::int64_t>(1, values / kvHeads));
+  problem_.v = layer::splitView(batch, kvHeads, keyTokens, std::max<std::int64_t>(1, values / kvHeads));
   return {};
 }
 
 /// Moves a matrix into the state, once all sizes are known.
 Result<void> StateMaker::place(TensorId id, std::optional<Array>& array) {
   const document::Axes want = axes(state_, id);
-  const Shape wanted{want.rows.count(), want.cols.count()};
+  const bool isBatch = array->shape.size() == 3;
+  Shape wanted{want.rows.count(), want.cols.count()};
+  if (isBatch) wanted.insert(wanted.begin(), problem_.q.batch);
   if (array->shape != wanted)
     return base::refuse(
         ErrorKind::range, std::string(attention::name(id)) + ".shape",
         {base::shapeText(array->shape) + " does not fit; it must be " + base::shapeText(wanted) + "."});
-  *input(state_, id) = layer::tensorOf(*array);
+  const Tensor all = layer::tensorOf(*array);
   array.reset();
+  for (int b = 0; b < all.heads(); ++b) {
+    Tensor& one = inputOf(id, b);
+    one = Tensor(1, all.rows(), all.cols());
+    std::copy_n(all.head(b), all.rows() * all.cols(), one.data());
+  }
   return {};
 }
 
@@ -211,20 +246,23 @@ Result<void> StateMaker::projected() {
   for (const auto& [id, array] : matrices) {
     if (document::isProjectionBias(id) && *array && (*array)->shape.size() == 1)
       (*array)->shape.insert((*array)->shape.begin(), 1);
-    if (auto ok = matrix(attention::name(id), *array); !ok) return ok;
+    const bool isSequence = id == TensorId::x || id == TensorId::x_kv || id == TensorId::x_v;
+    if (!isSequence)
+      if (auto ok = matrix(attention::name(id), *array); !ok) return ok;
     state_.projectionBias = state_.projectionBias || (document::isProjectionBias(id) && *array);
   }
-  if (auto ok = widths(file_.x->shape); !ok) return ok;
+  if (auto ok = batches(); !ok) return ok;
+  if (auto ok = widths(); !ok) return ok;
   layer::sizePattern(problem_.options, problem_.keys());
   if (auto ok = layer::checkMasks(file_, problem_); !ok) return ok;
   state_.mode = document::Mode::x;
   state_.cross = file_.xKv.has_value();
-  state_.modelDim = static_cast<int>(file_.x->shape[1]);
+  state_.modelDim = static_cast<int>(sizeOf(*file_.x, 1));
   if (state_.modelDim == 0)
     return base::refuse(ErrorKind::range, "x.shape",
                         {base::shapeText(file_.x->shape) + " has no columns; give at least one."});
   state_.outputProjection = file_.wO.has_value();
-  if (file_.wO && file_.wO->shape[1] != file_.x->shape[1]) {
+  if (file_.wO && file_.wO->shape[1] != sizeOf(*file_.x, 1)) {
     if (file_.wO->shape[1] < 1 || file_.wO->shape[1] > attention::Limits::modelDim)
       return base::refuse(ErrorKind::range, "w_o.shape",
                           {base::shapeText(file_.wO->shape) + " has " + number(file_.wO->shape[1]) +

@@ -88,6 +88,13 @@ double rowSum(const Context& c, int query) {
   return sum;
 }
 
+RowEnd rowEnd(const Context& c, int query) {
+  const double sum = rowSum(c, query);
+  // Weights that the mask takes away after softmax were no part of the sink's.
+  if (attention::hasSink(c.spec) && !c.spec.maskAfterSoftmax) return {"sink", std::max(1 - sum, 0.0)};
+  return {"Σ", sum, sumsToOne(c.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3};
+}
+
 std::optional<double> rowEntropy(const Context& c, int query) {
   double bits = 0, sum = 0;
   for (int j = 0; j < c.state.keyTokens; ++j) {

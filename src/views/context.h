@@ -184,6 +184,12 @@ struct ViewState {
   bool keys = false;  ///< is the keypad for such numbers open?
   Scroller side;      ///< the side panel
   Finger finger;
+  /// The last pointer was a finger, which has been lifted: what is pressed must not move away.
+  bool roomy = false;
+  /// Controls of this frame that are in view, and those that have been scrolled away, under something else;
+  /// comma-separated.
+  std::string inView, buried;
+  Box board;  ///< Layout::board of the last frame
   Menu menu;
   std::optional<Blocked> blocked;
   Tooltip tip;
@@ -324,6 +330,8 @@ struct Context {
   float zoom;               ///< magnification of the whole interface
   document::Pinned* pin;    ///< the pinned board; null if there is none
 
+  /// Are controls a finger apart: for fingers, and in every narrow window?
+  bool roomy() const { return view.roomy || layout.width == Width::narrow; }
   /// isLocked() with the host page's list.
   bool locked(std::string_view name) const;
   /// The open view: the board, or a page.

@@ -33,20 +33,32 @@ float glide(Finger& f) { return ImGui::GetTime() - f.movedAt < kStillGlides ? f.
 
 }  // namespace
 
-ImVec2 aim(const WidgetRects& rects, float x, float y) {
-  constexpr float kTarget = 44;
+ImVec2 aim(const WidgetRects& rects, float x, float y, const Aimed& among) {
+  constexpr float kTarget = 44, kInNumber = 5;
+  // From the middle of a small control, and from where the 44 pixels of a large one begin.
+  const auto from = [](float at, float middle, float size) {
+    return std::max(0.0f, std::fabs(at - middle) - std::max(0.0f, (size - kTarget) / 2));
+  };
+  const bool onBoard = among.board.contains(x, y);
   float nearest = FLT_MAX;
   ImVec2 by{0, 0};
   for (const auto& [name, box] : rects) {
-    const bool isControl = !about(controlOf(name)).title.empty();
+    const bool isControl = !about(controlOf(name)).title.empty(), isNumber = name.starts_with("number:"),
+               isOfBoard = isNumber || name.starts_with("matrix:") || name.starts_with("title:");
     const float across = x - std::clamp(x, box.x + 1, box.right() - 1),
                 along = y - std::clamp(y, box.y + 1, box.bottom() - 1);
-    if (box.contains(x, y) && (isControl || name.starts_with("matrix:") || name.starts_with("number:")))
-      return {0, 0};
     const bool isNear = std::fabs(across) <= std::max(0.0f, (kTarget - box.width) / 2) + 1 &&
                         std::fabs(along) <= std::max(0.0f, (kTarget - box.height) / 2) + 1;
-    const float far = across * across + along * along;
-    if (isControl && isNear && far < nearest) nearest = far, by = {-across, -along};
+    if (!isNear || !(isControl || isOfBoard) || listed(among.buried, name) ||
+        (!onBoard &&
+         (isOfBoard || among.board.contains(box.midX(), box.midY()) || !listed(among.inView, name))))
+      continue;
+    // Of the line that a number stands in, a control above or below may have what the digits leave.
+    const float edge = isNumber ? kInNumber : 0;
+    if (box.contains(x, y) && y >= box.y + edge && y < box.bottom() - edge) return {0, 0};
+    const float dx = from(x, box.midX(), box.width), dy = from(y, box.midY(), box.height),
+                far = dx * dx + dy * dy;
+    if (isControl && far < nearest) nearest = far, by = {-across, -along};
   }
   return by;
 }
@@ -88,7 +100,9 @@ void readFinger(Context& c) {
   Finger& f = c.view.finger;
   const ImGuiIO& io = ImGui::GetIO();
   c.view.busy = c.view.menu.shown = false;
+  c.view.inView.clear(), c.view.buried.clear(), c.view.board = c.layout.board;
   const bool down = ImGui::IsMouseDown(ImGuiMouseButton_Left);
+  if (!down && !ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.view.roomy = c.touch;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     if (!c.touch) f = {}, f.does = Does::drags;
     f.onBoard = c.layout.board.contains(io.MousePos.x, io.MousePos.y) &&

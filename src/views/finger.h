@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "views/scroller.h"
 
@@ -54,7 +55,11 @@ class Finger {
 /// From a point to the nearest control that is smaller than a finger and would contain it if it had 44 by 44
 /// pixels; 0 if the point is on a control or a number already, or none is near (WCAG 2.2, success
 /// criterion 2.5.5).
-ImVec2 aim(const std::map<std::string, Box, std::less<>>& rects, float x, float y);
+struct Aimed {
+  std::string_view inView{}, buried{};  ///< controls, see ViewState
+  Box board{0, 0, 1e6f, 1e6f};          ///< what is scrolled there reaches under what is beside it
+};
+ImVec2 aim(const std::map<std::string, Box, std::less<>>& rects, float x, float y, const Aimed& among = {});
 
 /// By how much a finger, or the mouse, that was pressed on a sheet's handle and is lifted in this frame has
 /// swiped down, or up if below 0; 0 if it has not swiped.

@@ -551,6 +551,9 @@ void Widgets::points(std::string_view name, const Box& box, bool enabled) {
 
 bool Widgets::hit(std::string_view name, Box box, bool enabled, Mirror::Role role, int value) {
   c_.widgetRects[std::string(name)] = box;
+  const ImVec2 middle{box.midX(), box.midY()};
+  ((ImGui::IsRectVisible(middle, {middle.x + 1, middle.y + 1}) ? c_.view.inView : c_.view.buried) += ',') +=
+      name;
   enabled = enabled && !c_.locked(name);
   points(name, box, enabled);
   const bool asked =

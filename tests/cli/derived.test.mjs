@@ -48,6 +48,17 @@ test('the block: a batch has every entry, options on the command line win', () =
   near(bare['block:residual_1'].data.slice(0, 18), first.inputs.attention.data, 1e-6, 'without a residual');
 });
 
+test('x of a batch, [50, 5, 3]: each sentence has weights and outputs of its own, and all share the matrices', () => {
+  const x = filled([50, 5, 3], 1), matrices = {w_q: filled([3, 4], 2), w_k: filled([3, 4], 3), w_v: filled([3, 4], 4)};
+  const all = run({x, ...matrices}, '--outputs', 'output,weights');
+  assert.deepEqual([all.output.shape, all.weights.shape], [[50, 5, 4], [50, 1, 5, 5]]);
+  for (const entry of [0, 49]) {
+    const one = run({x: {shape: [5, 3], data: x.data.slice(entry * 15, entry * 15 + 15)}, ...matrices}, '--outputs', 'output,weights');
+    assert.deepEqual(one.output, {...one.output, shape: [5, 4], data: all.output.data.slice(entry * 20, entry * 20 + 20)});
+    assert.deepEqual(one.weights.data, all.weights.data.slice(entry * 25, entry * 25 + 25));
+  }
+});
+
 test('the block: without a residual where the widths differ, and the same packed', () => {
   const {q, k, v} = {q: filled([2, 3, 4], 1), k: filled([2, 5, 4], 2), v: filled([2, 5, 3], 3)};
   const split = run({q, k, v}, '--outputs', 'output,block:attention,block:residual_1,block:hidden,w_1');
@@ -127,6 +138,7 @@ data('a parameter twice', ['"b_1"', 'twice'], '{"b_1": [1], "b_1": [1]}');
 data('no queries', ['q.shape', 'no tokens'], layer({q: {shape: [2, 0, 2], data: []}}), ...norm);
 data('no keys', ['k.shape', 'no tokens'], {q: filled([1, 2], 1), k: {shape: [0, 2], data: []}, v: {shape: [0, 2], data: []}}, ...norm);
 data('a kernel', ['--kernel', 'leave it out'], layer(), ...norm, '--kernel', 'scalar');
+data('x_kv with other entries than x', ['x_kv.shape', 'a batch of 2'], {x: filled([2, 2, 3], 1), x_kv: filled([3, 4, 3], 2), w_q: filled([3, 4], 2), w_k: filled([3, 4], 3), w_v: filled([3, 4], 4)});
 data('more tokens than the board has', ['q.shape', 'too many'], {q: filled([5000, 1], 1), k: [[1]], v: [[1]]}, ...norm);
 
 test('options of what nobody asks for are checked, and change nothing', () => {

@@ -83,7 +83,7 @@ TEST_CASE("explain: the lines of the design's picture") {
         "W[saw₄, a₃] = 0.69\n"
         "q₄ · k₃: 0.20×0.30 + (−0.70)×(−0.50) + 1.60×1.40 = 2.65\n"
         "÷ √3: 2.65 ÷ 1.73 = 1.53\n"
-        "mask: key 3 ≤ query 4 : visible\n"
+        "mask: key 3 ≤ query 4, so visible\n"
         "exp(s − max): exp(1.53 − 1.53) = 1.00\n"
         "÷ Σ row: 1.00 ÷ 1.45 = 0.69\n"
         "adds to output: 0.69 × v₃ = [0.07, −0.14, 0.69]");
@@ -110,7 +110,7 @@ TEST_CASE("explain: general, additive and cosine scores, with their numbers") {
         "÷ lengths: 2.65 ÷ (1.76 × 1.52) = 0.99");
   for (int c = 0; c < 3; ++c) layer.k.at(0, 2, c) = 0.0f;
   CHECK(explained(layer, {TensorId::raw, 0, 3, 2}).terms.back().text ==
-        "a row of zeros has no direction : 0.00");
+        "a row of zeros has no direction, so 0.00");
   layer = designBoard();
   layer.spec.score = Score::additive;
   layer.wA = layer.uA = Tensor(1, 3, 3), layer.vA = Tensor(1, 1, 3, 0.5f);
@@ -128,7 +128,7 @@ TEST_CASE("explain: soft cap, bias and positions") {
   const Explanation e = explained(layer, {TensorId::weights, 0, 3, 1});
   CHECK(e.terms[2].label + ": " + e.terms[2].text == "soft cap: 1.00 × tanh(−0.18 ÷ 1.00) = −0.18");
   CHECK(e.terms[3].label + ": " + e.terms[3].text == "ALiBi: −0.18 − 0.0039 × 2 = −0.18");
-  CHECK(e.terms[4].text == "key 2 ≤ query 4 : visible");
+  CHECK(e.terms[4].text == "key 2 ≤ query 4, so visible");
   Random random(8);
   Layer rotated = test::direct(test::shape(1, 1, 3, 3, 4, 2), random);
   rotated.spec.position = Position::rotary, rotated.spec.causalOffset = 1;
@@ -153,7 +153,7 @@ TEST_CASE("explain: soft cap, bias and positions") {
   CHECK(explained(rotated, {TensorId::positions, 0, 2, 0}).text() ==
         "P[3, 1] = 2.00\nangle: 5 ÷ 2.5 ÷ 10000^(0/2) = 2.00");
   CHECK(explained(rotated, {TensorId::q_rotated, 0, 1, 3}).text() ==
-        "Q rotated[saw₂, 4] = 0.50\nnot rotated: only the first 2 columns are : 0.50");
+        "Q rotated[saw₂, 4] = 0.50\nnot rotated: only the first 2 columns are, so 0.50");
   rotated.spec.rotary.dims = 0, rotated.spec.rotary.scaling = RotaryScaling::ntk;
   CHECK(explained(rotated, {TensorId::positions, 0, 2, 1}).terms[0].text ==
         "5 ÷ (10000 × 2.5^(4/2))^(2/4) = 0.02");
@@ -178,12 +178,12 @@ TEST_CASE("explain: every normaliser") {
   };
   CHECK(last(Normalizer::sigmoid, 0) == "sigmoid: 1 ÷ (1 + exp(0.34)) = 0.42");
   CHECK(last(Normalizer::relu, 0) == "ReLU: max(−0.34, 0) = 0.00");
-  CHECK(last(Normalizer::none, 0) == "no normaliser: the score itself : −0.34");
-  CHECK(last(Normalizer::hardmax, 0) == "hard maximum: key 2 has the largest score, 1.05 : 0.00");
+  CHECK(last(Normalizer::none, 0) == "no normaliser: the score itself, so −0.34");
+  CHECK(last(Normalizer::hardmax, 0) == "hard maximum: key 2 has the largest score, 1.05, so 0.00");
   CHECK(last(Normalizer::sparsemax, 2) == "max(s − t, 0): max(0.28 − 0.16, 0) = 0.12");
-  CHECK(last(Normalizer::sparsemax, 3) == "normaliser: hidden : 0.00");
+  CHECK(last(Normalizer::sparsemax, 3) == "normaliser: hidden, so 0.00");
   CHECK(last(Normalizer::entmax15, 2) == "max(s ÷ 2 − t, 0)²: max(0.28 ÷ 2 − (−0.34), 0)² = 0.23");
-  CHECK(last(Normalizer::entmax15, 3) == "normaliser: hidden : 0.00");
+  CHECK(last(Normalizer::entmax15, 3) == "normaliser: hidden, so 0.00");
   const std::string entmax = explained(layer, {TensorId::weights, 0, 2, 2}).text();
   CHECK(entmax.find("mean m: (−0.34 + 1.05 + 0.28) ÷ 2 ÷ 3 = 0.16\n"
                     "Σ(s ÷ 2 − m)²: (−0.34 ÷ 2 − 0.16)² + (1.05 ÷ 2 − 0.16)² + (0.28 ÷ 2 − 0.16)² = 0.24\n"
@@ -202,10 +202,11 @@ TEST_CASE("explain: mask after softmax, hidden heads and the other sequence's wo
   layer.spec.maskAfterSoftmax = true;
   const std::string text = explained(layer, {TensorId::weights, 0, 1, 2}).text();
   CHECK(text.find("W[saw₂, a₃] = 0.00") == 0);
-  CHECK(text.find("÷ Σ row: 0.25 ÷ 2.62 = 0.10\nmask after softmax: key 3 > query 2 : hidden, weight 0") !=
+  CHECK(text.find("÷ Σ row: 0.25 ÷ 2.62 = 0.10\nmask after softmax: key 3 > query 2, so hidden (weight 0)") !=
         std::string::npos);
   layer.spec.maskAfterSoftmax = false, layer.spec.hiddenHeads = 1;
-  CHECK(explained(layer, {TensorId::output, 0, 1, 2}).text() == "output[saw₂, 3] = 0.00\nhead 1: hidden : 0");
+  CHECK(explained(layer, {TensorId::output, 0, 1, 2}).text() ==
+        "output[saw₂, 3] = 0.00\nhead 1: hidden, so 0");
   Trace trace;
   forward(layer.spec, layer.inputs(), trace);
   CHECK(explain({layer.spec, layer.inputs(), trace}, {TensorId::masked, 0, 3, 1}, {kWords, {"ich", "sah"}}, 2)
@@ -220,7 +221,7 @@ TEST_CASE("explain: why a key is hidden") {
         "W[saw₂, a₃] = 0.00\n"
         "q₂ · k₃: 1.20×0.30 + 0.60×(−0.50) + (−0.50)×1.40 = −0.64\n"
         "÷ √3: −0.64 ÷ 1.73 = −0.37\n"
-        "mask: key 3 > query 2 : hidden, −∞\n"
+        "mask: key 3 > query 2, so hidden (−∞)\n"
         "exp(s − max): exp(−∞) = 0.00\n"
         "÷ Σ row: 0.00 ÷ 1.45 = 0.00\n"
         "adds to output: 0.00 × v₃ = [0.00, 0.00, 0.00]");
@@ -228,32 +229,32 @@ TEST_CASE("explain: why a key is hidden") {
     return explained(layer, {TensorId::masked, 0, i, j}).terms.back().text;
   };
   layer.spec.causalOffset = 1;
-  CHECK(mask(0, 1) == "key 2 ≤ query 1 + 1 : visible");
-  CHECK(mask(0, 3) == "key 4 > query 1 + 1 : hidden, −∞");
+  CHECK(mask(0, 1) == "key 2 ≤ query 1 + 1, so visible");
+  CHECK(mask(0, 3) == "key 4 > query 1 + 1, so hidden (−∞)");
   layer.spec.causalOffset = 0, layer.spec.windowLeft = 1;
-  CHECK(mask(3, 0) == "key 1 outside window 3…4 : hidden, −∞");
-  CHECK(mask(3, 3) == "key 4 in window 3…4 : visible");
+  CHECK(mask(3, 0) == "key 1 outside window 3…4, so hidden (−∞)");
+  CHECK(mask(3, 3) == "key 4 in window 3…4, so visible");
   layer.spec.windowLeft = -1;
   layer.paintNothing();
   layer.paint(3, 2) = 1;
-  CHECK(mask(3, 2) == "key 3 is painted out : hidden, −∞");
+  CHECK(mask(3, 2) == "key 3 is painted out, so hidden (−∞)");
   layer.spec.causal = false;
-  CHECK(mask(0, 3) == "no mask: visible");
+  CHECK(mask(0, 3) == "no mask, so visible");
   layer.spec.keyLength = 3;
-  CHECK(mask(0, 3) == "key 4 is padding : hidden, −∞");
+  CHECK(mask(0, 3) == "key 4 is padding, so hidden (−∞)");
   layer.spec.keyLength = -1, layer.spec.pattern.local = 2;
-  CHECK(mask(0, 3) == "key 4 is not in the pattern : hidden, −∞");
-  CHECK(mask(2, 3) == "key 4 is in the pattern : visible");
+  CHECK(mask(0, 3) == "key 4 is not in the pattern, so hidden (−∞)");
+  CHECK(mask(2, 3) == "key 4 is in the pattern, so visible");
   layer.spec.pattern = {}, layer.spec.causal = true, layer.spec.prefix = 2;
-  CHECK(mask(0, 1) == "key 2 is in the prefix : visible");
-  CHECK(mask(0, 2) == "key 3 > query 1 : hidden, −∞");
+  CHECK(mask(0, 1) == "key 2 is in the prefix, so visible");
+  CHECK(mask(0, 2) == "key 3 > query 1, so hidden (−∞)");
 }
 
 TEST_CASE("explain: a row that sees nothing says so") {
   Layer layer = designBoard();
   layer.paintNothing();
   for (int j = 0; j < 4; ++j) layer.paint(2, j) = 1;
-  const std::string sentence = "row 3: every key is masked : weights and output are 0";
+  const std::string sentence = "row 3: every key is masked, so weights and output are 0";
   for (TensorId id : {TensorId::weights, TensorId::exponentials, TensorId::row_max, TensorId::row_sum,
                       TensorId::head_output, TensorId::output}) {
     CAPTURE(name(id));

@@ -3,13 +3,8 @@
 #include "app_fixture.h"
 
 #include <array>
-#include <nlohmann/json.hpp>
-#include <set>
 
-#include "base/sentence.h"
-#include "lessons.h"
 #include "views/finger.h"
-#include "views/tooltip.h"
 
 namespace {
 
@@ -97,126 +92,6 @@ TEST_CASE("finger: beside a button it is pressed, and the rows of the sheet are 
   CHECK(f.at("tokens+").height >= 40);
   f.tap(f.at("tokens+"));
   CHECK(f.option("tokens") == "5");
-}
-
-namespace {
-
-/// The pixels, across or along, the fewer of both, within which a press means a control; at most 44.
-float reach(Fixture& f, const app::Rect& r) {
-  const float x = r.x + r.width / 2, y = r.y + r.height / 2;
-  const auto means = [&](float dx, float dy) {
-    f.app().finger(true, x + dx, y + dy);
-    const auto [ax, ay] = f.app().aimed(x + dx, y + dy);
-    return ax >= r.x && ax <= r.x + r.width && ay >= r.y && ay <= r.y + r.height;
-  };
-  const auto along = [&](float dx, float dy) {
-    int count = 1;
-    for (const float way : {-1.0f, 1.0f})
-      for (int i = 1; i <= 43 && means(way * dx * static_cast<float>(i), way * dy * static_cast<float>(i));
-           ++i)
-        ++count;
-    return static_cast<float>(std::min(count, 44));
-  };
-  return std::min(along(1, 0), along(0, 1));
-}
-
-/// The controls in view, without those of `hidden`, that are too small for a finger.
-std::string missed(Fixture& f, const std::set<std::string>& hidden) {
-  // Words in a title or a formula, which WCAG 2.5.5 excepts; the heads' steps in the header, which are as
-  // wide in the controls as they are to be; the dots of a lesson's steps, which Back and Next go to as well;
-  // one step of training, 40 wide, beside whose bar the page goes on (→ does the same).
-  const auto isExcepted = [](std::string_view name) {
-    return name.starts_with("title:") || name.starts_with("number:") || name == "heads-" ||
-           name == "heads+" || name == "heads-value" || name.starts_with("guide:step:") ||
-           name == "train:next";
-  };
-  constexpr float kLeast = 40;  // 44, less two pixels beside each neighbour
-  std::string small;
-  for (const auto& item : nlohmann::json::parse(f.app().items())) {
-    const std::string name = item["name"];
-    const app::Rect r{item["x"], item["y"], item["width"], item["height"]};
-    const bool isIn = r.width > 0 && r.height > 0 && r.x >= 0 && r.y >= 0 && r.x + r.width <= 390 &&
-                      r.y + r.height <= 844 - 56;
-    if (!isIn || hidden.count(name) > 0 || isExcepted(name)) continue;
-    if (views::about(views::controlOf(name)).title.empty()) continue;
-    if (const float left = reach(f, r); left < kLeast)
-      small += base::joined({name, " ", static_cast<int>(left), "; "});
-  }
-  return small;
-}
-
-}  // namespace
-
-TEST_CASE("finger: on a phone every control has a finger's room, in all views and sheets") {
-  Fixture f(390, 844);
-  f.host.touch = true;
-  std::set<std::string> below;  // a sheet
-  const auto look = [&](std::string_view where) {
-    CAPTURE(where);
-    CHECK(missed(f, below) == "");
-  };
-  for (const char* view :
-       {"block", "segments", "train", "spread", "dense", "memory", "cost", "model", "layer"}) {
-    REQUIRE(f.app().set("view", base::joined({"\"", view, "\""})));
-    f.settle();
-    look(view);
-  }
-  for (const auto& item : nlohmann::json::parse(f.app().items())) below.insert(item["name"]);
-  f.tap(f.at("panel"));
-  for (const char* name :
-       {"section:view", "section:inputs", "section:mask", "section:score", "section:numbers"}) {
-    f.tap(f.at(name));
-    look(name);
-  }
-  f.tap(f.at("panel:close"));
-  f.tap(f.at("panel:guide"));
-  REQUIRE(isThere(f, "guide-search"));
-  look("guide");
-}
-
-TEST_CASE("finger: on a phone menus and the palette have a finger's room") {
-  Fixture f(390, 844);
-  f.host.touch = true;
-  std::set<std::string> below;  // an open menu
-  const auto open = [&](const char* name) {
-    CAPTURE(name);
-    below.clear();
-    for (const auto& item : nlohmann::json::parse(f.app().items())) below.insert(item["name"]);
-    f.tap(f.at(name));
-    CHECK(missed(f, below) == "");
-  };
-  for (const char* name : {"preset", "views:more", "search"}) {
-    open("more");
-    open(name);
-    Fixture::io().AddKeyEvent(ImGuiKey_Escape, true), f.settle();
-    Fixture::io().AddKeyEvent(ImGuiKey_Escape, false), f.settle();
-    REQUIRE_FALSE(isThere(f, "preset:uniform"));
-  }
-}
-
-TEST_CASE("finger: on a phone a lesson with its choices, and its exercise, have a finger's room") {
-  const auto query = std::find_if(std::begin(lessons::files), std::end(lessons::files),
-                                  [](const auto& file) { return file.name == "query.json"; });
-  REQUIRE(query != std::end(lessons::files));
-  for (const int step : {0, 1, 5}) {
-    CAPTURE(step);
-    Fixture f(390, 844);
-    f.host.touch = true;
-    REQUIRE(f.app().openLesson(query->text, query->name, "query", step));
-    f.settle();
-    CHECK(missed(f, {}) == "");
-    std::set<std::string> below;  // the sheet
-    for (const auto& item : nlohmann::json::parse(f.app().items())) below.insert(item["name"]);
-    for (const char* name : {"guide-back", "guide-next", "guide-hint"}) below.erase(name);
-    f.tap(f.at("guide-handle"));
-    REQUIRE(isThere(f, "guide-close"));
-    CHECK(missed(f, below) == "");
-    if (!isThere(f, "guide:choice:0")) continue;
-    const app::Rect choice = f.at("guide:choice:0");
-    CHECK(choice.height == 44);
-    f.tap(choice);
-    CHECK(missed(f, below) == "");
-  }
 }
 
 TEST_CASE("finger: swiped down by its handle a sheet closes; up, or not far, it stays") {

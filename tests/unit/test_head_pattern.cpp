@@ -58,6 +58,19 @@ TEST_CASE("head patterns: each by its own weights, with and without a causal mas
   }
 }
 
+TEST_CASE("head patterns: of keys that the mask hides, none is expected to have weight") {
+  const int real = 6;  // the others are padding
+  std::vector<float> weights(kCount * kCount), masked(kCount * kCount, -INFINITY);
+  for (int i = 0; i < kCount; ++i)
+    for (int j = 0; j < real; ++j)
+      weights[static_cast<std::size_t>(i * kCount + j)] = 1.0f / real,
+                                                    masked[static_cast<std::size_t>(i * kCount + j)] = 0;
+  CHECK(tagOf(weights.data(), kDistinct, {false, masked.data()}) == HeadTag{HeadPattern::broad, 1});
+  CHECK(tag(weights, kDistinct, false) == HeadTag{});
+  std::fill(masked.begin(), masked.end(), -INFINITY);
+  CHECK(attention::measuresOf(weights.data(), kDistinct, {false, masked.data()})[HeadPattern::broad] == 0);
+}
+
 TEST_CASE("head patterns: none below the threshold, in short texts, and in rows without weights") {
   const auto before = [](int i) { return i - 1; };
   for (const float share : {0.1f, 0.25f, 0.3f, 0.4f, 0.6f}) {
@@ -92,12 +105,13 @@ TEST_CASE("head tags: kept until the weights, the words or the mask change") {
   CHECK(tokenNumbers(s.labels) == kTwice);
   const std::vector<float> after = looking(kCount, false, 0.8f, [](int i) { return i - 4; }),
                            first = looking(kCount, false, 0.8f, [](int) { return 0; });
+  const std::vector<float> seen(kCount * kCount);
   HeadTags tags;
-  CHECK(tags.of(s, 1, after.data(), 1).pattern == HeadPattern::induction);
-  CHECK(tags.of(s, 1, first.data(), 1).pattern == HeadPattern::induction);  // the same stamp
-  CHECK(tags.of(s, 1, first.data(), 2).pattern == HeadPattern::first);
+  CHECK(tags.of(s, 1, after.data(), seen.data(), 1).pattern == HeadPattern::induction);
+  CHECK(tags.of(s, 1, first.data(), seen.data(), 1).pattern == HeadPattern::induction);  // the same stamp
+  CHECK(tags.of(s, 1, first.data(), seen.data(), 2).pattern == HeadPattern::first);
   s.labels[0] = "other";
-  CHECK(tags.of(s, 1, after.data(), 2).pattern == HeadPattern::induction);
+  CHECK(tags.of(s, 1, after.data(), seen.data(), 2).pattern == HeadPattern::induction);
   s.cross = true;
   CHECK_FALSE(hasHeadTags(s));
   s.cross = false, s.normalizer = attention::Normalizer::sigmoid;

@@ -56,7 +56,7 @@ TEST_CASE("layers: a picture has its heads' mean, what each key gets, and how mu
                            1, 0, 0, 1,    0,    0, 0,     0.75f, 0.25f};
   std::copy(std::begin(numbers), std::end(numbers), weights.data());
   document::HeadsAsked asked{{}, true, true};
-  const document::LayerPicture picture = document::pictureOf(weights, asked);
+  const document::LayerPicture picture = document::pictureOf(weights, attention::Tensor(2, 3, 3), asked);
   CHECK(picture.mean.at(0, 1, 0) == 0.75f);
   CHECK(picture.mean.at(0, 2, 1) == 0.5f);
   CHECK(picture.received.at(0, 0, 0) == 0.75f);  // not from itself
@@ -73,11 +73,32 @@ TEST_CASE("layers: a picture has its heads' mean, what each key gets, and how mu
   CHECK(document::lookAt(picture, 0, {}, asked) == 0.0f);
 }
 
+TEST_CASE("layers: of weights alone, keys whose weight is 0 are not among those that a query may look at") {
+  attention::Tensor weights(1, 8, 8), masked(1, 8, 8);
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 8; ++j) {
+      weights.at(0, i, j) = j <= i ? 1 / static_cast<float>(i + 1) : 0.0f;
+      masked.at(0, i, j) = std::log(weights.at(0, i, j));
+    }
+  std::vector<int> tokens(8);
+  std::iota(tokens.begin(), tokens.end(), 0);
+  const document::HeadsAsked asked{tokens, false, true};
+  const document::LayerPicture alone = document::pictureOf(weights, masked, asked);
+  const document::HeadsAsked causal{tokens, true, true};
+  const document::LayerPicture known = document::pictureOf(weights, attention::Tensor(1, 8, 8), causal);
+  CHECK(alone.isCausal);
+  CHECK(alone.tags == known.tags);
+  CHECK(alone.tags[0] == attention::HeadTag{attention::HeadPattern::broad, 1});
+  const int third[] = {2};
+  CHECK(document::lookAt(alone, 0, third, asked) == document::lookAt(known, 0, third, causal));
+  CHECK_FALSE(document::pictureOf(weights, attention::Tensor(1, 8, 8), asked).isCausal);
+}
+
 TEST_CASE("layers: a picture of many tokens keeps what is farthest from 0 in each block") {
   attention::Tensor weights(2, 300, 257);
   std::fill(weights.values().begin(), weights.values().end(), 0.0f);
   weights.at(1, 299, 256) = -0.5f, weights.at(1, 298, 255) = 0.25f;
-  const document::LayerPicture picture = document::pictureOf(weights);
+  const document::LayerPicture picture = document::pictureOf(weights, attention::Tensor(2, 300, 257));
   CHECK(picture.weights.rows() == 100);
   CHECK(picture.weights.cols() == 86);
   CHECK(picture.weights.at(1, 99, 85) == -0.5f);

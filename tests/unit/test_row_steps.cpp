@@ -178,11 +178,11 @@ TEST_CASE("stepper: a decoder keeps what no window has left behind") {
     layer.spec.windowLeft = window;
     return Stepped(layer).lines(Step::cache, {0, row, row}).front().text;
   };
-  CHECK(said(-1, 0) == "the first token : nothing is kept yet");
-  CHECK(said(-1, 4) == "those of 1 to 4 are kept : only 5 is computed");
-  CHECK(said(2, 4) == "those of 3 to 4 are kept : only 5 is computed");
-  CHECK(said(1, 4) == "that of 4 is kept : only 5 is computed");
-  CHECK(said(0, 4) == "none is kept : only 5 is computed");
+  CHECK(said(-1, 0) == "the first token, so nothing is kept yet");
+  CHECK(said(-1, 4) == "those of 1 to 4 are kept, so only 5 is computed");
+  CHECK(said(2, 4) == "those of 3 to 4 are kept, so only 5 is computed");
+  CHECK(said(1, 4) == "that of 4 is kept, so only 5 is computed");
+  CHECK(said(0, 4) == "none is kept, so only 5 is computed");
   layer.spec.windowLeft = 2;
   const Stepped windowed(layer);
   const StepCells cells = cellsOf(Step::cache, layer.spec, windowed.in, windowed.trace, {0, 4, 4});
@@ -247,7 +247,7 @@ TEST_CASE("stepper: the last step equals the output row, with W_O and without, h
         }
         for (std::size_t at = 0; at < line.text.size(); ++at)
           if (line.text[at] == mark::kCell) shown.push_back(numberAt(line.text, at + 1));
-        if (line.text == "hidden : 0")
+        if (line.text == "hidden, so 0")
           shown.insert(shown.end(), static_cast<std::size_t>(layer.spec.valueDim), 0.0);
       }
       REQUIRE(shown.size() == static_cast<std::size_t>(output.cols()));

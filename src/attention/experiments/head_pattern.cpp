@@ -1,5 +1,6 @@
 #include "attention/experiments/head_pattern.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
@@ -65,12 +66,20 @@ HeadMeasures looksOf(const float* weights, std::span<const int> tokens) {
   return out;
 }
 
-void measureSpread(const float* weights, int n, bool causal, HeadMeasures& out) {
+/// How many of the first `visible` keys a row of scores leaves.
+std::ptrdiff_t seenOf(const float* masked, int visible) {
+  return std::count_if(masked, masked + visible, [](float score) { return !std::isinf(score); });
+}
+
+void measureSpread(const float* weights, int n, Sight sight, HeadMeasures& out) {
   Mean even, entropy, distance;
   eachRow(weights, n, [&](const float* row, int i) {
-    const int visible = causal ? i + 1 : n;
+    const int visible = sight.causal ? i + 1 : n;
+    const std::ptrdiff_t seen =
+        sight.masked ? seenOf(sight.masked + std::ptrdiff_t{i} * n, visible) : visible;
     const double nats = entropyOf(row, visible);
-    even.add(nats / std::log(double{1} * visible)), entropy.add(nats / std::numbers::ln2);
+    if (seen > 1) even.add(nats / std::log(static_cast<double>(seen)));
+    entropy.add(nats / std::numbers::ln2);
     double far = 0;
     for (int j = 0; j < visible; ++j) far += double{row[j]} * std::abs(i - j);
     distance.add(far);
@@ -96,16 +105,16 @@ HeadTag tagOf(const HeadMeasures& m) {
   return {HeadPattern::broad, m[HeadPattern::broad]};
 }
 
-HeadMeasures measuresOf(const float* weights, std::span<const int> tokens, bool causal) {
+HeadMeasures measuresOf(const float* weights, std::span<const int> tokens, Sight sight) {
   HeadMeasures out = looksOf(weights, tokens);
-  measureSpread(weights, static_cast<int>(tokens.size()), causal, out);
+  measureSpread(weights, static_cast<int>(tokens.size()), sight, out);
   return out;
 }
 
-HeadTag tagOf(const float* weights, std::span<const int> tokens, bool causal) {
+HeadTag tagOf(const float* weights, std::span<const int> tokens, Sight sight) {
   HeadMeasures looks = looksOf(weights, tokens);
   if (const HeadTag named = namedTag(looks); named.pattern != HeadPattern::none) return named;
-  measureSpread(weights, static_cast<int>(tokens.size()), causal, looks);
+  measureSpread(weights, static_cast<int>(tokens.size()), sight, looks);
   return tagOf(looks);
 }
 

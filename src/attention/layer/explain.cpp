@@ -158,9 +158,10 @@ class Explainer : ExplainedCell {
     const int pair = pairOfColumn(spec, col);
     if (pair < 0) {
       const CellRef same = here(from);
-      return add(step, "not rotated",
-                 "only the first " + std::to_string(rotatedColumns(spec)) + " columns are : " + number(same),
-                 at(same), {same});
+      return add(
+          step, "not rotated",
+          "only the first " + std::to_string(rotatedColumns(spec)) + " columns are, so " + number(same),
+          at(same), {same});
     }
     const auto [one, two] = columnsOfPair(spec, pair);
     const CellRef angle{TensorId::positions, 0, first + row, pair};
@@ -258,20 +259,21 @@ class Explainer : ExplainedCell {
   void addMasked() {
     addScores(before(TensorId::masked));
     if (!spec.maskAfterSoftmax)
-      add(RowStep::masked, "mask", maskText(", −∞"), at(TensorId::masked), {here(before(TensorId::masked))});
+      add(RowStep::masked, "mask", maskText("(−∞)"), at(TensorId::masked), {here(before(TensorId::masked))});
   }
 
   /// Why the key is visible or hidden, and what happens to it if hidden.
-  std::string maskText(const char* hidden) const {
+  std::string maskText(const char* instead) const {
+    const std::string hidden = std::string(", so hidden ") + instead;
     const std::string key = "key " + std::to_string(col + 1);
     const Hidden why = mask.reason(col);
-    if (in.painted && in.painted->isBlocked(row, col)) return key + " is painted out : hidden" + hidden;
-    if (isMaskedByBias(in, head, row, col)) return key + " has a bias of −∞ : hidden" + hidden;
-    if (why == Hidden::padding) return key + " is padding : hidden" + hidden;
-    if (why == Hidden::pattern) return key + " is not in the pattern : hidden" + hidden;
+    if (in.painted && in.painted->isBlocked(row, col)) return key + " is painted out" + hidden;
+    if (isMaskedByBias(in, head, row, col)) return key + " has a bias of −∞" + hidden;
+    if (why == Hidden::padding) return key + " is padding" + hidden;
+    if (why == Hidden::pattern) return key + " is not in the pattern" + hidden;
     const bool isWindowed = spec.windowLeft >= 0 || spec.windowRight >= 0;
     const bool visible = why == Hidden::no;
-    const std::string verdict = visible ? " : visible" : std::string(" : hidden") + hidden;
+    const std::string verdict = visible ? ", so visible" : hidden;
     if (visible && spec.pattern.any()) return key + " is in the pattern" + verdict;
     const std::int64_t last = std::int64_t{row} + spec.causalOffset;
     if (spec.causal && visible && col > last) return key + " is in the prefix" + verdict;
@@ -279,7 +281,7 @@ class Explainer : ExplainedCell {
       const std::string offset = spec.causalOffset > 0 ? " + " + std::to_string(spec.causalOffset) : "";
       return key + (visible ? " ≤ query " : " > query ") + std::to_string(row + 1) + offset + verdict;
     }
-    if (!isWindowed) return "no mask: visible";
+    if (!isWindowed) return "no mask, so visible";
     const KeyRange range = visibleKeys(spec, row);
     const std::string window = range.begin == range.end
                                    ? "empty"
@@ -289,7 +291,7 @@ class Explainer : ExplainedCell {
 
   bool addNothingSeen() {
     if (!seesNothing()) return false;
-    add(RowStep::none, "row " + std::to_string(row + 1), "every key is masked : weights and output are 0",
+    add(RowStep::none, "row " + std::to_string(row + 1), "every key is masked, so weights and output are 0",
         0.0, {});
     return true;
   }
@@ -307,7 +309,7 @@ class Explainer : ExplainedCell {
     if (isSoftmax(spec)) {
       addExponential(), addDivision();
       if (spec.maskAfterSoftmax) {
-        add(RowStep::masked_after, "mask after softmax", maskText(", weight 0"), at(TensorId::weights),
+        add(RowStep::masked_after, "mask after softmax", maskText("(weight 0)"), at(TensorId::weights),
             {here(TensorId::exponentials)});
       }
       return;
@@ -323,7 +325,7 @@ class Explainer : ExplainedCell {
   /// arithmetic of the weight.
   std::pair<std::string, std::string> otherWeight() {
     using arithmetic::Expression;
-    if (!isSeen(col)) return {"normaliser", "hidden : "};
+    if (!isSeen(col)) return {"normaliser", "hidden, so "};
     const NormalizerText& text = textOf(spec.normalizer);
     const std::string label =
         text.label.empty() ? text.weight(Expression("s"), Expression("t")).text : std::string(text.label);
@@ -430,7 +432,7 @@ class Explainer : ExplainedCell {
   void addConcat() {
     const int part = col / spec.valueDim, within = col % spec.valueDim;
     if (isHidden(spec, part))
-      return add(RowStep::none, "head " + std::to_string(part + 1), "hidden : 0", 0.0, {});
+      return add(RowStep::none, "head " + std::to_string(part + 1), "hidden, so 0", 0.0, {});
     addHeadOutput(part, within);
     const double value = at(TensorId::concat, 0, row, col);
     add(RowStep::concat, "head " + std::to_string(head + 1),

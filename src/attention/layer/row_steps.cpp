@@ -241,7 +241,7 @@ class Lines {
       Term line;
       line.label = spec_.heads > 1 ? joined({"head ", h + 1}) : std::string("O") + subscript(at_.row + 1);
       if (isHidden(spec_, h)) {
-        line.text = late<"hidden : 0">();
+        line.text = late<"hidden, so 0">();
       } else {
         const auto piece = [&](int c) {
           const CellRef cell{TensorId::head_output, h, at_.row, c};
@@ -260,9 +260,9 @@ class Lines {
     const int own = at_.row + spec_.causalOffset;
     Term line;
     line.label = late<"keys, values">();
-    line.text = own > 0 ? joined({kept(cacheStep(spec_, at_.row).reused), late<" : only ">(), own + 1,
+    line.text = own > 0 ? joined({kept(cacheStep(spec_, at_.row).reused), late<", so only ">(), own + 1,
                                   late<" is computed">()})
-                        : late<"the first token : nothing is kept yet">();
+                        : late<"the first token, so nothing is kept yet">();
     lines_.push_back(std::move(line));
   }
 
@@ -283,7 +283,7 @@ class Lines {
     for (Term& t : explained(TensorId::weights, at_.head, at_.row, at_.key))
       if (t.step == Step::none && t.cells.empty()) lines_.push_back(std::move(t));
     if (lines_.empty())
-      lines_.push_back({nameOf(step_, spec_, in_), late<"this key is hidden : −∞">(), 0, {}});
+      lines_.push_back({nameOf(step_, spec_, in_), late<"this key is hidden, so −∞">(), 0, {}});
   }
 
   RowStep step_;

@@ -58,7 +58,7 @@ class BlockExplainer {
       case Stage::dropout_2: return addDropout(stage, *source(0), 2);
       case Stage::residual_1:
       case Stage::residual_2:
-        if (!spec_.residual) return add("residual", "off : " + number(at(stage)), at(stage));
+        if (!spec_.residual) return add("residual", "off, so " + number(at(stage)), at(stage));
         return addSum(stage, sources[1].id, *source(1), sources[0].id, *source(0));
       case Stage::norm_1: return addNorm(stage, *source(0), trace_.moments1, source(1), source(2));
       case Stage::norm_2: return addNorm(stage, *source(0), trace_.moments2, source(1), source(2));
@@ -75,9 +75,9 @@ class BlockExplainer {
     if (plain && !spec_.training)
       return add("inference, × (1 − p)",
                  operand(number(at(before))) + " × " + number(1.0 - rate) + " = " + number(value), value);
-    if (!spec_.drops()) return add("dropout", "off : " + number(value), value);
+    if (!spec_.drops()) return add("dropout", "off, so " + number(value), value);
     if (!isKept(spec_, site, row_, col_))
-      return add("dropped", "with probability " + number(rate) + " : 0", value);
+      return add("dropped", "with probability " + number(rate) + ", so 0", value);
     if (plain) return add("kept", number(at(before)), value);
     add("kept, ÷ (1 − p)", number(at(before)) + " ÷ " + number(1.0 - rate) + " = " + number(value), value);
   }

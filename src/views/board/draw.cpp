@@ -377,25 +377,22 @@ class BoardView {
 
   // Right of the weights, or below them. A sum that should be 1 but is not is highlighted.
   void rowSums(const MatrixPlace& m, const Box& box) {
-    for (int i = 0; m.transposed && i < m.cols && m.cell >= kNumberCell; ++i) {
-      if (i == c_.view.unreached) continue;
-      const double sum = rowSum(c_, i);
-      const bool wrong = sumsToOne(c_.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3;
-      textCentered(list_, c_.fonts.monoSmall, box.x + (static_cast<float>(i) + 0.5f) * m.cell,
-                   box.bottom() + 11, wrong ? c_.palette.error : c_.palette.muted,
-                   formatNumber(sum, sum < 9.995 ? 2 : 1));
+    std::string_view words = rowEnd(c_, 0).words;
+    for (int i = 0; i < (m.transposed ? m.cols : m.rows); ++i) {
+      const float along = (static_cast<float>(i) + 0.5f) * m.cell;
+      if (i == c_.view.unreached || (m.transposed ? m.cell < kNumberCell : !isInView(box.y + along, m.cell)))
+        continue;
+      const RowEnd end = rowEnd(c_, i);
+      const ImU32 color = end.isWrong ? c_.palette.error : c_.palette.muted;
+      const std::string digits = formatNumber(end.value, end.value < 9.995 ? 2 : 1);
+      if (m.transposed)
+        textCentered(list_, c_.fonts.monoSmall, box.x + along, box.bottom() + 11, color, digits);
+      else textMiddle(list_, c_.fonts.monoSmall, box.right() + 6, box.y + along, color, digits);
     }
     if (m.transposed)
-      return textMiddle(list_, c_.fonts.small, box.right() + 8, box.bottom() + 11, c_.palette.muted, "Σ");
-    for (int i = 0; i < m.rows; ++i) {
-      if (!isInView(box.y + (static_cast<float>(i) + 0.5f) * m.cell, m.cell) || i == c_.view.unreached)
-        continue;
-      const double sum = rowSum(c_, i);
-      const bool wrong = sumsToOne(c_.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3;
-      textMiddle(list_, c_.fonts.monoSmall, box.right() + 6, box.y + (static_cast<float>(i) + 0.5f) * m.cell,
-                 wrong ? c_.palette.error : c_.palette.muted, formatNumber(sum, sum < 9.995 ? 2 : 1));
-    }
-    if (!m.slanted) textMiddle(list_, c_.fonts.small, box.right() + 14, box.y - 11, c_.palette.muted, "Σ");
+      textMiddle(list_, c_.fonts.small, box.right() + 8, box.bottom() + 11, c_.palette.muted, words);
+    else if (!m.slanted)
+      textCentered(list_, c_.fonts.small, box.right() + 19, box.y - 11, c_.palette.muted, words);
   }
 
   // For a decoder that has generated `step` tokens: dims what it has not seen yet, and frames the key of this

@@ -540,15 +540,16 @@ class Builder {
     const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, f = in_.queryWidth();
     const float width = out_.board.width;
     const bool beside = in_.inspector && width >= 560;
-    const float labels = std::min(std::max(28.0f, in_.labelWidth + 16), 102.0f);
-    const float gap = 23, plain = in_.width < 600 ? 29 : 30;
+    const bool isPhone =
+        in_.width < 600;  // where four words of three columns have cells as large as a finger
+    const float labels = std::min(std::max(28.0f, in_.labelWidth + (isPhone ? 11 : 16)), 102.0f);
+    const float gap = isPhone ? 16 : 23, plain = isPhone ? 29 : 30;
     const float panel = beside ? 224 : 0;
-    const float left = in_.width < 600 ? 6 : 14,
-                right = in_.width < 600 ? 18 : 12;  // with room for the scroll bar
+    const float left = isPhone ? 6 : 14, right = isPhone ? 18 : 12;  // with room for the scroll bar
     const float byWidth = (width - left - labels - gap - panel - right) / static_cast<float>(keys + f);
     const auto cell = [&](float strip) {
       const float byHeight = (out_.board.height - 34 - strip - 22) / static_cast<float>(n + d);
-      const float limit = std::min(most, in_.width < 600 ? 40.0f : 44.0f);
+      const float limit = std::min(most, 44.0f);
       return clampCell(beside ? std::min(byWidth, std::max(byHeight, kReadableCell - 2)) : byWidth, limit);
     };
     const bool slant = slanted(cell(plain));
@@ -557,14 +558,14 @@ class Builder {
     const float used = labels + gap + static_cast<float>(keys + f) * c + panel;
     const float x0 = std::max(left, std::min({(width - used) / 2, width - right - used, 64.0f})) + labels;
     const float xk = x0 + static_cast<float>(f) * c + gap;
-    const float yk = in_.width < 600 ? 40.0f : 34.0f;
+    const float yk = isPhone ? 40.0f : 34.0f;
     const float y0 = yk + static_cast<float>(d) * c + strip;
     place(TensorId::q, x0, y0, c, "Q").labelsLeft = true;
     auto& k = place(TensorId::k, xk, yk, c, "K^T");
     k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
     // The weights are named below them, because the keys are above.
     place(TensorId::weights, xk, y0, c, "", "W");
-    out_.legend = in_.width < 600 && std::max(n, keys) > kManyKeys;
+    out_.legend = isPhone && std::max(n, keys) > kManyKeys;
     float y = y0 + static_cast<float>(n) * c + (out_.legend ? 34 + 48 : 34);
     if (beside) {
       const float x = xk + static_cast<float>(keys) * c + 26;
@@ -895,10 +896,7 @@ class Builder {
                  p.has.v ? (room - p.gapV - 8) / static_cast<float>(in_.keyTokens + p.right) : kLargeCell);
     p.top = 8 + kTitle + (in_.nameWidth > 0 ? kLabels : 0);
     const float cards = p.isWide ? cardRoom() : 0;
-    const float most = p.isWide      ? largestCell()
-                       : p.isSmall   ? (in_.width < 600 ? 40.0f : 44.0f)
-                       : in_.natural ? kMaxCell
-                                     : kLargeCell;
+    const float most = p.isWide ? largestCell() : p.isSmall ? 44.0f : in_.natural ? kMaxCell : kLargeCell;
     const auto cell = [&](float strip) {
       const float fixed = p.top + strip + (p.lower() ? kLower : 0) + kCaption;
       const float rows = static_cast<float>(std::max(p.rows, 1)), whole = (board.height - fixed) / rows,

@@ -58,8 +58,9 @@ int decimalsOf(const Context& c) { return std::clamp(c.state.decimals + 1, 3, 6)
 /// The positions of the parts of the list.
 struct Places {
   Places(const Context& c, const Box& list, int count) : box(list), narrow(list.width < 430) {
-    const float room = list.height - kFoot;
-    pitch = std::clamp(std::floor(room / Saliency::kStrongest), 18.0f, 27.0f);
+    isRoomy = c.roomy();
+    const float room = list.height - (isRoomy ? 44 : kFoot);
+    pitch = isRoomy ? 44 : std::clamp(std::floor(room / Saliency::kStrongest), 18.0f, 27.0f);
     rows = std::min(count, std::max(1, static_cast<int>(room / pitch)));
     nudge = textWidth(c.fonts.text, "Nudge") + (narrow ? 14.0f : 18.0f);
   }
@@ -70,12 +71,13 @@ struct Places {
     return {r.right() - nudge, r.midY() - high / 2, nudge, high};
   }
   Box all() const {
-    return {box.x, row(rows).y + 5, std::min(narrow ? 142.0f : 220.0f, box.width * 0.5f), 26};
+    return {box.x, row(rows).y + (isRoomy ? 10.0f : 5.0f),
+            std::min(narrow ? 142.0f : 220.0f, box.width * 0.5f), 26};
   }
 
   static constexpr float kFoot = 34;
   Box box;
-  bool narrow;
+  bool narrow, isRoomy;
   float pitch, nudge;
   int rows;
 };

@@ -197,7 +197,7 @@ class Track {
 
   int count() const { return static_cast<int>(w_.steps.size()); }
   float y() const { return box_.y + 13; }
-  Box boxOf(int step) const { return {left(step), box_.y, left(step + 1) - left(step), 38}; }
+  Box boxOf(int step) const { return {left(step), box_.y - 4, left(step + 1) - left(step), 44}; }
   float left(int step) const { return at_[static_cast<std::size_t>(step)]; }
   float now() const { return left(w_.shown - 1) + (left(w_.shown) - left(w_.shown - 1)) * w_.part; }
 
@@ -302,10 +302,11 @@ void bar(Context& c, StepperView& w) {
   c.widgetRects["stepper-bar"] = b;
   const int count = static_cast<int>(w.steps.size());
   const bool narrow = b.width < 600;
+  const float pitch = c.roomy() ? 44 : 32, top = b.y + (c.roomy() ? 4.0f : 6.0f);
   float x = b.x + (narrow ? 8.0f : 14.0f);
   const auto next = [&](std::string_view name, Sign sign, bool enabled) {
-    const Box box{x, b.y + 6, 28, 28};
-    x += 32;
+    const Box box{x, top, 28, 28};
+    x += pitch;
     return button(c, name, sign, box, enabled);
   };
   if (!narrow && next(late<"stepper-first">(), Sign::first, w.shown > 1)) stepBy(c, 1 - w.shown);
@@ -313,13 +314,13 @@ void bar(Context& c, StepperView& w) {
   if (next(late<"stepper-play">(), w.plays ? Sign::pause : Sign::play, true)) playStepper(c);
   if (next(late<"stepper-next">(), Sign::next, w.shown < count)) stepBy(c, 1);
   if (!narrow && next(late<"stepper-last">(), Sign::last, w.shown < count)) stepBy(c, count - w.shown);
-  const float wide = narrow ? 32.0f : 40.0f;
-  speed(c, {x, b.y + 6, wide - 4, 28});
+  const float wide = c.roomy() ? 48.0f : narrow ? 32.0f : 40.0f;
+  speed(c, {x, top, wide - 4, 28});
   x += wide;
-  const Box close{b.right() - 32, b.y + 6, 28, 28};
+  const Box close{b.right() - 36, top, 28, 28};
   if (button(c, late<"stepper-close">(), Sign::close, close, true)) c.requests.set(OptionId::stepper, 0.0);
   const float left = x + (narrow ? 22.0f : 36.0f);
-  Track(c, w, {left, b.y, close.x - (narrow ? 20.0f : 34.0f) - left, b.height}).draw();
+  Track(c, w, {left, b.y, close.x - (narrow ? 30.0f : 34.0f) - left, b.height}).draw();
 }
 
 // ---- on the board

@@ -93,7 +93,9 @@ class GuidePage {
     for (std::size_t i = 0; i < g_.passed.size(); ++i) {
       const bool now = static_cast<int>(i) == g_.step;
       const Box box{x, midY - 7, now ? 18.0f : kDot, 14};
-      if (w_.area(base::joined({"guide:step:", i}), box)) ask({What::step, static_cast<int>(i), "", {}});
+      // Too close to each other for fingers, which have Back and Next.
+      if (!c_.roomy() && w_.area(base::joined({"guide:step:", i}), box))
+        ask({What::step, static_cast<int>(i), "", {}});
       if (now) list_->AddRectFilled({x, midY - 4}, {x + 16, midY + 4}, p.ink, 4);
       else if (g_.passed[i]) list_->AddCircleFilled({x + 4, midY}, 4, p.on, 16);
       else list_->AddCircle({x + 4, midY}, 3.4f, p.faint, 16, 1.3f);
@@ -261,8 +263,8 @@ class GuidePage {
 
   void ask(GuideAct act) { c_.requests.guide.push_back(std::move(act)); }
 
-  /// Of what is pressed: on a phone, where nothing beside it is free for a finger, as high as one.
-  float high(float usual) const { return c_.layout.width == Width::narrow ? 44 : usual; }
+  /// Of what is pressed: for fingers, as nothing beside it is free for one, as high as one.
+  float high(float usual) const { return c_.roomy() ? 44 : usual; }
 
   /// A button that may be disabled; it is filled if it is the next step.
   bool off(std::string_view name, const Box& box, std::string_view words, bool on, bool filled) {
@@ -479,8 +481,9 @@ class GuidePage {
     float right = x_ + width_;
     const auto one = [&](std::string_view name, std::string_view words) {
       const float width = textWidth(c_.fonts.small, words);
-      const bool pressed = w_.link(name, {right - width, y_, width, tall}, words);
-      right -= width + 18;
+      const float wide = std::max(width, c_.roomy() ? 44.0f : 0.0f);
+      const bool pressed = w_.link(name, {right - wide, y_, wide, tall}, words);
+      right -= wide + 18;
       return pressed;
     };
     if (!g_.now()->attempt->solution.empty() && one("guide-show", "Show me")) ask({What::show, 0, "", {}});
@@ -536,8 +539,7 @@ void wholeLesson(Context& c, const Box& box) {
     list->AddLine({line.x, line.y + 0.5f}, {line.right(), line.y + 0.5f}, c.palette.border);
     list->AddLine({line.right() - 0.5f, line.y}, {line.right() - 0.5f, line.bottom()}, c.palette.border);
     GuidePage end(c, line.x, line.y, line.width, &keys);
-    const bool isPhone = c.layout.width == Width::narrow;
-    const float high = isPhone ? 44 : 28, wide = isPhone ? 96 : 88, y = line.midY() - high / 2;
+    const float high = c.roomy() ? 44 : 28, wide = c.roomy() ? 96 : 88, y = line.midY() - high / 2;
     end.back({line.x + kPad, y, wide, high}, "Back");
     const GuideEntry* after = g.isLast() && g.mayGoOn() ? lessonAfter(g) : nullptr;
     if (after) end.nextLesson({line.x + kPad + wide + 8, y, line.width - 2 * kPad - wide - 8, high}, *after);
@@ -665,12 +667,15 @@ void sheet(Context& c, const Box& low) {
   GuidePage page(c, box.x, box.y, box.width, nullptr);
   const float right = head.right() - 16;
   if (g.pulled) {
-    if (w.cross("guide-close", {head.right() - 48, head.y, 44, 44}))
+    // The cross and a swipe down leave of a lesson its bar, so that its exercise can still be passed, and of
+    // the list nothing. The button below closes both.
+    const bool isList = g.list || !g.lesson,
+               isShut = w.cross("guide-close", {head.right() - 48, head.y, 44, 44}),
+               isDown = swiped(head) > 0;
+    if (isShut && (isList || !c.widgetRects.contains("panel:guide")))
       c.requests.guide.push_back({What::close, 0, "", {}});
-    // A swipe down leaves of a lesson its bar, and of the list nothing.
-    const bool isDown = swiped(head) > 0;
-    if (w.area("guide-handle", {head.x, head.y, head.width - 60, 44}) || isDown)
-      c.requests.guide.push_back({isDown && (g.list || !g.lesson) ? What::close : What::pull, 0, "", {}});
+    else if (w.area("guide-handle", {head.x, head.y, head.width - 60, 44}) || isDown || isShut)
+      c.requests.guide.push_back({isDown && isList ? What::close : What::pull, 0, "", {}});
     textMiddle(list, c.fonts.strong, head.x + kPad, head.y + 26, c.palette.text, "Guide");
     ImGui::End();
     wholeLesson(c, {box.x, head.bottom(), box.width, box.height - 44});
@@ -726,7 +731,8 @@ void tabs(Context& c, const Box& line) {
     x += 86;
   }
   tab(c, "panel:guide", {x, line.y, textWidth(c.fonts.strong, "Guide"), line.height}, "Guide", true);
-  if (Widgets(c).cross("guide-close", {line.right() - 40, line.y + 4, 34, line.height - 8}))
+  const float side = c.roomy() ? 44 : 34;
+  if (Widgets(c).cross("guide-close", {line.right() - 6 - side, line.midY() - side / 2, side, side}))
     c.requests.guide.push_back({What::close, 0, "", {}});
 }
 
@@ -747,13 +753,13 @@ void tabs(Context& c, const Box& line) {
 
 void guidePanel(Context& c) {
   const Box& b = c.layout.side;
-  const Box head{b.x, b.y, b.width, kTabs};
+  const Box head{b.x, b.y, b.width, c.roomy() ? 44 : kTabs};
   begin(c, "##guide-tabs", head);
   tabs(c, head);
   ImGui::GetWindowDrawList()->AddLine({b.right() - 0.5f, b.y}, {b.right() - 0.5f, b.bottom()},
                                       c.palette.border);
   ImGui::End();
-  wholeLesson(c, {b.x, b.y + kTabs, b.width, b.height - kTabs});
+  wholeLesson(c, {b.x, head.bottom(), b.width, b.height - head.height});
   if (c.view.options.on) tabKeys(c, head);
   c.view.options.end();
 }

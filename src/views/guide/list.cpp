@@ -120,7 +120,7 @@ class GuideList {
 
   void field() {
     const Palette& p = c_.palette;
-    const float high = c_.layout.width == Width::narrow ? 44 : 30;
+    const float high = c_.roomy() ? 44 : 30;
     const Box field{x_, y_, width_, high}, words{x_, y_, width_ - (g_.search.empty() ? 0 : high + 2), high};
     const bool isTyped = c_.view.text && c_.view.text->kind == TextTarget::Kind::search;
     const std::string name = late<"Search lessons, puzzles, questions">();
@@ -151,23 +151,25 @@ class GuideList {
   }
 
   void tabs() {
+    const float high = c_.roomy() ? 44 : 30, middle = y_ + high / 2 - 2;
     float x = x_;
     for (const ListTab& one : kListTabs) {
       const bool isOpen = g_.tab == one.kind;
       const std::string number = std::to_string(count(one.kind));
       ImFont* font = isOpen ? c_.fonts.strong : c_.fonts.text;
       const float words = textWidth(font, one.title), width = words + 6 + textWidth(c_.fonts.small, number);
-      const Box box{x, y_, width, 30};
+      const Box box{x, y_, width, high};
       if (w_.keys(one.name, box).press || w_.area(one.name, box, Mirror::Role::choice, isOpen))
         g_.tab = one.kind, c_.view.side.wanted = 0, c_.view.busy = true;
-      textMiddle(list_, font, x, y_ + 13,
+      textMiddle(list_, font, x, middle,
                  isOpen || ImGui::IsItemHovered() ? c_.palette.text : c_.palette.muted, one.title);
-      textMiddle(list_, c_.fonts.small, x + words + 6, y_ + 13, c_.palette.muted, number);
-      if (isOpen) list_->AddRectFilled({x, y_ + 28}, {x + width, y_ + 30}, c_.palette.ink);
+      textMiddle(list_, c_.fonts.small, x + words + 6, middle, c_.palette.muted, number);
+      if (isOpen) list_->AddRectFilled({x, box.bottom() - 2}, {x + width, box.bottom()}, c_.palette.ink);
       x += width + 18;
     }
-    list_->AddLine({x_ - 16, y_ + 29.5f}, {x_ + width_ + 16, y_ + 29.5f}, c_.palette.border);
-    y_ += 38;
+    y_ += high;
+    list_->AddLine({x_ - 16, y_ - 0.5f}, {x_ + width_ + 16, y_ - 0.5f}, c_.palette.border);
+    y_ += 8;
   }
 
   void heading(std::string_view words, std::string_view aside) {
@@ -244,9 +246,9 @@ class GuideList {
     const float title = lines({nullptr, font, 0}, 0, 0, room, e.title),
                 about = lines({nullptr, c_.fonts.small, 0}, 0, 0, wide, e.about);
     const float inside = title + (about > 0 ? about + 2 : 0) + (isNext ? 24 : 0);
-    const Box row{x_ - 10, y_, width_ + 20, inside + 14};
+    const Box row{x_ - 10, y_, width_ + 20, std::max(inside + 14, c_.roomy() ? 44.0f : 0.0f)};
     const bool pressed = press(e, row, !isNext);
-    const float top = row.y + 7, middle = top + 8;
+    const float top = row.y + (row.height - inside) / 2, middle = top + 8;
     if (isStated) state(e, {x_ + 9, about > 0 ? middle + 9 : row.midY()});
     if (isNumbered) textRight(list_, font, x_ + 42, middle, p.muted, std::to_string(number));
     lines({list_, font, p.text}, x, top, room, e.title);
@@ -263,7 +265,7 @@ class GuideList {
   // --- below a lesson: the terms and the puzzles of its subject
 
   /// Words from left to right, with a line of their own where they do not fit; the height of a line.
-  float lineHeight() const { return c_.touch ? 44.0f : 20.0f; }
+  float lineHeight() const { return c_.roomy() ? 44.0f : 20.0f; }
   Box next(float& x, std::string_view words) {
     const float wide = textWidth(c_.fonts.small, words);
     if (x > x_ + kIndent && x + wide > x_ + width_) x = x_ + kIndent, y_ += lineHeight();

@@ -58,6 +58,13 @@ std::string_view called(std::string_view name) {
   return at == std::end(kSymbols) ? name : at->second;
 }
 
+/// "4 tokens × 3", or "3 × 6" where rows are none.
+std::string shapeOf(const PageMatrix& m) {
+  const int rows = m.tensor->rows();
+  const bool hasTokens = m.rowsAreTokens && m.rows.empty();
+  return base::joined({rows, !hasTokens ? " × " : rows == 1 ? " token × " : " tokens × ", m.tensor->cols()});
+}
+
 /// How the numbers of a matrix are drawn.
 struct Digits {
   int decimals = -1;  ///< −1: not drawn
@@ -182,7 +189,7 @@ int PageColumn::stepper(std::string_view name, std::string_view words, std::stri
   const Box row = control();
   label(row, words);
   w_.points(name, row);
-  const float wide = c_.layout.width == Width::narrow ? 132 : 100;
+  const float wide = c_.roomy() ? 132 : 100;
   return w_.stepper(name, {row.right() - wide, row.y + 1, wide, 26}, value, less, more);
 }
 
@@ -279,7 +286,7 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
   const auto& [version, cell, most, labels, head] = drawn;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const attention::Tensor& tensor = *m.tensor;
-  const std::string shape = base::joined({tensor.rows(), " × ", tensor.cols()});
+  const std::string shape = shapeOf(m);
   const float named = textWidth(c.fonts.strong, called(m.name));
   textMiddle(list, c.fonts.strong, at.x, at.y + 9, c.palette.text, called(m.name));
   textMiddle(list, c.fonts.small, at.x + named + 8, at.y + 9, c.palette.muted, shape);
@@ -345,7 +352,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
   const float head = named ? kHead + 18 : kHead;
   const PageMatrix* above = nullptr;
   for (PageMatrix& m : matrices) {
-    const std::string shape = base::joined({m.tensor->rows(), " × ", m.tensor->cols()});
+    const std::string shape = shapeOf(m);
     const float titled = textWidth(c.fonts.strong, called(m.name)) + 8 + textWidth(c.fonts.small, shape);
     const float cells = cell * static_cast<float>(m.tensor->cols()), wide = std::max(cells + 4, titled);
     const float sign = m.before.empty() ? 0 : textWidth(c.fonts.title, m.before);
@@ -361,11 +368,11 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
       const bool first = x == line.x;
       const float middle = y + head + cell * static_cast<float>(m.tensor->rows()) / 2;
       x += first ? labels : sign > 0 ? sign + 22 : 2;
-      // At the start of a line the token labels are where the operator would be, so the operator is placed
-      // before the name.
-      if (first) textRight(list, c.fonts.title, x - 8, y + 9, c.palette.muted, m.before);
-      else if (m.before == "·") list->AddCircleFilled({x - sign / 2 - 12, middle}, 2.2f, c.palette.muted, 12);
-      else textCentered(list, c.fonts.title, x - sign / 2 - 12, middle, c.palette.muted, m.before);
+      // At the start of a line token labels are where the operator would be, so it is placed before the name.
+      const float before = x - sign / 2 - (first ? 8.0f : 12.0f);
+      if (first && m.rowsAreTokens) textRight(list, c.fonts.title, x - 8, y + 9, c.palette.muted, m.before);
+      else if (m.before == "·") list->AddCircleFilled({before, middle}, 2.2f, c.palette.muted, 12);
+      else textCentered(list, c.fonts.title, before, middle, c.palette.muted, m.before);
       drawMatrix(c, m, {x, y}, {version, cell, most, first && m.rowsAreTokens, head});
       x += wide + 8;
     }

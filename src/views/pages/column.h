@@ -23,8 +23,8 @@ class PageColumn {
   /// The part of the page below the column's content.
   Box below(Box page) const { return page.y = y_, page; }
   float width() const { return width_; }
-  /// From one control to the next: in a narrow window as far as a finger is wide.
-  float pitch(float usual) const { return c_.layout.width == Width::narrow ? 44 : usual; }
+  /// From one control to the next: as far as a finger is wide, if one may come.
+  float pitch(float usual) const { return c_.roomy() ? 44 : usual; }
   void gap(float height) { y_ += height; }
   /// A box over the whole width, below the content so far.
   Box take(float height);

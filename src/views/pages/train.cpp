@@ -433,11 +433,12 @@ class TrainPage {
               count = held + static_cast<int>(examples.own.size());
     column.openCard();
     const Box head = column.take(30);
-    const int step = w_.stepper("train:sentence", {head.right() - 100, head.y, 100, 26},
+    const float wide = c_.roomy() ? 132 : 100;
+    const int step = w_.stepper("train:sentence", {head.right() - wide, head.y, wide, 26},
                                 std::to_string(run.sentence + 1), run.sentence > 0, run.sentence + 1 < count);
     run.sentence = std::clamp(run.sentence + step, 0, count - 1);
     const std::string_view kind = run.sentence < held ? "held out" : "your own";
-    const float words = head.width - 108;
+    const float words = head.width - wide - 8;
     textMiddle(list_, c_.fonts.strong, head.x, head.y + 8, c_.palette.text,
                elide(c_.fonts.strong, examples.sentence(look_.answer().sequence), words));
     textMiddle(list_, c_.fonts.small, head.x, head.y + 24, c_.palette.muted,
@@ -579,7 +580,7 @@ class TrainPage {
     const float most = count > 0 ? std::max(loss(order[0]), 0.01f) : 1;
     for (std::size_t i = 0; i < count; ++i) {
       const int n = order[i];
-      const Box row = column.take(28);
+      const Box row = column.take(c_.roomy() ? 44 : 28);
       if (w_.area(base::joined({"train:hardest:", static_cast<int>(i)}), row))
         c_.derived.training.sentence = n;
       if (ImGui::IsItemHovered())
@@ -784,7 +785,7 @@ void trainBar(Context& c, const Box& bar) {
     view.shown = to == count - 1 ? -1 : kept[static_cast<std::size_t>(to)].step;
   };
   float x = bar.x + 14;
-  const float each = c.layout.width == Width::narrow ? 40 : 28;  // with the gap, as wide as a finger
+  const float each = c.roomy() ? 42 : 28;  // with the gap, as wide as a finger
   const auto button = [&](std::string_view name, std::string_view words, float wide) {
     const bool pressed = w.button(name, {x, bar.y + 8, wide, 28}, words);
     x += wide + 4;

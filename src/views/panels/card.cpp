@@ -39,9 +39,11 @@ float tabs(Context& c, const Box& area, bool press) {
                               : textWidth(c.fonts.strong, titleOf(c, i));
     const Box box{x, area.y, width, 40};
     x += width + gap;
+    const float air = std::max(gap, c.roomy() ? 44 - width : 0);
     const std::string name = "card:" + std::string(kCardNames[i]);
     if (!press) drawTab(c, box, titleOf(c, i), c.layout.card == card, small);
-    else if (Widgets(c).area(name, {box.x - gap / 2, box.y, box.width + gap, box.height}))
+    else if (Widgets(c).area(name, {box.x - air / 2, box.y - (c.roomy() ? 4 : 0), box.width + air,
+                                    c.roomy() ? 44 : box.height}))
       c.requests.set(document::OptionId::card, std::string(kCardNames[i]));
   }
   return x - gap;
@@ -50,10 +52,11 @@ float tabs(Context& c, const Box& area, bool press) {
 /// The button for value_norms, right of the tabs, if there is room.
 void norms(Context& c, const Box& area, float tabsEnd, bool press) {
   const float width = normsWidth(area.width);
-  const Box box{area.right() - 18 - width, area.y + 8, width, 24};
+  const Box box{area.right() - 18 - width, area.y + 10, width, 24};
   if (box.x < tabsEnd + 6 || hasPicture(c)) return;
   if (press) {
-    if (Widgets(c).area("value_norms", box))
+    const float more = c.roomy() ? 10 : 0;
+    if (Widgets(c).area("value_norms", {box.x, box.y - more, box.width, box.height + 2 * more}))
       c.requests.set(document::OptionId::value_norms, !c.state.valueNorms);
     return;
   }
@@ -121,7 +124,9 @@ void drawTab(Context& c, const Box& box, std::string_view words, bool open, bool
 }
 
 bool tab(Context& c, std::string_view name, const Box& box, std::string_view words, bool open) {
-  const bool pressed = Widgets(c).area(name, box);
+  const float air = c.roomy() ? std::max(0.0f, 44 - box.width) : 0;
+  const float high = c.roomy() ? 44 : box.height;
+  const bool pressed = Widgets(c).area(name, {box.x - air / 2, box.midY() - high / 2, box.width + air, high});
   drawTab(c, box, words, open);
   return pressed;
 }

@@ -24,7 +24,7 @@ using document::OptionId;
 
 constexpr std::uint32_t kMaskSlot = 900;  // texture slot
 constexpr float kMaskSize = 48;
-constexpr float kTouchRow = 42, kTouchGap = 4;
+constexpr float kTouchRow = 44, kTouchGap = 2;
 
 /// The pages, by the names of the controls that open them.
 constexpr std::string_view kPages[] = {"view:layer", "view:block",    "view:train",
@@ -95,10 +95,9 @@ class SidePanel {
     y_ += 27;
   }
 
-  // In a phone's sheet a row with a control has the height of a finger. Elsewhere not even for one: what it
-  // presses must not move away.
+  // For fingers a row with a control is as high as one.
   Box row(float height, float gap) {
-    if (isSheet() && height >= 20) height = kTouchRow, gap = kTouchGap;
+    if (c_.roomy() && height >= 20) height = kTouchRow, gap = kTouchGap;
     const Box box{x_, y_, width_, height};
     y_ += height + gap;
     return box;
@@ -119,7 +118,7 @@ class SidePanel {
     const Box box = row(26, 7);
     label(box, words);
     w_.points(name, box);
-    const float wide = isSheet() ? 132 : 88;
+    const float wide = c_.roomy() ? 132 : 88;
     return w_.stepper(name, {box.right() - wide, box.y, wide, box.height}, value, less, more, typed);
   }
 
@@ -606,7 +605,7 @@ class SidePanel {
     moreMasks();
     const Box paint = row(26, 6);
     label(paint, "Paint cells");
-    const float icon = isSheet() ? 44 : 34;
+    const float icon = c_.roomy() ? 44 : 34;
     if (w_.icon("paint", {paint.right() - icon, paint.y, icon, paint.height}, Widgets::Icon::pencil, true,
                 c_.view.painting)) {
       c_.view.painting = !c_.view.painting;
@@ -732,7 +731,7 @@ class SidePanel {
   void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step,
               double (*toValue)(float)) {
     const std::string_view name = document::option(id).name;
-    const float width = std::max(isSheet() ? 44.0f : 34.0f, textWidth(c_.fonts.monoSmall, shown) + 6);
+    const float width = std::max(c_.roomy() ? 44.0f : 34.0f, textWidth(c_.fonts.monoSmall, shown) + 6);
     const Box box = row(24, 6), track{box.right() - 112, box.y, 110 - width, box.height};
     label(box, words);
     w_.points(name, box);

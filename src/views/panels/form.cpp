@@ -11,7 +11,7 @@
 namespace views {
 namespace {
 
-constexpr float kWidth = 560, kPad = 22, kRow = 38, kLabel = 170;
+constexpr float kWidth = 560, kPad = 22, kLabel = 170;
 constexpr int kMostInMenu = 100;  ///< more choices are stepped through one by one
 
 /// Draws one form, and records the choices.
@@ -34,9 +34,10 @@ class FormPanel {
       answer_ = "";
     const float label = std::min(kLabel, width * 0.36f);
     for (const document::Field& field : form_.fields) {
-      textMiddle(list, c_.fonts.text, x, y + 14, p.muted, elide(c_.fonts.text, field.label, label - 8));
-      choice(field, {x + label, y, width - label, 28});
-      y += kRow;
+      const float high = c_.roomy() ? 44 : 28;
+      textMiddle(list, c_.fonts.text, x, y + high / 2, p.muted, elide(c_.fonts.text, field.label, label - 8));
+      choice(field, {x + label, y, width - label, high});
+      y += high + 10;
     }
     y += 6;
     y += paragraph({list, c_.fonts.text, form_.isReady ? p.text : p.error}, x, y, width, form_.says) + 16;

@@ -293,8 +293,7 @@ class Header {
   // fits.
   void compact() {
     const float width = c_.layout.header.width;
-    if (width < 420) gap_ = 8;
-    if (width < 345) gap_ = 6, left_ -= 3, right_ += 3;
+    if (width < 345) left_ -= 3, right_ += 3;
     if (!c_.layout.side.empty() && !hasToolbar() &&
         w_.icon("panel", fromLeft(34), Icon::menu, true, c_.view.drawer)) {
       c_.view.drawer = !c_.view.drawer;
@@ -304,7 +303,7 @@ class Header {
     // On a page the header names it, and omits the controls of the board.
     const bool names = hasTabs() && (c_.onPage() || width >= 860);
     if (names) tabsMenu(kTabsMenu);
-    if (!c_.onPage()) causal(), headCount(width);
+    if (!c_.onPage()) causal(), headCount();
     const Box more = fromRight(34);
     if (names && c_.onPage() && w_.icon("lab-close", fromRight(34), Icon::close)) showView(c_, View::layer);
     float room = right_ - left_;
@@ -399,13 +398,16 @@ class Header {
     left_ += room + gap_;
   }
 
-  void headCount(float width) {
-    if (width >= 375) {
+  // With the word and buttons as wide as fingers, as far as there is room beside the menu.
+  void headCount() {
+    const float room = right_ - left_ - gap_ - 34, wide = std::min(c_.roomy() ? 132.0f : 84.0f, room),
+                word = widthIn(c_.fonts.text, "Heads") + 6;
+    if (word + wide <= room) {
       textMiddle(ImGui::GetWindowDrawList(), c_.fonts.text, left_, middle_, c_.palette.text, "Heads");
-      left_ += widthIn(c_.fonts.text, "Heads") + 6;
+      left_ += word;
     }
     const HeadSteps steps(c_);
-    steps.ask(c_, w_.stepper("heads", fromLeft(84), std::to_string(c_.state.heads), steps.less > 0,
+    steps.ask(c_, w_.stepper("heads", fromLeft(wide), std::to_string(c_.state.heads), steps.less > 0,
                              steps.more > 0));
   }
 

@@ -24,9 +24,10 @@ void toggleHead(Context& c, int head) {
 }
 
 // Beside the name of a head.
-Box hideArea(const Box& box) {
-  const float x = box.right() - (box.width < 84 ? -2.0f : 9.0f), y = box.bottom() + 13;
-  return {x - 11, y - 11, 22, 22};
+Box hideArea(const Context& c, const Box& box) {
+  const float x = box.right() - (box.width < 84 ? -2.0f : 9.0f), y = box.bottom() + 13,
+              half = c.roomy() ? 22 : 11;
+  return {x - half, y - half, 2 * half, 2 * half};
 }
 
 // A ring, filled while the head contributes to the output.
@@ -95,10 +96,8 @@ void tagged(Context& c, int head, const Box& box, bool focused) {
   const std::string number = std::to_string(head + 1);
   textMiddle(ImGui::GetWindowDrawList(), c.fonts.small, box.x, y, focused ? c.palette.text : c.palette.muted,
              number);
-  headTag(
-      c,
-      c.derived.headTag(head, c.trace.weights.head(head), c.summaries.stamps(TensorId::weights, head).latest),
-      box.x + std::ceil(textWidth(c.fonts.small, number)) + 2, y - kTagHeight / 2);
+  headTag(c, c.derived.headTag(head, c.trace, c.summaries.stamps(TensorId::weights, head).latest),
+          box.x + std::ceil(textWidth(c.fonts.small, number)) + 2, y - kTagHeight / 2);
 }
 
 // A visible thumbnail; if there are several heads, the last one shows their mean.
@@ -152,15 +151,16 @@ void headButtons(Context& c) {
     ImGui::PopClipRect();
   }
   each(c, [&](const Thumbnail& t) {
+    // First, because a finger's room for it reaches into the picture.
+    if (t.canHide && Widgets(c).area("hide-head:" + std::to_string(t.head), hideArea(c, t.box),
+                                     Mirror::Role::toggle, !isHidden(c, t.head)))
+      toggleHead(c, t.head);
     const bool isShown = t.mean ? c.state.averageHeads : t.head == c.state.focusHead && !c.state.averageHeads;
     if (Widgets(c).area(t.name(), {t.box.x, t.box.y, t.box.width, t.box.height + 2}, Mirror::Role::choice,
                         isShown)) {
       if (!t.mean) c.requests.set(document::OptionId::focus_head, static_cast<double>(t.head));
       if (t.mean != c.state.averageHeads) c.requests.set(document::OptionId::average_heads, t.mean);
     }
-    if (t.canHide && Widgets(c).area("hide-head:" + std::to_string(t.head), hideArea(t.box),
-                                     Mirror::Role::toggle, !isHidden(c, t.head)))
-      toggleHead(c, t.head);
   });
 }
 
@@ -182,7 +182,7 @@ void heads(Context& c) {
     c.widgetRects[t.name()] = t.box;
     thumbnail(c, t.mean, t.mean ? 0 : t.head, t.box, focused, words);
     if (hasTag) tagged(c, t.head, t.box, focused);
-    if (t.canHide) hideRing(c, t.head, hideArea(t.box));
+    if (t.canHide) hideRing(c, t.head, hideArea(c, t.box));
   });
 }
 

@@ -63,7 +63,7 @@ bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
 // Where the bars of the row are: in a column of their own, below each other, of a long row the longest ones;
 // else below the terms, or beside them.
 enum class Bars { none, column, below, beside };
-constexpr float kBars = 108, kLowBars = 78, kSum = 50;  ///< kSum: the room for "Σ 1.00" and a gap
+constexpr float kBars = 108, kLowBars = 78;
 constexpr float kColumn = 228, kColumnGap = 36, kColumnFoot = 62, kThinBar = 18, kColumnCard = 620;
 constexpr int kColumnKeys = 25;    ///< of longer rows a profile says more than some bars
 constexpr float kTableCard = 330;  ///< the height of a card from which products stand as a table
@@ -79,6 +79,8 @@ float termsRight(const Box& box, Bars bars) {
          : bars == Bars::beside ? box.midX()
                                 : box.right() - 14;
 }
+/// The room for "Σ 1.00" or "sink 0.29", and a gap.
+float sumRoom(const Context& c) { return attention::hasSink(c.spec) ? 72 : 50; }
 bool hasSumAbove(const Context& c, const Box& box, int row) {
   return row >= 0 && barsOf(c, box, row) == Bars::none;
 }
@@ -94,7 +96,7 @@ Switch switchOf(const Context& c, const Box& card, int row, std::string_view tit
       isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?",
       "Raise it?"};
   const float room = card.width - 36 - 20 - textWidth(c.fonts.strong, title) -
-                     (hasSumAbove(c, card, row) ? kSum : 0) - (isRaising(c) ? 14 : 0) - 36;
+                     (hasSumAbove(c, card, row) ? sumRoom(c) : 0) - (isRaising(c) ? 14 : 0) - 36;
   for (const std::string_view w : words) {
     const float width = textWidth(c.fonts.small, w) + 44;
     if (width <= room || w == words[2]) return {w, {card.right() - 18 - width, card.y + 8, width, 28}};
@@ -164,7 +166,7 @@ class Inspector {
     const std::string title = titleOf(c_, e);
     const Switch raises = switchOf(c_, box, row, title);
     const Box steps = stepsOf(c_, raises);
-    const float right = steps.x - 12 - (sumAbove ? kSum : 0.0f);
+    const float right = steps.x - 12 - (sumAbove ? sumRoom(c_) : 0.0f);
     const float top = card(c_, box, "");
     float left = box.x + 18;
     if (isRaising(
@@ -327,10 +329,9 @@ class Inspector {
   // The sum of the row, right-aligned: visible at any size of the board, and in red if it should be 1 but is
   // not.
   void sum(float right, float midY, int row) {
-    const double value = rowSum(c_, row);
-    const bool wrong = sumsToOne(c_.state) && value != 0.0 && std::fabs(value - 1) > 1e-3;
-    textRight(list_, c_.fonts.monoSmall, right, midY, wrong ? c_.palette.error : c_.palette.muted,
-              "Σ " + formatNumber(value, 2));
+    const RowEnd end = rowEnd(c_, row);
+    textRight(list_, c_.fonts.monoSmall, right, midY, end.isWrong ? c_.palette.error : c_.palette.muted,
+              inEnd(end));
   }
 
   std::vector<std::string> briefLines(const Explanation& e) const {
@@ -528,13 +529,17 @@ class Inspector {
     else textMiddle(list_, digits_, x, y, color_, words);
   }
 
+  static std::string inEnd(const RowEnd& end) {
+    return base::joined({end.words, " ", formatNumber(end.value, 2)});
+  }
+
   // The row as text, beside its bars.
   void rowWords(const Box& box, float base, int row, bool narrow) {
     const auto line = [&](float y, const std::string& words) {
       textMiddle(list_, c_.fonts.small, box.x + 18, y, c_.palette.muted, words);
     };
     const bool mean = showsMean(c_.state);
-    const std::string sum = "Σ " + formatNumber(rowSum(c_, row), 2),
+    const std::string sum = inEnd(rowEnd(c_, row)),
                       number = (c_.state.columnLayout ? "column " : "row ") + std::to_string(row + 1);
     const auto bits = rowEntropy(c_, row);
     if (mean) line(base - 31, narrow ? "mean of heads" : headName(c_.state));
@@ -640,18 +645,24 @@ void inspectorButtons(Context& c) {
       !c.tensor(focus.tensor))
     return;
   const Box& board = c.layout.board;
-  const Box box =
-      onScreen(c.layout, c.view, c.layout.inspectorIsBrief ? c.layout.inspectorBelow : c.layout.inspector);
-  if (box.bottom() < board.y || box.y > board.bottom()) return;
+  const Box& place = c.layout.inspectorIsBrief ? c.layout.inspectorBelow : c.layout.inspector;
+  const Box box = onScreen(c.layout, c.view, place);
+  if (place.empty() || box.bottom() < board.y || box.y > board.bottom()) return;
   ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
   const Explanation e = explainFocus(c, focus);
   const int row = barsRow(c, focus, box, e);
   const Switch raising = switchOf(c, box, row, titleOf(c, e));
-  if (Widgets(c).area("gradient", raising.box, Mirror::Role::toggle, c.state.gradient)) {
+  // For fingers both are as high as the title, and the button as wide as that.
+  const auto grown = [&](const Box& box, float across) {
+    if (!c.roomy()) return box;
+    const float along = (44 - box.height) / 2;
+    return Box{box.x - across, box.y - along, box.width + 2 * across, 44};
+  };
+  if (Widgets(c).area("gradient", grown(raising.box, 0), Mirror::Role::toggle, c.state.gradient)) {
     if (stepperOf(c)) toggleStepper(c);
     c.requests.set(document::OptionId::gradient, stepperOf(c) || !c.state.gradient);
   }
-  if (const Box steps = stepsOf(c, raising); steps.width > 0 && Widgets(c).area("stepper", steps))
+  if (const Box steps = stepsOf(c, raising); steps.width > 0 && Widgets(c).area("stepper", grown(steps, 8)))
     toggleStepper(c);
   if (isRaising(c)) { raiseList(c, listIn(c, box, row), true); }
   ImGui::PopClipRect();
@@ -669,8 +680,10 @@ void inspector(Context& c) {
   if (c.layout.inspectorIsBrief) {
     c.widgetRects["brief"] = first;
     view.brief(first, e);
-    c.widgetRects["inspector"] = onScreen(c.layout, c.view, c.layout.inspectorBelow);
-    view.whole(c.widgetRects["inspector"], e);
+    if (!c.layout.inspectorBelow.empty()) {
+      c.widgetRects["inspector"] = onScreen(c.layout, c.view, c.layout.inspectorBelow);
+      view.whole(c.widgetRects["inspector"], e);
+    }
   } else {
     c.widgetRects["inspector"] = first;
     view.whole(first, e);

@@ -99,6 +99,14 @@ std::optional<double> rowEntropy(const Context& context, int query);
 std::string cacheWords(const Context& context);
 /// The sum of a row of weights as shown. sumsToOne(): must it be 1 with this normaliser?
 double rowSum(const Context& context, int query);
+/// What stands beside a row of weights: what they add up to, or with a sink its share, which is the rest
+/// of 1.
+struct RowEnd {
+  std::string_view words;  ///< "Σ" or "sink"
+  double value = 0;
+  bool isWrong = false;  ///< it should be 1, and is not
+};
+RowEnd rowEnd(const Context& context, int query);
 bool sumsToOne(const document::Settings& settings);
 /// Can weights of this normaliser be negative?
 bool isSigned(const document::Settings& settings);

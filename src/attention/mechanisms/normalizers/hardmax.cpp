@@ -12,7 +12,7 @@ std::string explainHard(ExplainedCell& row) {
   const auto isLess = [&](int a, int b) { return row.score(a) < row.score(b); };
   const int winner = *std::max_element(seen.begin(), seen.end(), isLess);
   return "key " + std::to_string(winner + 1) + " has the largest score, " + row.number(row.score(winner)) +
-         " : ";
+         ", so ";
 }
 
 }  // namespace
