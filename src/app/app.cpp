@@ -321,10 +321,10 @@ Result<void> App::set(std::string_view option, std::string_view json) {
   return parts_->script.set(option, json);
 }
 Result<const attention::Tensor*> App::tensor(std::string_view name) const {
-  return tensorNamed(parts_->session, name);
+  return storedOf(parts_->session, name, tensorNamed(parts_->session, name));
 }
 Result<const attention::Tensor*> App::tensor(std::string_view name, int head) const {
-  return tensorNamed(parts_->session, name, head);
+  return storedOf(parts_->session, name, tensorNamed(parts_->session, name, head));
 }
 
 Result<void> App::setTensor(std::string_view name, std::span<const float> data, std::span<const int> shape) {

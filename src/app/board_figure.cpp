@@ -110,8 +110,7 @@ class Sheet final : public draw::Recorder {
 
  private:
   static float at(const draw::Values& values, const draw::Heatmap& map, int i, int j) {
-    const std::ptrdiff_t row = map.transposed ? j : i, col = map.transposed ? i : j;
-    return values.data[row * values.stride + col];
+    return values.row(map.transposed ? j : i)[map.transposed ? i : j];
   }
   static float peak(const draw::Values& values, const draw::Heatmap& map, int i, int j) {
     return values.rowPeaks ? values.rowPeaks[map.transposed ? j : i] : 1;

@@ -320,12 +320,12 @@ void Frame::finish() {
 // Computes missing heads of a large layer after a frame was drawn, but not after the first that lacks them:
 // what follows a frame delays its appearance on the screen.
 void Frame::computeOn() {
-  const bool isPart = !session_.isWhole(), wasPart = std::exchange(isPart_, isPart);
-  if (isPart) screen_.wake(false);
+  const bool isPart = session_.hasMore(), wasPart = std::exchange(isPart_, isPart);
+  if (isPart || wasPart) screen_.wake(false);
   if (!isPart || !wasPart) return;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::milli>(kSlice);
   do session_.computeNext();
-  while (!session_.isWhole() && std::chrono::steady_clock::now() < end);
+  while (session_.hasMore() && std::chrono::steady_clock::now() < end);
 }
 
 // Trains after the frame was drawn, so that input is handled in the next frame, however long this takes.

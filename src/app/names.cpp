@@ -109,10 +109,14 @@ Result<const Tensor*> tensorNamed(Session& session, std::string_view name, int h
   return missing(session, name);
 }
 
+Result<const Tensor*> storedOf(Session& session, std::string_view name, Result<const Tensor*> found) {
+  return found && !(*found)->isStored() ? session.copyOf(name, **found) : found;
+}
+
 Result<const Tensor*> tensorWithCell(Session& session, std::string_view name, int head, int row, int col) {
   const auto id = attention::tensorNamed(name);
   const Result<const Tensor*> found =
-      id ? session.find(*id) : session.derived().tensor(*document::derivedNamed(name));
+      id ? session.find(*id, head) : session.derived().tensor(*document::derivedNamed(name));
   if (!found) return found;
   const Tensor* t = *found;
   if (!t) return missing(session, name);

@@ -15,6 +15,9 @@ namespace app {
 base::Result<const attention::Tensor*> tensorNamed(Session& session, std::string_view name);
 /// The same, where only the numbers of one head are needed.
 base::Result<const attention::Tensor*> tensorNamed(Session& session, std::string_view name, int head);
+/// What was found, with all of its numbers in memory: see Session::copyOf().
+base::Result<const attention::Tensor*> storedOf(Session& session, std::string_view name,
+                                                base::Result<const attention::Tensor*> found);
 /// The same, or an error if it does not have that cell. `name` must exist.
 base::Result<const attention::Tensor*> tensorWithCell(Session& session, std::string_view name, int head,
                                                       int row, int col);

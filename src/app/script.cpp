@@ -7,6 +7,8 @@
 
 #include "app/names.h"
 #include "attention/layer/loops.h"
+#include "attention/steps/forward.h"
+#include "base/late.h"
 #include "base/sentence.h"
 #include "document/json.h"
 #include "document/remedy.h"
@@ -141,8 +143,19 @@ Result<const Tensor*> Script::gradient(std::string_view name, int head, int row,
   if (!of) return unknownTensor(name);
   if (!wrt) return unknownTensor(by);
   if (!scratch_) scratch_ = std::make_unique<attention::BackwardScratch>();
-  Result<Tensor> made = attention::gradientOf(session_.spec(), session_.inputs(), session_.trace(),
-                                              {*of, head, row, col}, *wrt, *scratch_);
+  const attention::Spec& spec = session_.spec();
+  attention::Trace whole;  // where pairs are not stored, the gradient has its own
+  if (!session_.isStored()) {
+    if (std::int64_t{spec.heads} * spec.queryCount * spec.keyCount > attention::Limits::stored)
+      return base::refuse(
+          Error::Kind::memory, name,
+          {base::late<"gradients need all scores, of which at most ">(), attention::Limits::stored,
+           base::late<" fit into memory here; use fewer heads or tokens, or attn grad.">()});
+    attention::forward(spec, session_.inputs(), whole);
+  }
+  Result<Tensor> made =
+      attention::gradientOf(spec, session_.inputs(), session_.isStored() ? session_.trace() : whole,
+                            {*of, head, row, col}, *wrt, *scratch_);
   if (!made) return made.error();
   gradient_ = std::move(*made);
   return &gradient_;

@@ -1,8 +1,10 @@
 #include "app/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/locks.h"
+#include "base/late.h"
 #include "base/sentence.h"
 #include "document/pin.h"
 #include "document/preset.h"
@@ -135,6 +137,19 @@ Result<void> Session::mayGo(Way way) {
 void Session::reset(Source source) {
   document_.reset();
   changed(ChangeKind::restored, source, "reset");
+}
+
+Result<const attention::Tensor*> Session::copyOf(std::string_view name, const attention::Tensor& tensor) {
+  const std::int64_t numbers = std::int64_t{tensor.heads()} * tensor.rows() * tensor.cols();
+  if (numbers > attention::Limits::stored)
+    return base::refuse(
+        base::Error::Kind::memory, name,
+        {base::late<"it has ">(), numbers, base::late<" numbers; at most ">(), attention::Limits::stored,
+         base::late<" are given at once. Use fewer heads or tokens, or read its cells.">()});
+  copy_.reshapeUnwritten(tensor.heads(), tensor.rows(), tensor.cols());
+  for (int h = 0; h < tensor.heads(); ++h)
+    for (int i = 0; i < tensor.rows(); ++i) std::copy_n(tensor.row(h, i), tensor.cols(), copy_.row(h, i));
+  return &copy_;
 }
 
 document::Pinned* Session::pinnedBoard() {

@@ -77,7 +77,9 @@ class Session {
   const attention::Trace& trace() { return engine_.trace(); }
   /// The trace with at least this head: see attention::Engine. computeNext() computes one of those missing.
   const attention::Trace& traceWith(int head) { return engine_.traceWith(head); }
-  bool isWhole() const { return engine_.isWhole(); }
+  const attention::Trace& traceSoon(int head) { return engine_.traceSoon(head); }
+  bool isStored() const { return engine_.shapes().raw.isStored(); }
+  bool hasMore() const { return engine_.hasMore(); }
   void computeNext() { engine_.computeNext(); }
   attention::Summaries& summaries() { return engine_.summaries(); }
   document::DerivedTensors& derived() { return derived_; }
@@ -90,6 +92,8 @@ class Session {
     const bool isOfHead = head >= 0 && head < spec_.heads && id < attention::TensorId::concat;
     return isOfHead ? attention::find(inputs_, traceWith(head), id) : find(id);
   }
+  /// A copy of a tensor whose numbers are not stored, until the next call; an error if it has too many.
+  base::Result<const attention::Tensor*> copyOf(std::string_view name, const attention::Tensor& tensor);
   /// The same for its shape alone: its numbers must not be read.
   const attention::Tensor* shapeOf(attention::TensorId id) const {
     return attention::find(inputs_, engine_.shapes(), id);
@@ -108,6 +112,7 @@ class Session {
   attention::Engine engine_;
   attention::Spec spec_;
   attention::Inputs inputs_;
+  attention::Tensor copy_;  ///< of copyOf()
   document::DerivedTensors derived_{document_.state(), engine_};
   std::shared_ptr<document::Pinned> pinned_;
   document::Pin pinnedText_;  ///< the text of pinned_

@@ -32,17 +32,17 @@ Tensor sideBySide(const Tensor& q) {
   return out;
 }
 
-/// The trace of the layer with `x` in place of its own x, including positions.
-attention::Trace traceOf(const State& state, const attention::Trace& before, const Tensor& x) {
+/// Computes the layer with `x` in place of its own x, including positions.
+void computeWith(attention::Engine& engine, const State& state, const attention::Trace& before,
+                 const Tensor& x) {
   attention::Spec layer = spec(state);
   attention::Inputs given = inputs(state);
   if (const Tensor* positioned = attention::find(given, before, TensorId::x_kv_positioned))
     given.xKv = positioned;
   if (layer.position == attention::Position::sinusoidal) layer.position = attention::Position::none;
   given.x = &x;
-  attention::Trace trace;
-  attention::forward(layer, given, trace);
-  return trace;
+  engine.apply(layer, given, attention::Change{});
+  engine.trace();
 }
 
 attention::BlockSpec blockSpec(const BlockOptions& options, const Tensor& attended, bool fits) {
@@ -168,9 +168,10 @@ BlockRun runBlock(const State& state, const attention::Trace& trace) {
     attention::Moments moments;
     const attention::BlockInputs in = out.inputs();
     attention::layerNorm(*x, in.gamma1, in.delta1, out.spec.epsilon, moments, normed);
-    attention::Trace after = traceOf(state, trace, normed);
-    out.attended = std::move(after.output), out.heads = std::move(after.headOutput),
-    out.concat = std::move(after.concat);
+    attention::Engine engine;
+    computeWith(engine, state, trace, normed);
+    const attention::Trace& after = engine.trace();
+    out.attended = after.output, out.heads = after.headOutput, out.concat = after.concat;
   }
   attention::forwardBlock(out.spec, out.inputs(), out.trace);
   out.dropMasks = {attention::dropMask(out.spec, 1), attention::dropMask(out.spec, 2)};

@@ -114,7 +114,7 @@ class DerivedTensors {
 
   /// What a head of the layer mostly looks at, if hasHeadTags(): see HeadTags::of().
   const attention::HeadTag& headTag(int head, const attention::Trace& trace, std::uint32_t written) {
-    return headTags_.of(state_, head, trace.weights.head(head), trace.masked.head(head), written);
+    return headTags_.of(state_, head, trace.weights, trace.masked, written);
   }
 
   Experiments experiments;

@@ -1,6 +1,9 @@
 #include "document/experiments.h"
 
 #include <algorithm>
+#include <array>
+
+#include "attention/steps/steps.h"
 
 namespace document {
 
@@ -71,6 +74,29 @@ int Experiments::denseToken() const {
   return std::min(state_.experiments.dense.token, std::min(state_.tokens, state_.keyTokens) - 1);
 }
 
+namespace {
+
+/// The comparison of one head, of a layer whose heads together do not fit into memory.
+attention::Comparison compareOne(attention::Spec layer, attention::Inputs in, int head,
+                                 const attention::ComparisonSpec& asked) {
+  const auto headOf = [](const Tensor& all, int of) {
+    Tensor one(1, all.rows(), all.cols());
+    std::copy_n(all.head(of), one.size(), one.data());
+    return one;
+  };
+  const int kvHead = attention::kvHeadOf(layer, head);
+  const Tensor q = headOf(*in.q, head), k = headOf(*in.k, kvHead), v = headOf(*in.v, kvHead);
+  in.q = &q, in.k = &k, in.v = &v;
+  std::array<Tensor, 5> own;
+  std::size_t used = 0;
+  for (const Tensor** each : {&in.wA, &in.uA, &in.vA, &in.bias, &in.sink})
+    if (*each && (*each)->heads() > 1) own[used] = headOf(**each, head), *each = &own[used++];
+  layer.heads = layer.kvHeads = 1, layer.hiddenHeads = 0;
+  return attention::compare(layer, in, asked);
+}
+
+}  // namespace
+
 const attention::Comparison& Experiments::comparison(const attention::Trace& trace, std::uint64_t revision) {
   attention::ComparisonSpec asked = state_.experiments.dense;
   asked.token = denseToken();
@@ -82,6 +108,8 @@ const attention::Comparison& Experiments::comparison(const attention::Trace& tra
     direct.x = direct.xKv = direct.wQ = direct.wK = direct.wV = direct.wO = direct.bQ = direct.bK =
         direct.bV = direct.bO = direct.xV = nullptr;
     direct.q = &trace.q, direct.k = &trace.k, direct.v = &trace.v;
+    if (std::int64_t{layer.heads} * layer.queryCount * layer.keyCount > attention::Limits::stored)
+      return compareOne(layer, direct, state_.focusHead, asked);
     return attention::compare(layer, direct, asked);
   });
 }

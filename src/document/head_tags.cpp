@@ -21,8 +21,8 @@ std::vector<int> tokenNumbers(const std::vector<std::string>& labels) {
   return out;
 }
 
-const attention::HeadTag& HeadTags::of(const State& state, int head, const float* weights,
-                                       const float* masked, std::uint32_t written) {
+const attention::HeadTag& HeadTags::of(const State& state, int head, const attention::Tensor& weights,
+                                       const attention::Tensor& masked, std::uint32_t written) {
   if (labels_ != state.labels || causal_ != state.causal) {
     kept_.clear();
     labels_ = state.labels, causal_ = state.causal;
@@ -30,8 +30,13 @@ const attention::HeadTag& HeadTags::of(const State& state, int head, const float
   }
   const auto at = static_cast<std::size_t>(head);
   if (at >= kept_.size()) kept_.resize(at + 1);
-  if (Kept& kept = kept_[at]; kept.written != written)
-    kept = {written, attention::tagOf(weights, numbers_, {causal_, masked})};
+  Kept& kept = kept_[at];
+  if (kept.written == written) return kept.tag;
+  // Rows that are made when they are read take a while: not before they have stopped changing.
+  const bool isNew = kept.written != ~written;
+  if (!weights.isStored() && isNew) return kept.written = ~written, kept.tag;
+  kept = {written, attention::tagOf(attention::rowsOfHead(weights, head), numbers_,
+                                    {causal_, attention::rowsOfHead(masked, head)})};
   return kept_[at].tag;
 }
 

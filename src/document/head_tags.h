@@ -20,10 +20,10 @@ std::vector<int> tokenNumbers(const std::vector<std::string>& labels);
 
 class HeadTags {
  public:
-  /// The tag of a head with these weights and masked scores, [n, n]. `written` must change whenever the
-  /// weights do.
-  const attention::HeadTag& of(const State& state, int head, const float* weights, const float* masked,
-                               std::uint32_t written);
+  /// The tag of a head with these weights and masked scores, [heads, n, n]. `written` must change whenever
+  /// the weights do.
+  const attention::HeadTag& of(const State& state, int head, const attention::Tensor& weights,
+                               const attention::Tensor& masked, std::uint32_t written);
 
  private:
   struct Kept {

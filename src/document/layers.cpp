@@ -67,8 +67,8 @@ void addHead(LayerPicture& out, const Tensor& weights, const Tensor& masked, int
     for (int j = 0; j < keys; ++j) mean[j] += from[j] / static_cast<float>(weights.heads());
   }
   if (asked.tokens.empty()) return;
-  out.measures.push_back(
-      attention::measuresOf(weights.head(head), asked.tokens, {asked.causal, masked.head(head)}));
+  out.measures.push_back(attention::measuresOf(attention::rowsOfHead(weights, head), asked.tokens,
+                                               {asked.causal, attention::rowsOfHead(masked, head)}));
   out.tags.push_back(attention::tagOf(out.measures.back()));
 }
 

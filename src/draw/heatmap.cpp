@@ -96,6 +96,7 @@ Stretch seenOf(float origin, float cell, int count, float from, float to) {
   map.x += static_cast<float>(cols.first) * map.cell, map.y += static_cast<float>(rows.first) * map.cell;
   if (map.transposed) std::swap(cols, rows);
   values.data += std::ptrdiff_t{rows.first} * values.stride + cols.first;
+  values.made.firstRow += rows.first, values.made.firstCol += cols.first;
   values.rows = rows.end - rows.first, values.cols = cols.end - cols.first;
   if (values.written.rows) values.written.rows += rows.first;
   if (values.written.cols) values.written.cols += cols.first;
@@ -168,6 +169,10 @@ void addLook(const Job& job, base::Hash& hash) {
 }
 
 }  // namespace
+
+[[gnu::noinline]] const float* Values::madeRow(int r) const {
+  return made.of(made.matrix, made.head, made.firstRow + r) + made.firstCol;
+}
 
 struct Heatmaps::Parts {
   std::string version;

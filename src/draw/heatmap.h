@@ -40,13 +40,28 @@ struct Written {
   const std::uint32_t *rows = nullptr, *cols = nullptr;
 };
 
-/// The numbers of one matrix in memory: row-major, rows `stride` floats apart.
+/// A matrix that is not in memory, and makes its rows when they are read.
+struct MadeRows {
+  /// The numbers of a row, valid until another is asked for; null for a matrix in memory.
+  const float* (*of)(const void* matrix, int head, int row) = nullptr;
+  const void* matrix = nullptr;
+  int head = 0, firstRow = 0, firstCol = 0;
+};
+
+/// The numbers of one matrix in memory: row-major, rows `stride` floats apart. With `made` they are read from
+/// there, and `data` only tells them from others.
 struct Values {
   const float* data = nullptr;
   int rows = 0, cols = 0, stride = 0;
   std::uint64_t revision = 0;  ///< the texture is updated when this or `data` differs from last time
   Written written{};
   const float* rowPeaks = nullptr;  ///< the largest magnitude in each row, for Scale::row
+  MadeRows made{};
+
+  const float* row(int r) const {
+    return made.of ? madeRow(r) : data + static_cast<std::ptrdiff_t>(r) * stride;
+  }
+  const float* madeRow(int r) const;
 };
 
 /// How values map to colours: linearly, by the square root of their magnitude, or relative to the largest

@@ -106,8 +106,7 @@ void Reduced::reduceRow(const Values& values, int row, Cells pixels) {
   float* best = best_.data();
   std::int32_t* distances = distances_.data();
   for (int r = firstRow; r <= lastRow; ++r) {
-    const float* cells =
-        values.data + static_cast<std::size_t>(r) * static_cast<std::size_t>(values.stride) + begin;
+    const float* cells = values.row(r) + begin;
     const float factor = look_.isByRow ? look_.high / std::max(values.rowPeaks[r], 1e-30f) : 1.0f;
     if (look_.isMean) add(cells, end - begin, best + begin, distances + begin);
     else takeFarthest(cells, end - begin, factor, best + begin, distances + begin);

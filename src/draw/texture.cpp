@@ -41,7 +41,7 @@ void Texture::allocate(int rows, int cols) {
 // Copies the differing cells of columns begin … end of a row, and extends `block` to them. Returns whether
 // there were any.
 bool Texture::copyRow(const Values& values, int row, int begin, int end, Block& block) {
-  const float* from = values.data + static_cast<std::size_t>(row) * static_cast<std::size_t>(values.stride);
+  const float* from = values.row(row);
   float* to = copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
   int differences =
       0;  // counted without branches, so that it can be vectorised: most rows have no differences
@@ -114,7 +114,7 @@ std::vector<Texture::Block> Texture::differences(const Values& values) const {
              mayBeAny = !isTold || newer(written).last >= 0;
   for (int row = 0; row < rows_; ++row) {
     if (!mayBeAny && !(written.rows && written.rows[row] > revision_)) continue;
-    const float* now = values.data + static_cast<std::size_t>(row) * static_cast<std::size_t>(values.stride);
+    const float* now = values.row(row);
     const float* held = copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
     int differences = 0;  // as in copyRow()
     for (int c = 0; c < cols_; ++c) differences += stored(now[c]) != held[c];

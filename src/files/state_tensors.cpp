@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "attention/steps/forward.h"
+#include "base/sentence.h"
 #include "document/document.h"
 #include "files/attention_options.h"
 
@@ -41,6 +42,12 @@ class StateCollector {
       const attention::Spec spec = document::spec(state_);
       const attention::Inputs inputs = document::inputs(state_);
       if (auto ok = attention::validate(spec, inputs); !ok) return ok;
+      if (std::int64_t{spec.heads} * spec.queryCount * spec.keyCount > attention::Limits::stored)
+        return base::refuse(
+            base::Error::Kind::memory, "tensors",
+            {spec.heads, " heads of ", spec.queryCount, " × ", spec.keyCount,
+             " scores do not fit into a file of all tensors, which has room for ", attention::Limits::stored,
+             "; save the state instead, and take a part of its weights with attn run."});
       attention::forward(spec, inputs, trace_);
       for (int i = 0; i < attention::kTensorCount; ++i) {
         const auto id = static_cast<TensorId>(i);

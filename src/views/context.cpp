@@ -1,5 +1,9 @@
 #include "views/context.h"
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "base/sentence.h"
 #include "document/preset.h"
 
@@ -84,6 +88,61 @@ draw::Written writtenOf(const attention::Stamps& stamps, int firstRow, int first
     return lines.empty() ? nullptr : lines.data() + first;
   };
   return {true, stamps.whole, from(stamps.rows, firstRow), from(stamps.cols, firstCol)};
+}
+
+namespace {
+
+const float* madeRow(const void* tensor, int head, int row) {
+  return static_cast<const attention::Tensor*>(tensor)->row(head, row);
+}
+
+/// The stamps of rows of blocks. They are kept until the frame has been drawn.
+draw::Written writtenOfBlocks(const Part& p, const attention::Stamps& stamps, int side) {
+  static std::map<std::pair<TensorId, int>, std::vector<std::uint32_t>> kept;
+  if (stamps.rows.empty()) return {true, stamps.whole, nullptr, nullptr};
+  std::vector<std::uint32_t>& blocks = kept[{p.id, p.head}];
+  blocks.assign((stamps.rows.size() + static_cast<std::size_t>(side) - 1) / static_cast<std::size_t>(side),
+                0);
+  for (std::size_t i = 0; i < stamps.rows.size(); ++i) {
+    std::uint32_t& block = blocks[i / static_cast<std::size_t>(side)];
+    block = std::max(block, stamps.rows[i]);
+  }
+  return {true, stamps.whole, blocks.data(), nullptr};
+}
+
+/// valuesOf() where the numbers are not stored.
+[[gnu::noinline]] void takeUnstored(const Context& c, const Part& p, draw::Heatmap& look, draw::Values& out) {
+  const auto overview = look.cell < 1 ? c.summaries.overview(p.id) : nullptr;
+  if (!overview) {
+    const auto place = (std::uintptr_t{0} + static_cast<std::uintptr_t>(p.head)) *
+                           static_cast<std::uintptr_t>(p.tensor.rows()) +
+                       static_cast<std::uintptr_t>(p.firstRow);
+    out.data =
+        reinterpret_cast<const float*>(reinterpret_cast<std::uintptr_t>(&p.tensor) +
+                                       sizeof(float) * (place * static_cast<std::uintptr_t>(p.tensor.cols()) +
+                                                        static_cast<std::uintptr_t>(p.firstCol)));
+    out.made = {madeRow, &p.tensor, p.head, p.firstRow, p.firstCol};
+    return;
+  }
+  const attention::Tensor& blocks = overview->blocks();
+  const int side = overview->side();
+  out.data = blocks.head(p.head), out.stride = blocks.cols();
+  out.rows = (p.rows + side - 1) / side, out.cols = (p.cols + side - 1) / side;
+  out.written = writtenOfBlocks(p, c.summaries.stamps(p.id, p.head), side),
+  out.rowPeaks = overview->peaks(p.head);
+  look.cell *= static_cast<float>(side);
+}
+
+}  // namespace
+
+draw::Values valuesOf(const Context& c, const Part& p, draw::Heatmap& look) {
+  const attention::Stamps& stamps = c.summaries.stamps(p.id, p.head);
+  draw::Values out{nullptr,         p.rows,        p.cols,
+                   p.tensor.cols(), stamps.latest, writtenOf(stamps, p.firstRow, p.firstCol)};
+  if (p.tensor.isStored()) out.data = p.tensor.row(p.head, p.firstRow) + p.firstCol;
+  if (look.scale == draw::Scale::row) out.rowPeaks = c.summaries.rowPeaks(p.id, p.tensor, p.head);
+  if (!p.tensor.isStored()) takeUnstored(c, p, look, out);
+  return out;
 }
 
 namespace {

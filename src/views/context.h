@@ -306,6 +306,17 @@ document::View openView(const document::Settings& settings, std::string_view hid
 /// The information about changes that a texture needs, from a given row and column on.
 draw::Written writtenOf(const attention::Stamps& stamps, int firstRow = 0, int firstCol = 0);
 
+struct Context;
+/// The numbers of a head from a given row and column on, as Heatmaps::draw() takes them. Where they are not
+/// stored and cells are smaller than a pixel, those of their overview, and `look` is changed to its larger
+/// cells.
+struct Part {
+  TensorId id;
+  const attention::Tensor& tensor;
+  int head, firstRow, firstCol, rows, cols;
+};
+draw::Values valuesOf(const Context& context, const Part& part, draw::Heatmap& look);
+
 struct Context {
   const document::State& state;
   const attention::Spec& spec;

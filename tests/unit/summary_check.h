@@ -9,6 +9,7 @@
 
 #include "attention/engine/engine.h"
 #include "attention/steps/mask.h"
+#include "layer.h"
 
 namespace test {
 
@@ -32,6 +33,7 @@ class SummaryCheck {
   std::string wrong(attention::Engine& engine, const attention::Inputs& inputs) {
     using namespace attention;
     Summaries& s = engine.summaries();
+    while (engine.hasMore()) engine.computeNext();
     const Trace& trace = engine.trace();
     Summaries anew;
     anew.begin(true);
@@ -43,7 +45,7 @@ class SummaryCheck {
       const std::string name(attention::name(id));
       if (std::string bad = wrongStamps(s, id, *t); !bad.empty()) return name + ": " + bad;
       if (std::string bad = wrongRanges(s, id, *t, engine.spec()); !bad.empty()) return name + ": " + bad;
-      if (s.reach(id, *t) != anew.reach(id, *t)) return name + ": the end of its colour scale";
+      if (s.reach(id, *t) != anew.reach(id, stored(*t))) return name + ": the end of its colour scale";
     }
     for (TensorId id : {TensorId::weights, TensorId::head_output}) {
       if (std::string bad =
@@ -76,7 +78,7 @@ class SummaryCheck {
         }
       }
     }
-    before = t;
+    before = stored(t);
     return bad;
   }
 

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "app_fixture.h"
+#include "attention/steps/forward.h"
 
 namespace {
 
@@ -1279,4 +1280,39 @@ TEST_CASE("app: between late frames a run goes on, to the same numbers, and says
   const std::vector<float> late = losses(true);
   CHECK(late.size() == 3 * 60);
   CHECK(late == losses(false));
+}
+
+TEST_CASE("app: of a board whose weights are not stored, scripts read and edit the same numbers") {
+  Fixture f;
+  REQUIRE(f.app().set("tokens", "1100"));
+  REQUIRE(f.app().set("causal", "true"));
+  f.settle();
+  const auto computed = [&f] {
+    const Tensor q = **f.app().tensor("q"), k = **f.app().tensor("k"), v = **f.app().tensor("v");
+    attention::Spec spec;
+    spec.heads = q.heads(), spec.kvHeads = k.heads();
+    spec.queryCount = spec.keyCount = q.rows(), spec.headDim = q.cols(), spec.valueDim = v.cols();
+    spec.causal = true;
+    attention::Inputs in;
+    in.q = &q, in.k = &k, in.v = &v;
+    attention::Trace whole;
+    attention::forward(spec, in, whole);
+    return whole;
+  };
+  const attention::Trace before = computed();
+  CHECK(**f.app().tensor("weights") == before.weights);
+  CHECK(**f.app().tensor("head_output") == before.headOutput);
+  CHECK(f.app().gradient("weights", 0, 1000, 7, "q"));
+  CHECK(f.app().explain("weights", 0, 1000, 7));
+  CHECK(f.app().tensors());
+
+  Tensor k = **f.app().tensor("k");
+  k.at(0, 3, 0) += 1.0f;
+  const int shape[] = {k.heads(), k.rows(), k.cols()};
+  REQUIRE(f.app().setTensor("k", k.values(), shape));
+  f.settle();
+  const attention::Trace after = computed();
+  CHECK_FALSE(before.weights == after.weights);
+  CHECK(**f.app().tensor("weights") == after.weights);
+  CHECK(**f.app().tensor("output") == after.output);
 }

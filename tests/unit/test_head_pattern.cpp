@@ -65,10 +65,13 @@ TEST_CASE("head patterns: of keys that the mask hides, none is expected to have 
     for (int j = 0; j < real; ++j)
       weights[static_cast<std::size_t>(i * kCount + j)] = 1.0f / real,
                                                     masked[static_cast<std::size_t>(i * kCount + j)] = 0;
-  CHECK(tagOf(weights.data(), kDistinct, {false, masked.data()}) == HeadTag{HeadPattern::broad, 1});
+  CHECK(tagOf(weights.data(), kDistinct, {false, attention::rowsOfHead(masked.data(), kDistinct.size())}) ==
+        HeadTag{HeadPattern::broad, 1});
   CHECK(tag(weights, kDistinct, false) == HeadTag{});
   std::fill(masked.begin(), masked.end(), -INFINITY);
-  CHECK(attention::measuresOf(weights.data(), kDistinct, {false, masked.data()})[HeadPattern::broad] == 0);
+  CHECK(attention::measuresOf(
+            weights.data(), kDistinct,
+            {false, attention::rowsOfHead(masked.data(), kDistinct.size())})[HeadPattern::broad] == 0);
 }
 
 TEST_CASE("head patterns: none below the threshold, in short texts, and in rows without weights") {
@@ -107,11 +110,18 @@ TEST_CASE("head tags: kept until the weights, the words or the mask change") {
                            first = looking(kCount, false, 0.8f, [](int) { return 0; });
   const std::vector<float> seen(kCount * kCount);
   HeadTags tags;
-  CHECK(tags.of(s, 1, after.data(), seen.data(), 1).pattern == HeadPattern::induction);
-  CHECK(tags.of(s, 1, first.data(), seen.data(), 1).pattern == HeadPattern::induction);  // the same stamp
-  CHECK(tags.of(s, 1, first.data(), seen.data(), 2).pattern == HeadPattern::first);
+  const auto of = [](const std::vector<float>& weights) {
+    const int side = static_cast<int>(std::sqrt(static_cast<double>(weights.size())));
+    attention::Tensor both(2, side, side);
+    std::copy(weights.begin(), weights.end(), both.head(1));
+    return both;
+  };
+  const attention::Tensor scores = of(seen);
+  CHECK(tags.of(s, 1, of(after), scores, 1).pattern == HeadPattern::induction);
+  CHECK(tags.of(s, 1, of(first), scores, 1).pattern == HeadPattern::induction);  // the same stamp
+  CHECK(tags.of(s, 1, of(first), scores, 2).pattern == HeadPattern::first);
   s.labels[0] = "other";
-  CHECK(tags.of(s, 1, after.data(), seen.data(), 2).pattern == HeadPattern::induction);
+  CHECK(tags.of(s, 1, of(after), scores, 2).pattern == HeadPattern::induction);
   s.cross = true;
   CHECK_FALSE(hasHeadTags(s));
   s.cross = false, s.normalizer = attention::Normalizer::sigmoid;

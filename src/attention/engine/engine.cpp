@@ -94,13 +94,19 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   const bool canUpdate = (hasUpdates(spec, inputs) && hasUpdates(spec_, inputs_)) ||
                          std::all_of(changes.begin(), changes.end(), isOutputWeights);
   const bool sameWidths = columns(inputs.x) == modelDim_ && columns(inputs.wO) == outputDim_;
+  const bool wasStored = isStored();
   previous_ = spec_, spec_ = spec, inputs_ = inputs;
   modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
+  const std::int64_t ofHead = std::int64_t{spec_.queryCount} * spec_.keyCount;
+  scratch_.pairs = ofHead > most_.ofHead || spec_.heads * ofHead > most_.ofAll ? this : nullptr;
+  if (!isStored()) return applyUnstored(changes, !wasStored && sameWidths && sameShapes(spec_, previous_));
+  meanWeights_ = {}, ofMean_ = {};
   // Options affect everything after the scores; combined with other changes, one recomputation is cheaper.
   const bool mixed = changes.size() > 1 && std::any_of(changes.begin(), changes.end(),
                                                        [](const Change& c) { return isOption(c.what); });
   const auto rest = changes.subspan(isOfTokens(changes.front().what) ? 1 : 0);
-  const bool known = isWhole() && canUpdate && sameWidths && follows(changes.front()) && !mixed &&
+  const bool known = wasStored && isWhole() && canUpdate && sameWidths && follows(changes.front()) &&
+                     !mixed &&
                      std::all_of(rest.begin(), rest.end(), [this](const Change& c) { return fits(c); });
   const bool isAll = !known || isOfTokens(changes.front().what);
   summaries_.begin(isAll);
@@ -148,19 +154,24 @@ void Engine::computeLater(Span heads) {
 }
 
 const Trace& Engine::trace() {
-  if (!isWhole() && missingCount_ == spec_.heads) computeLater({0, spec_.heads});
+  if (isStored() && !isWhole() && missingCount_ == spec_.heads) computeLater({0, spec_.heads});
   while (!isWhole()) computeNext();
   return trace_;
 }
 
 const Trace& Engine::traceWith(int head) {
-  if (!isWhole() && missing_[static_cast<std::size_t>(head)]) computeLater({head, head + 1});
+  const auto at = static_cast<std::size_t>(head);
+  while (!isWhole() && missing_[at]) isStored() ? computeLater({head, head + 1}) : computeSome(head);
   return trace_;
 }
 
 void Engine::computeNext() {
+  if (isWhole()) return computeMean();
+  const auto wanted = static_cast<std::size_t>(wanted_);
   const auto next = std::find(missing_.begin(), missing_.end(), std::uint8_t{1});
-  if (next != missing_.end()) traceWith(static_cast<int>(next - missing_.begin()));
+  const int head =
+      wanted < missing_.size() && missing_[wanted] ? wanted_ : static_cast<int>(next - missing_.begin());
+  isStored() ? (void)traceWith(head) : computeSome(head);
 }
 
 /// Tells the summaries what is missing of a layer that was recomputed.

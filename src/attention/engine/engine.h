@@ -58,8 +58,25 @@ struct Change {
 ///
 /// Beyond the trace it needs the kernels' scratch memory and, once a K or V of a head has been edited, 12
 /// bytes for each number of head_output.
-class Engine {
+///
+/// Of a layer with more scores than stored() the tensors of pairs are not stored (unstored.cpp): a row of
+/// them is made from Q and K when it is read, by the same calls as in forward(), so its numbers are the same.
+/// Maxima and sums of rows, outputs and summaries are made some rows at a time. An edit of a row of Q costs
+/// that row; one of K or V the heads that read it, whose outputs and summaries are the previous ones until
+/// they have been computed.
+class Engine : private RowSource {
  public:
+  Engine() = default;
+  Engine(const Engine&) = delete;  // the trace refers to it
+  Engine& operator=(const Engine&) = delete;
+
+  /// Up to so many scores of one head, and of all heads, are stored.
+  struct Most {
+    std::int64_t ofHead = std::int64_t{1} << 20, ofAll = Limits::stored;
+  };
+  /// Before the first call of apply(); for tests.
+  void setMost(Most most) { most_ = most; }
+
   /// Brings the trace up to date. `inputs` are those after all changes and must have passed validate(); only
   /// what the changes affect is read. They must stay as they are until the next call, or until the trace is
   /// whole. A change of tokens must come first, and the rows of the changes after it are counted with it
@@ -76,13 +93,51 @@ class Engine {
   /// The trace for the shapes of its tensors; their numbers must not be read.
   const Trace& shapes() const { return trace_; }
   bool isWhole() const { return missingCount_ == 0; }
-  /// Computes one of the missing heads, if any. With the last of them follows what needs all heads.
+  /// The trace as it is, with some rows of this head if it had none; computeNext() goes on with that head.
+  /// Where pairs are stored, the same as traceWith().
+  const Trace& traceSoon(int head);
+  /// Is there more to compute? What no trace needs, the mean of weights that are not stored, comes last.
+  bool hasMore() const { return !isWhole() || ofMean_.left > 0; }
+  /// How much of all heads has been computed, 0 to 1.
+  float progress() const;
+  /// Computes one of the missing heads, if any, or some rows of it. With the last of them follows what needs
+  /// all heads.
   void computeNext();
   const Spec& spec() const { return spec_; }
   /// Statistics of whole tensors of the trace, for the views.
   Summaries& summaries() { return summaries_; }
 
  private:
+  /// Rows are computed in turn, from `next` on, until as many as were stale have been.
+  struct Turn {
+    int next = 0, left = 0;
+  };
+  const float* row(int key, int head, int row) override;
+  void expect(int key, int head, int row, int count) override;
+
+  // Pairs are not stored.
+  bool isStored() const { return scratch_.pairs == nullptr; }
+  bool keepsTensors() const;
+  void applyUnstored(std::span<const Change> changes, bool isKnown);
+  void applyOneUnstored(const Change& change);
+  void beginUnstored();
+  void makeStale(Span heads);
+  void makeRows(int head, Span rows, bool withOutput);
+  void makeMean(Span rows);
+  void takeRows(int head, Span rows);
+  void redoRows(int head, Span rows);
+  void computeSome(int head);
+  void computeMean();
+  struct ChangedKey {
+    int at;
+    const float *before, *after, *valuesBefore, *valuesAfter;  ///< rows of K and of V
+  };
+  void foresee(int head, const ChangedKey& key);
+  void changeGiven(const Change& change);
+  void touchRowsOf(int head, Span rows);
+  Span someFrom(int row) const;
+  Span takeTurn(Turn& turn) const;
+
   void recompute();
   void computeHeads(Span heads);
   void computeLater(Span heads);
@@ -137,6 +192,20 @@ class Engine {
   Scratch scratch_;
   std::vector<std::uint8_t> missing_;  // one per head: nothing of it has been computed yet
   int missingCount_ = 0;
+  struct Window {
+    int head = -1;
+    Span rows;
+    bool has(int h, Span wanted) const {
+      return h == head && wanted.begin >= rows.begin && wanted.end <= rows.end;
+    }
+  };
+  Most most_;
+  Window window_, meanWindow_;  // the rows of pairs that are held, where they are not stored
+  std::vector<Turn> turns_;     // one per head
+  Tensor meanWeights_;          // not stored
+  std::vector<double> meanSums_;
+  Turn ofMean_;
+  int wanted_ = 0;                        // the head to go on with
   std::vector<RunningSoftmaxSums> sums_;  // one per head
   std::vector<std::uint8_t> mark_;        // one per query: see Mark in engine.cpp
   std::vector<std::uint8_t>

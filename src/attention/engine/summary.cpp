@@ -92,6 +92,12 @@ void writeMean(const double* sums, const float* more, double share, int count, f
   for (; c < count; ++c) out[c] = static_cast<float>((sums[c] + static_cast<double>(more[c])) * share);
 }
 
+/// Of that many numbers, one in so many is looked at. Odd, so that they are not all from one column.
+std::size_t paceOf(std::size_t count) {
+  constexpr std::size_t kSampled = 4096;
+  return std::max<std::size_t>(1, count / kSampled | 1);
+}
+
 void widen(Range& range, const Range& by) {
   range = {std::min(range.low, by.low), std::max(range.high, by.high)};
 }
@@ -111,6 +117,7 @@ void Summaries::shape(TensorId id, const Tensor& tensor) {
 }
 
 void Summaries::touchAll(const Spec& spec, const Inputs& inputs, const Trace& trace) {
+  if (trace.raw.isStored()) overviews_.clear();
   queryDim_ = queryWidth(spec), headDim_ = spec.headDim, valueDim_ = spec.valueDim;
   for (int i = 0; i < kTensorCount; ++i) {
     const auto id = static_cast<TensorId>(i);
@@ -163,22 +170,29 @@ int Summaries::groupWidth(TensorId id, const Tensor& tensor) const {
   }
 }
 
-/// Brings the statistics of the rows up to date.
-Summaries::Lines& Summaries::lines(TensorId id, const Tensor& tensor) {
-  Lines& all = lines_[at(id)];
-  if (all.seen == now_) return all;
+/// The sizes of the statistics; what they hold remains.
+void Summaries::layOut(TensorId id, const Tensor& tensor, Lines& all) const {
   const std::size_t rows = static_cast<std::size_t>(tensor.heads()) * static_cast<std::size_t>(tensor.rows());
   all.width = groupWidth(id, tensor), all.count = tensor.cols() / all.width;
   const auto count = static_cast<std::size_t>(all.count);
   all.rows.resize(rows * count);
   all.groups.resize(static_cast<std::size_t>(tensor.heads()) * count);
   if (isWeights(id)) all.peaks.resize(rows);
+}
+
+/// Brings the statistics of the rows up to date.
+Summaries::Lines& Summaries::lines(TensorId id, const Tensor& tensor) {
+  Lines& all = lines_[at(id)];
+  if (all.seen == now_) return all;
+  layOut(id, tensor, all);
+  const auto count = static_cast<std::size_t>(all.count);
   bool isNew = false;
   for (int h = 0; h < tensor.heads(); ++h) {
     if (!isComputed(id, h))
       std::fill_n(all.groups.data() + static_cast<std::size_t>(h) * count, count, Group{});
-    else if (stamps(id, h).isNewer(all.seen)) refreshHead(id, tensor, h, all);
-    else continue;
+    else if (!stamps(id, h).isNewer(all.seen)) continue;
+    else if (tensor.isStored()) refreshHead(id, tensor, h, all);
+    else gather(tensor, h, all);
     isNew = true;
   }
   all.seen = now_;
@@ -212,6 +226,13 @@ void Summaries::refreshHead(TensorId id, const Tensor& tensor, int head, Lines& 
     }
     if (isWeights(id)) all.peaks[at] = rows->range.size();
   }
+  gather(tensor, head, all);
+}
+
+/// The statistics of a head from those of its rows.
+void Summaries::gather(const Tensor& tensor, int head, Lines& all) {
+  const auto count = static_cast<std::size_t>(all.count);
+  const std::size_t first = static_cast<std::size_t>(head) * static_cast<std::size_t>(tensor.rows());
   for (std::size_t g = 0; g < count; ++g) {
     Group& group = all.groups[static_cast<std::size_t>(head) * count + g];
     group = {};
@@ -239,15 +260,12 @@ Range Summaries::range(TensorId id, const Tensor& tensor, int head, Span rows, S
 }
 
 float Summaries::reach(TensorId id, const Tensor& tensor) {
-  constexpr std::size_t kSampled = 4096;
   Lines& all = lines(id, tensor);
   if (all.reachSeen == now_) return all.reach;
   const std::uint32_t before = std::exchange(all.reachSeen, now_);
   all.reach = all.all.size();
-  const std::size_t count = tensor.size(),
-                    pace = std::max<std::size_t>(
-                        1, count / kSampled | 1);  // odd, so that the samples are not all from one column
-  const std::size_t head = static_cast<std::size_t>(tensor.rows()) * static_cast<std::size_t>(tensor.cols());
+  const std::size_t head = static_cast<std::size_t>(tensor.rows()) * static_cast<std::size_t>(tensor.cols()),
+                    count = head * static_cast<std::size_t>(tensor.heads()), pace = paceOf(count);
   all.sampled.resize((count + pace - 1) / pace);
   sample_.clear();
   for (std::size_t i = 0, n = 0; i < count; i += pace, ++n) {
@@ -255,7 +273,7 @@ float Summaries::reach(TensorId id, const Tensor& tensor) {
     if (stamps.latest == 0) continue;
     // The numbers are far apart, so each that is read takes a line of the cache: those of heads that have not
     // changed are kept.
-    if (stamps.isNewer(before)) all.sampled[n] = std::fabs(tensor.data()[i]);
+    if (stamps.isNewer(before) && tensor.isStored()) all.sampled[n] = std::fabs(tensor.data()[i]);
     const float size = all.sampled[n];
     if (size > 0 && size <= all.reach) sample_.push_back(size);  // leaves out infinities and NaN
   }
@@ -282,6 +300,80 @@ const float* Summaries::rowPeaks(TensorId id, const Tensor& tensor, int head) {
   return lines(id, tensor).peaks.data() + static_cast<std::ptrdiff_t>(head) * tensor.rows();
 }
 
+// ---- pairs that are not stored
+
+namespace {
+
+/// Calls use(id, tensor) for each tensor of pairs of the trace.
+template <class Use>
+void forPairs(const Trace& trace, Use use) {
+  for (int i = 0; i < kTensorCount; ++i) {
+    const TensorId id = kLayerTensors[i];
+    const Tensor* tensor = isOfPairs(id) ? intermediate(trace, id) : nullptr;
+    if (tensor) use(id, *tensor);
+  }
+}
+
+std::size_t numbersOf(const Tensor& tensor) {
+  return static_cast<std::size_t>(tensor.heads()) * static_cast<std::size_t>(tensor.rows()) *
+         static_cast<std::size_t>(tensor.cols());
+}
+
+}  // namespace
+
+void Summaries::beginRowsOf(TensorId id, const Tensor& tensor) {
+  Lines& all = lines_[at(id)];
+  all = {};
+  layOut(id, tensor, all);
+  const std::size_t count = numbersOf(tensor), pace = paceOf(count);
+  all.sampled.resize((count + pace - 1) / pace);
+  if (id != TensorId::masked && !isWeights(id)) return;
+  overviews_.push_back({id, {}});
+  overviews_.back().overview.reset(tensor.heads(), tensor.rows(), tensor.cols());
+}
+
+void Summaries::beginRows(const Trace& trace, const Tensor& meanWeights) {
+  overviews_.clear();
+  forPairs(trace, [this](TensorId id, const Tensor& tensor) { beginRowsOf(id, tensor); });
+  meanPairs_ = &meanWeights;
+  beginRowsOf(kMeanWeights, meanWeights);
+  shape(kMeanWeights, meanWeights);
+  withhold(kMeanWeights, 0);
+}
+
+void Summaries::takeRowsOf(TensorId id, const Tensor& tensor, int head, Span rows) {
+  Lines& all = lines_[at(id)];
+  const auto cols = static_cast<std::size_t>(tensor.cols());
+  const std::size_t pace = paceOf(numbersOf(tensor));
+  for (int r = rows.begin; r < rows.end; ++r) {
+    const float* numbers = tensor.row(head, r);
+    const auto place = static_cast<std::size_t>(head) * static_cast<std::size_t>(tensor.rows()) +
+                       static_cast<std::size_t>(r);
+    all.rows[place] = scan(numbers, tensor.cols(), isWeights(id));
+    if (isWeights(id)) all.peaks[place] = all.rows[place].range.size();
+    const std::size_t first = place * cols;
+    for (std::size_t n = (first + pace - 1) / pace; n * pace < first + cols; ++n)
+      all.sampled[n] = std::fabs(numbers[n * pace - first]);
+  }
+  for (Small& small : overviews_)
+    if (small.id == id) small.overview.take(tensor, head, rows);
+}
+
+void Summaries::takeRows(const Trace& trace, int head, Span rows) {
+  forPairs(trace, [&](TensorId id, const Tensor& tensor) { takeRowsOf(id, tensor, head, rows); });
+}
+
+void Summaries::takeMeanRows(Span rows) {
+  takeRowsOf(kMeanWeights, *meanPairs_, 0, rows);
+  touchRows(kMeanWeights, 0, rows);
+}
+
+const Overview* Summaries::overview(TensorId id) const {
+  for (const Small& small : overviews_)
+    if (small.id == id) return &small.overview;
+  return nullptr;
+}
+
 // ---- whole heads
 
 const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace) {
@@ -289,6 +381,7 @@ const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace)
   const Tensor& all = isOutput ? trace.headOutput : trace.weights;
   const TensorId id = isOutput ? kMeanOutput : kMeanWeights;
   Mean& made = isOutput ? meanOutput_ : meanWeights_;
+  if (!all.isStored()) return *meanPairs_;
   if (made.seen == now_) return made.numbers;
   if (made.numbers.rows() != all.rows() || made.numbers.cols() != all.cols() || heads(id).empty()) {
     made.numbers.reshape(1, all.rows(), all.cols());

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "attention/engine/overview.h"
 #include "attention/layer/trace.h"
 #include "attention/steps/steps.h"
 
@@ -65,6 +66,13 @@ class Summaries {
   /// A head is to be computed later, though touchAll() was told of it. It counts as written when touchHead()
   /// is called.
   void withhold(TensorId id, int head);
+  /// Everything in the layer is new, and its tensors of pairs are not stored: what is said of them comes from
+  /// takeRows(). `meanWeights` is their mean over the heads.
+  void beginRows(const Trace& trace, const Tensor& meanWeights);
+  /// Rows of one head that are held, of every tensor of pairs. They are whole blocks of the overviews.
+  void takeRows(const Trace& trace, int head, Span rows);
+  /// Rows of the mean of the weights, likewise.
+  void takeMeanRows(Span rows);
   /// The keys that these queries see may have changed.
   void touchMask(Span queries, int queryCount);
 
@@ -97,6 +105,9 @@ class Summaries {
   /// The mean of TensorId::weights or TensorId::head_output over the heads that are not hidden; zeros where
   /// every head is.
   const Tensor& mean(TensorId of, const Spec& spec, const Trace& trace);
+  /// A small picture of the masked scores, of the weights or of their mean, where these are not stored; null
+  /// for others.
+  const Overview* overview(TensorId id) const;
   /// The mask as a picture, 1 where a key is visible and 0 elsewhere; and the number of visible cells. Where
   /// a bias masks different keys in different heads, a key counts as visible if at least one head sees it.
   /// Of more than kVisibleAcross queries or keys, equally many neighbours are one cell: their visible share.
@@ -139,7 +150,11 @@ class Summaries {
   void shape(TensorId id, const Tensor& tensor);
   void stamp(Stamps& stamps, std::vector<std::uint32_t>& lines, Span which, int count);
   Lines& lines(TensorId id, const Tensor& tensor);
+  void layOut(TensorId id, const Tensor& tensor, Lines& lines) const;
   void refreshHead(TensorId id, const Tensor& tensor, int head, Lines& lines);
+  static void gather(const Tensor& tensor, int head, Lines& lines);
+  void beginRowsOf(TensorId id, const Tensor& tensor);
+  void takeRowsOf(TensorId id, const Tensor& tensor, int head, Span rows);
   void refreshVisible(const Spec& spec, const Inputs& inputs);
   void addVisible(const Spec& spec, const Inputs& inputs, int query, int each, float* row);
   int groupWidth(TensorId id, const Tensor& tensor) const;
@@ -156,6 +171,12 @@ class Summaries {
   std::array<std::vector<Stamps>, kAll> stamps_;  // one per head
   std::array<Lines, kAll> lines_;
   Mean meanWeights_, meanOutput_;
+  struct Small {
+    TensorId id;
+    Overview overview;
+  };
+  std::vector<Small> overviews_;       ///< empty where pairs are stored
+  const Tensor* meanPairs_ = nullptr;  ///< the mean of the weights, where pairs are not stored
   std::vector<double> sums_;
   std::vector<float> sample_;  ///< of reach()
   Tensor visible_;

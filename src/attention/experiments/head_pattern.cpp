@@ -42,14 +42,14 @@ Repeats repeatsOf(const float* row, std::span<const int> tokens, int i) {
 
 /// Calls `take(row, i)` with the rows that a head is measured on.
 template <class Take>
-void eachRow(const float* weights, int n, const Take& take) {
+void eachRow(const RowOfHead& weights, int n, const Take& take) {
   constexpr int kFewest = 4, kFirst = 2;
   const int step = (n + kTagRows - 1) / kTagRows;
-  for (int i = kFirst; n >= kFewest && i < n; i += step) take(weights + std::ptrdiff_t{i} * n, i);
+  for (int i = kFirst; n >= kFewest && i < n; i += step) take(weights(i), i);
 }
 
 /// The measures but for entropy and distance, which take longer.
-HeadMeasures looksOf(const float* weights, std::span<const int> tokens) {
+HeadMeasures looksOf(const RowOfHead& weights, std::span<const int> tokens) {
   Mean previous, first, same, induction;
   eachRow(weights, static_cast<int>(tokens.size()), [&](const float* row, int i) {
     previous.add(row[i - 1]), first.add(row[0]);
@@ -71,12 +71,11 @@ std::ptrdiff_t seenOf(const float* masked, int visible) {
   return std::count_if(masked, masked + visible, [](float score) { return !std::isinf(score); });
 }
 
-void measureSpread(const float* weights, int n, Sight sight, HeadMeasures& out) {
+void measureSpread(const RowOfHead& weights, int n, const Sight& sight, HeadMeasures& out) {
   Mean even, entropy, distance;
   eachRow(weights, n, [&](const float* row, int i) {
     const int visible = sight.causal ? i + 1 : n;
-    const std::ptrdiff_t seen =
-        sight.masked ? seenOf(sight.masked + std::ptrdiff_t{i} * n, visible) : visible;
+    const std::ptrdiff_t seen = sight.masked ? seenOf(sight.masked(i), visible) : visible;
     const double nats = entropyOf(row, visible);
     if (seen > 1) even.add(nats / std::log(static_cast<double>(seen)));
     entropy.add(nats / std::numbers::ln2);
@@ -105,13 +104,13 @@ HeadTag tagOf(const HeadMeasures& m) {
   return {HeadPattern::broad, m[HeadPattern::broad]};
 }
 
-HeadMeasures measuresOf(const float* weights, std::span<const int> tokens, Sight sight) {
+HeadMeasures measuresOf(const RowOfHead& weights, std::span<const int> tokens, const Sight& sight) {
   HeadMeasures out = looksOf(weights, tokens);
   measureSpread(weights, static_cast<int>(tokens.size()), sight, out);
   return out;
 }
 
-HeadTag tagOf(const float* weights, std::span<const int> tokens, Sight sight) {
+HeadTag tagOf(const RowOfHead& weights, std::span<const int> tokens, const Sight& sight) {
   HeadMeasures looks = looksOf(weights, tokens);
   if (const HeadTag named = namedTag(looks); named.pattern != HeadPattern::none) return named;
   measureSpread(weights, static_cast<int>(tokens.size()), sight, looks);

@@ -3,7 +3,11 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <span>
+#include <utility>
+
+#include "attention/layer/tensor.h"
 
 namespace attention {
 
@@ -31,22 +35,31 @@ inline constexpr float kTagFrom = 0.4f;
 /// The share of the largest possible entropy from which a head that is none of these is called broad.
 inline constexpr float kBroadFrom = 0.85f;
 
+/// The row of a query, valid until the next is asked for.
+using RowOfHead = std::function<const float*(int query)>;
+inline RowOfHead rowsOfHead(const Tensor& weights, int head) {
+  return [&weights, head](int query) { return weights.row(head, query); };
+}
+inline RowOfHead rowsOfHead(const float* weights, std::size_t keys) {
+  return [=](int query) { return weights + static_cast<std::size_t>(query) * keys; };
+}
+
 /// Which keys the queries see.
 struct Sight {
   // NOLINTNEXTLINE(google-explicit-constructor): most see all keys, or those up to themselves
-  Sight(bool upToItself = false, const float* scores = nullptr) : causal(upToItself), masked(scores) {}
-  bool causal;          ///< none beyond the query itself
-  const float* masked;  ///< [n, n], or null: and none whose score is −∞ here
+  Sight(bool upToItself = false, RowOfHead scores = {}) : causal(upToItself), masked(std::move(scores)) {}
+  bool causal;       ///< none beyond the query itself
+  RowOfHead masked;  ///< and none whose score is −∞ here; empty: no mask hides any
 };
 
-/// The tag of one head. `weights` is [n, n], rows of queries, each of which sums to 1; `tokens` has n
+/// The tag of one head. Its weights are [n, n], rows of queries, each of which sums to 1; `tokens` has n
 /// numbers, equal for equal tokens. The measures are means over rows:
 ///   previous  W[i, i−1], and first W[i, 0], from the third row on, where they differ;
 ///   same      the weight on earlier equal tokens, and induction that on the token after each of them, over the rows that have one;
 ///   broad     the entropy of the row ÷ that of equal weights on all keys that it sees, over the rows that see two or more.
 /// Induction comes before the others, then the largest counts. At most kTagRows rows are looked at, evenly
 /// spread. Needs n ≥ 4, else none.
-HeadTag tagOf(const float* weights, std::span<const int> tokens, Sight sight);
+HeadTag tagOf(const RowOfHead& weights, std::span<const int> tokens, const Sight& sight);
 inline constexpr int kTagRows = 128;
 
 /// All measures of a head, from which its tag follows; each a mean over the rows that the tag is taken from.
@@ -59,7 +72,13 @@ struct HeadMeasures {
 };
 
 /// The same as for tagOf(). With fewer than 4 tokens all are 0.
-HeadMeasures measuresOf(const float* weights, std::span<const int> tokens, Sight sight);
+HeadMeasures measuresOf(const RowOfHead& weights, std::span<const int> tokens, const Sight& sight);
 HeadTag tagOf(const HeadMeasures& measures);
+inline HeadTag tagOf(const float* weights, std::span<const int> tokens, const Sight& sight) {
+  return tagOf(rowsOfHead(weights, tokens.size()), tokens, sight);
+}
+inline HeadMeasures measuresOf(const float* weights, std::span<const int> tokens, const Sight& sight) {
+  return measuresOf(rowsOfHead(weights, tokens.size()), tokens, sight);
+}
 
 }  // namespace attention

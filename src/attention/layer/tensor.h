@@ -17,8 +17,25 @@ namespace attention {
 using base::Error;
 using base::Result;
 
+/// Makes rows of tensors that are not stored, when they are read.
+class RowSource {
+ public:
+  /// The numbers of one row of the tensor with that key; valid until a row of another place is asked for.
+  virtual const float* row(int key, int head, int row) = 0;
+  /// These rows will be read one after the other: they may be made together.
+  virtual void expect(int key, int head, int row, int count) = 0;
+
+ protected:
+  ~RowSource() = default;
+};
+
 /// Owns a block of numbers [heads, rows, cols], row-major. A matrix has one head. Sizes must not be negative;
 /// callers check limits (spec.h) before they create one.
+///
+/// Of a tensor of pairs that would be too large, only some rows of one head are stored at a time. Those who
+/// read it notice nothing as long as they read it through row() and at(), and use a row before they ask for
+/// the next: the rows are made again by its source. Writing, data() and values() reach only the rows that are
+/// held. A copy refers to the same source.
 class Tensor {
  public:
   Tensor() = default;
@@ -30,26 +47,33 @@ class Tensor {
   int heads() const { return heads_; }
   int rows() const { return rows_; }
   int cols() const { return cols_; }
+  /// How many numbers are stored.
   std::size_t size() const { return values_.size(); }
   bool empty() const { return values_.empty(); }
+  bool isStored() const { return source_ == nullptr; }
 
   float& at(int head, int row, int col) {
     assert(contains(head, row, col));
-    return values_[index(head, row, col)];
+    return values_[index(head, row, col) - held_];
   }
   float at(int head, int row, int col) const {
     assert(contains(head, row, col));
-    return values_[index(head, row, col)];
+    return this->row(head, row)[col];
   }
   /// The cols() numbers of one row.
-  float* row(int head, int row) { return values_.data() + start(head, row); }
-  const float* row(int head, int row) const { return values_.data() + start(head, row); }
+  float* row(int head, int row) { return values_.data() + (start(head, row) - held_); }
+  const float* row(int head, int row) const;
+  /// All rows of a head that is stored.
   float* head(int head) { return row(head, 0); }
   const float* head(int head) const { return row(head, 0); }
   float* data() { return values_.data(); }
   const float* data() const { return values_.data(); }
   std::span<float> values() { return values_; }
   std::span<const float> values() const { return values_; }
+  /// See RowSource::expect().
+  void expect(int head, int row, int count) const {
+    if (source_) source_->expect(key_, head, row, count);
+  }
 
   bool contains(int head, int row, int col) const {
     return head >= 0 && head < heads_ && row >= 0 && row < rows_ && col >= 0 && col < cols_;
@@ -60,7 +84,7 @@ class Tensor {
   /// Changes the shape. The numbers keep their order in memory, as many as there is room for; additional ones
   /// are 0.
   void reshape(int heads, int rows, int cols) {
-    heads_ = heads, rows_ = rows, cols_ = cols;
+    shape(heads, rows, cols);
     const std::size_t before = values_.size(), now = count(heads, rows, cols);
     values_.resize(now);
     if (now > before) std::memset(values_.data() + before, 0, (now - before) * sizeof(float));
@@ -68,22 +92,30 @@ class Tensor {
   /// Changes the shape of a tensor whose numbers will all be written before they are read. Memory that is new
   /// is not touched until then.
   void reshapeUnwritten(int heads, int rows, int cols) {
-    heads_ = heads, rows_ = rows, cols_ = cols;
+    shape(heads, rows, cols);
     const std::size_t now = count(heads, rows, cols);
     if (now > values_.capacity()) values_ = {};  // there is nothing to be moved to the new memory
     values_.resize(now);
   }
-  /// Equal shapes and equal numbers (so 0 == -0).
+  /// Changes the shape of a tensor that is not stored. `key` is what the source knows it by.
+  void reshapeUnstored(RowSource& source, int key, int heads, int rows, int cols);
+  /// Makes room for some rows of a tensor that is not stored, to be written.
+  void hold(int head, int row, int count);
+  /// Equal shapes and equal numbers (so 0 == -0), of tensors that are stored.
   bool operator==(const Tensor&) const = default;
 
  private:
+  void shape(int heads, int rows, int cols) {
+    heads_ = heads, rows_ = rows, cols_ = cols;
+    source_ = nullptr, key_ = 0, held_ = 0;
+  }
   static std::size_t count(int heads, int rows, int cols) {
     assert(heads >= 0 && rows >= 0 && cols >= 0);
     return static_cast<std::size_t>(heads) * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
   }
   /// Of a row, or of the end of the numbers.
   std::size_t start(int head, int row) const {
-    assert(head >= 0 && row >= 0 && index(head, row, 0) <= values_.size());
+    assert(head >= 0 && row >= 0 && index(head, row, 0) - held_ <= values_.size());
     return index(head, row, 0);
   }
   std::size_t index(int head, int row, int col) const {
@@ -94,6 +126,9 @@ class Tensor {
   }
 
   int heads_ = 0, rows_ = 0, cols_ = 0;
+  int key_ = 0;
+  RowSource* source_ = nullptr;  ///< null: all numbers are stored
+  std::size_t held_ = 0;         ///< of a tensor that is not stored: the index of the first number that is
   std::vector<float, base::Uninitialized<float>> values_;
 };
 

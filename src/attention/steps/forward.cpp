@@ -5,6 +5,7 @@
 
 #include "attention/steps/position.h"
 #include "attention/steps/products.h"
+#include "attention/steps/rows.h"
 
 namespace attention {
 namespace {
@@ -13,8 +14,8 @@ kernels::In reading(const Tensor& tensor, int head) {
   return {tensor.head(head), static_cast<std::ptrdiff_t>(tensor.rows()) * tensor.cols(), tensor.cols()};
 }
 
-kernels::Out writing(Tensor& tensor, int head) {
-  return {tensor.head(head), static_cast<std::ptrdiff_t>(tensor.rows()) * tensor.cols(), tensor.cols()};
+kernels::Out writing(Tensor& tensor, int head, int row) {
+  return {tensor.row(head, row), static_cast<std::ptrdiff_t>(tensor.rows()) * tensor.cols(), tensor.cols()};
 }
 
 /// Do the kernels have all steps of this layer from Q, K and V to head_output? Other layers are computed row
@@ -26,42 +27,45 @@ bool isKernelCall(const Spec& spec, const Inputs& in) {
 }
 
 /// The kernel call that fills the trace for these heads, which are within the group of one key head, or whole
-/// groups.
-kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span heads, Trace& trace) {
-  const int first = heads.begin, firstKey = kvHeadOf(spec, first);
+/// groups, and these queries.
+kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span heads, Span queries,
+                         Trace& trace) {
+  const int first = heads.begin, firstKey = kvHeadOf(spec, first), row = queries.begin;
   kernels::Forward call;
   call.heads = heads.size(), call.kvHeads = kvHeadOf(spec, heads.end - 1) + 1 - firstKey;
-  call.queryCount = spec.queryCount, call.keyCount = spec.keyCount;
+  call.queryCount = queries.size(), call.keyCount = spec.keyCount;
   call.headDim = spec.headDim, call.valueDim = spec.valueDim;
   call.q = reading(queriesOf(trace), first);
+  call.q.data += row * call.q.rowStride;
   call.k = reading(keysOf(trace), firstKey);
   call.v = reading(trace.v, firstKey);
   call.scale = scaleFactor(spec), call.softcap = spec.softcap, call.temperature = spec.temperature;
-  call.causal = spec.causal, call.causalOffset = spec.causalOffset;
+  call.causal = spec.causal, call.causalOffset = spec.causalOffset + row;
   call.windowLeft = spec.windowLeft, call.windowRight = spec.windowRight, call.keyLength = spec.keyLength;
   if (painted && !painted->empty()) {
-    call.blocked = painted->blocked.data();
+    call.blocked = painted->blocked.data() + std::ptrdiff_t{row} * painted->cols;
     call.blockedRowStride = painted->cols;
   }
-  call.raw = writing(trace.raw, first);
-  call.scores = writing(trace.scores, first);
-  if (isSoftcapped(spec)) call.softcapped = writing(trace.softcapped, first);
-  call.masked = writing(trace.masked, first);
-  call.exponentials = writing(trace.exponentials, first);
-  call.rowMax = writing(trace.rowMax, first);
-  call.rowSum = writing(trace.rowSum, first);
-  call.weights = writing(trace.weights, first);
-  call.output = writing(trace.headOutput, first);
+  call.raw = writing(trace.raw, first, row);
+  call.scores = writing(trace.scores, first, row);
+  if (isSoftcapped(spec)) call.softcapped = writing(trace.softcapped, first, row);
+  call.masked = writing(trace.masked, first, row);
+  call.exponentials = writing(trace.exponentials, first, row);
+  call.rowMax = writing(trace.rowMax, first, row);
+  call.rowSum = writing(trace.rowSum, first, row);
+  call.weights = writing(trace.weights, first, row);
+  call.output = writing(trace.headOutput, first, row);
   return call;
 }
 
 /// Computes any layer, row by row, so that a row stays in the cache from step to step.
-void forwardRows(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
+void forwardByRow(const Spec& spec, const Inputs& in, Span heads, Span queries, Trace& trace,
+                  Scratch& scratch) {
   const Span keys{0, spec.keyCount};
   for (int h = heads.begin; h < heads.end; ++h) {
     const bool sameKeys = h > heads.begin && kvHeadOf(spec, h) == kvHeadOf(spec, h - 1);
     const Compared rows = comparedRows({spec, in, trace}, h, sameKeys, scratch.score);
-    for (int i = 0; i < spec.queryCount; ++i) {
+    for (int i = queries.begin; i < queries.end; ++i) {
       const Span query{i, i + 1};
       makeRawRow(spec, in, rows, h, i, trace);
       makeScores(spec, h, query, keys, trace);
@@ -77,12 +81,13 @@ void forwardRows(const Spec& spec, const Inputs& in, Span heads, Trace& trace, S
 
 void makeHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
   const bool isDone =
-      isKernelCall(spec, in) && kernels::forward(kernels::best(), callFor(spec, in.painted, heads, trace),
-                                                 scratch.score.products.workspace);
+      isKernelCall(spec, in) &&
+      kernels::forward(kernels::best(), callFor(spec, in.painted, heads, {0, spec.queryCount}, trace),
+                       scratch.score.products.workspace);
   if (isDone) return;
   // Steps that the kernels do not have, or not enough scratch memory: row by row is slower, but needs none
   // for plain layers.
-  forwardRows(spec, in, heads, trace, scratch);
+  forwardByRow(spec, in, heads, {0, spec.queryCount}, trace, scratch);
 }
 
 /// Computes all of Q, K or V: by `make` where it is copied or small, otherwise as one product per head.
@@ -143,7 +148,7 @@ void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
 }
 
 void forwardInputs(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
-  shapeTrace(spec, in, trace);
+  shapeTrace(spec, in, trace, scratch.pairs);
   addPositions(spec, in, trace);
   const Tensor *x = queryRows(in, trace), *xKv = keyRows(in, trace);
   makeAll(x, in.wQ, in.bQ, trace.q, [&](int h, Span r, Span c) { makeQueries(in, h, r, c, trace); }, scratch);
@@ -157,6 +162,16 @@ void forwardInputs(const Spec& spec, const Inputs& in, Trace& trace, Scratch& sc
 void forwardHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
   makeHeads(spec, in, heads, trace, scratch);
   for (int h = heads.begin; h < heads.end; ++h) makeConcat(spec, h, {0, spec.queryCount}, trace);
+}
+
+void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Trace& trace, Scratch& scratch) {
+  const Span heads{rows.head, rows.head + 1};
+  if (isKernelCall(spec, in)) {
+    kernels::Forward call = callFor(spec, in.painted, heads, rows.queries, trace);
+    if (!rows.withOutput) call.output = {};
+    if (kernels::forward(kernels::best(), call, scratch.score.products.workspace)) return;
+  }
+  forwardByRow(spec, in, heads, rows.queries, trace, scratch);
 }
 
 void forward(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {

@@ -16,6 +16,8 @@ namespace attention {
 struct Scratch {
   std::vector<float> transposed;  ///< V, columns as rows
   ScoreMemory score;
+  /// Makes the rows of tensors of pairs, which are not stored then; null: they are stored.
+  RowSource* pairs = nullptr;
   /// Called after each row of a layer that is computed row by row; may be empty.
   std::function<void()> afterRow;
 };

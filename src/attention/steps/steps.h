@@ -22,8 +22,9 @@ float saturate(double value);
 /// The key head that query head `head` reads.
 int kvHeadOf(const Spec& spec, int head);
 
-/// Gives every tensor of the trace the shape that the layer needs. The numbers are not set.
-void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace);
+/// Gives every tensor of the trace the shape that the layer needs. The numbers are not set. With `pairs`,
+/// tensors of pairs are not stored: it makes their rows, and knows them by their TensorId.
+void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace, RowSource* pairs = nullptr);
 
 /// What Q, and what K and V, are projected from: x or x_kv, with positions added where they are.
 const Tensor* queryRows(const Inputs& inputs, const Trace& trace);

@@ -179,21 +179,21 @@ class BoardView {
     const float pad = m.cell >= 20 ? 2.0f : 1.0f;
     list_->AddRectFilled({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad},
                          c_.palette.panel, 4);
-    const attention::Stamps& stamps = c_.summaries.stamps(id, s.head);
-    draw::Values values{
-        tensor->row(s.head, s.firstRow) + s.firstCol, rows, cols, tensor->cols(), stamps.latest,
-        writtenOf(stamps, s.firstRow, s.firstCol)};
-    if (m.tensor == TensorId::weights) values.rowPeaks = c_.summaries.rowPeaks(id, *tensor, s.head);
+    draw::Heatmap drawn = look;
+    const draw::Values values =
+        valuesOf(c_, {id, *tensor, s.head, s.firstRow, s.firstCol, rows, cols}, drawn);
+    const float* const peaks =
+        m.tensor == TensorId::weights ? c_.summaries.rowPeaks(id, *tensor, s.head) : nullptr;
     const auto slot = static_cast<std::uint32_t>(m.tensor);
-    c_.heatmaps.draw(list_, slot, values, look);
+    c_.heatmaps.draw(list_, slot, values, drawn);
     list_->AddRect({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, border, 5, 0,
                    c_.editable(m.tensor) ? 1.5f : 1.0f);
     if (isQuiet(c_, m.tensor))
       list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c_.palette.panel, 0.5f));
     const ShownMatrix shown{m, box, look, *tensor, id, s};
-    if (m.cell >= kNumberCell) numbers(shown, values.rowPeaks);
+    if (m.cell >= kNumberCell) numbers(shown, peaks);
     else hatchMasked(m, box, s);
-    drawTriangles(c_, m, box, look, values.rowPeaks);
+    drawTriangles(c_, m, box, look, peaks);
     if (stepperOf(c_)) drawSteps(c_, m, box, look);
     if (c_.pin || c_.view.edited) markChanges(c_, shown, mean);
     if (m.sums && m.cell >= 16 && !isQuiet(c_, TensorId::scores)) rowSums(m, box);
@@ -296,14 +296,24 @@ class BoardView {
     }
   }
 
+  // From the masks alone: of scores that are not stored, reading one head after another would make a row for
+  // each cell.
+  [[gnu::noinline]] bool isHiddenIn(int head, int query, int key) const {
+    const attention::PaintedMask* painted = c_.inputs.painted;
+    if (c_.spec.maskAfterSoftmax) return false;
+    return (painted && painted->isBlocked(query, key)) || !attention::isVisible(c_.spec, query, key) ||
+           attention::isMaskedByBias(c_.inputs, head, query, key);
+  }
+
   // Is the cell masked in every head that is shown?
   bool isMasked(int query, int key) const {
     const Tensor& masked = c_.trace.masked;
     const int first = c_.showsMean() ? 0 : c_.state.focusHead,
               last = c_.showsMean() ? masked.heads() - 1 : first;
     for (int h = first; h <= last; ++h) {
-      if (!std::isinf(masked.at(h, query, key)))
-        return c_.state.maskAfterSoftmax && c_.weight(query, key) == 0.0f;
+      const bool isHidden =
+          masked.isStored() ? std::isinf(masked.at(h, query, key)) : isHiddenIn(h, query, key);
+      if (!isHidden) return c_.state.maskAfterSoftmax && c_.weight(query, key) == 0.0f;
     }
     return true;
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "attention/steps/column.h"
 #include "base/late.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
@@ -92,14 +93,33 @@ class Arcs {
     return sum > 0 ? static_cast<float>(adds(j) / sum) : 0.0f;
   }
 
-  void add(int i, int j, bool chosen) {
-    const float w = c_.state.valueNorms ? share(i, j) : c_.weight(i, j);
+  void add(int i, int j, bool chosen) { add(i, j, chosen, c_.state.valueNorms ? 0.0f : c_.weight(i, j)); }
+  void add(int i, int j, bool chosen, float weight) {
+    const float w = c_.state.valueNorms ? share(i, j) : weight;
     if (w >= attention::kLink) links_.push_back({i, j, w, chosen});
+  }
+
+  // The weights of the chosen key, where rows are made when they are read.
+  [[gnu::noinline]] void readColumn() {
+    const std::size_t queries = static_cast<std::size_t>(c_.state.tokens);
+    column_.assign(queries, 0.0f);
+    std::vector<float> one(queries);
+    const int first = c_.showsMean() ? 0 : c_.state.focusHead,
+              last = c_.showsMean() ? c_.state.heads - 1 : first;
+    int heads = 0;
+    for (int h = first; h <= last; ++h) {
+      if (c_.showsMean() && attention::isHidden(c_.spec, h)) continue;
+      ++heads;
+      attention::weightsOfKey({c_.spec, c_.inputs, c_.trace}, h, chosen_, one.data());
+      for (std::size_t i = 0; i < queries; ++i) column_[i] += one[i];
+    }
+    for (float& weight : column_) weight /= static_cast<float>(std::max(heads, 1));
   }
 
   // The links of the focused token, and the strongest of the others.
   void collect() {
     const attention::Tensor& w = c_.weights();
+    if (byKey_ && chosen_ >= 0 && !w.isStored()) readColumn();
     const int queries = c_.rowsSoFar(), keys = w.cols();
     strongestOnly_ = queries * keys > kAllPairs;
     const auto isChosen = [this](int i, int j) { return (byKey_ ? j : i) == chosen_; };
@@ -107,9 +127,10 @@ class Arcs {
       if (i == c_.view.unreached) continue;
       for (int j = 0; !strongestOnly_ && j < keys; ++j) add(i, j, isChosen(i, j));
       if (!strongestOnly_) continue;
-      const int best = c_.summaries.row(c_.weightsId(), w, c_.weightsHead(), i).highAt;
-      if (best >= 0 && !isChosen(i, best)) add(i, best, false);
-      if (byKey_ && chosen_ >= 0) add(i, chosen_, true);
+      const attention::RowSummary& row = c_.summaries.row(c_.weightsId(), w, c_.weightsHead(), i);
+      if (row.highAt >= 0 && !isChosen(i, row.highAt)) add(i, row.highAt, false, row.range.high);
+      if (!column_.empty()) add(i, chosen_, true, column_[static_cast<std::size_t>(i)]);
+      else if (byKey_ && chosen_ >= 0) add(i, chosen_, true);
     }
     for (int j = 0; strongestOnly_ && !byKey_ && chosen_ >= 0 && chosen_ != c_.view.unreached && j < keys;
          ++j)
@@ -225,6 +246,7 @@ class Arcs {
   ImDrawList* list_;
   std::vector<Link> links_;
   std::vector<double> lengths_, sums_;  ///< norms of the values, and of what they contribute to each row
+  std::vector<float> column_;           ///< see readColumn()
   bool strongestOnly_ = false;
   float left_ = 0, right_ = 0, titleEnd_ = 0, top_ = 0, x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0, thick_ = 0;
   int chosen_ = -1, key_ = -1;

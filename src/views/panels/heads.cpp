@@ -45,6 +45,7 @@ bool isComputed(const Context& c, bool mean, int head) {
   for (int h = 0; mean && h < c.trace.weights.heads(); ++h) {
     if (!c.summaries.isComputed(TensorId::weights, h)) return false;
   }
+  if (mean && !c.trace.weights.isStored()) return c.summaries.isComputed(attention::kMeanWeights, 0);
   return mean || c.summaries.isComputed(TensorId::weights, head);
 }
 
@@ -52,7 +53,6 @@ void picture(Context& c, bool mean, int head, const Box& box) {
   const float inner = box.width - 12;
   const TensorId id = mean ? attention::kMeanWeights : TensorId::weights;
   const attention::Tensor& w = mean ? c.mean(TensorId::weights) : c.trace.weights;
-  const attention::Stamps& stamps = c.summaries.stamps(id, head);
   draw::Heatmap look;
   look.cell = inner / static_cast<float>(std::max(w.cols(), w.rows()));
   look.x = box.x + 6, look.y = box.y + 6;
@@ -63,10 +63,10 @@ void picture(Context& c, bool mean, int head, const Box& box) {
   look.high = 1, look.low = isSigned ? -1.0f : 0.0f,
   look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
   look.scale = static_cast<draw::Scale>(document::shownScale(c.state));
-  draw::Values values{w.head(head), c.rowsSoFar(), w.cols(), w.cols(), stamps.latest, writtenOf(stamps)};
-  if (look.scale == draw::Scale::row) values.rowPeaks = c.summaries.rowPeaks(id, w, head);
+  draw::Heatmap drawn = look;
+  const draw::Values values = valuesOf(c, {id, w, head, 0, 0, c.rowsSoFar(), w.cols()}, drawn);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head), values, look);
+  c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head), values, drawn);
   if (c.view.unreached >= 0 && (mean || head == c.state.focusHead)) {
     const float from = static_cast<float>(c.view.unreached) * look.cell,
                 whole = static_cast<float>(w.cols()) * look.cell;

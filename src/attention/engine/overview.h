@@ -1,0 +1,36 @@
+// A small picture of a large matrix of pairs, one cell for each block of its cells.
+#pragma once
+
+#include <vector>
+
+#include "attention/layer/tensor.h"
+#include "attention/steps/steps.h"
+
+namespace attention {
+
+/// A block shows its number farthest from 0; -infinity where all of its cells are masked. It is made from
+/// rows when they are computed, so that pictures of heads need no matrix.
+class Overview {
+ public:
+  static constexpr int kAcross = 1024;  ///< blocks a side at most
+
+  /// Forgets everything: all blocks are 0.
+  void reset(int heads, int queries, int keys);
+  /// Makes the blocks of these rows, which are whole blocks (or the last rows) of `pairs`.
+  void take(const Tensor& pairs, int head, Span rows);
+  /// Extends rows to whole blocks.
+  Span whole(Span rows) const;
+
+  const Tensor& blocks() const { return blocks_; }  ///< [heads, blocks of queries, blocks of keys]
+  int side() const { return side_; }                ///< cells a side of a block
+  /// The largest magnitude of each row of blocks of a head.
+  const float* peaks(int head) const { return peaks_.data() + std::ptrdiff_t{head} * blocks_.rows(); }
+
+ private:
+  int side_ = 1, queries_ = 0;
+  Tensor blocks_;
+  std::vector<float> peaks_;  ///< [head, row of blocks]
+  std::vector<float> best_;   ///< of each column, over the rows of a block
+};
+
+}  // namespace attention

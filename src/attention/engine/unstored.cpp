@@ -1,0 +1,296 @@
+// The engine for layers whose tensors of pairs would be too large: it holds some rows of one head at a time.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attention/engine/engine.h"
+#include "attention/steps/column.h"
+#include "attention/steps/mask.h"
+#include "attention/steps/rows.h"
+
+namespace attention {
+namespace {
+
+using What = Change::What;
+
+/// Rows that are computed at once: they take less than a frame for 4,096 keys of 64 columns.
+constexpr int kRowsAtOnce = kernels::kWholeRows;
+/// Numbers of each tensor of pairs that are held at most, unless a block of the overviews takes more.
+constexpr int kHeldNumbers = 1 << 20;
+/// When more than one row of a head in so many is new, the head is computed anew, some rows at a time.
+constexpr int kRowsOfStale = 8;
+
+bool isUnprojected(const Inputs& inputs) { return !inputs.projected(); }
+
+}  // namespace
+
+// ---- rows on request
+
+void Engine::makeRows(int head, Span rows, bool withOutput) {
+  if (!withOutput && window_.has(head, rows)) return;
+  window_ = {head, rows};
+  for (int i = 0; i < kTensorCount; ++i) {
+    const TensorId id = kLayerTensors[i];
+    Tensor* const pairs = isOfPairs(id) ? intermediate(trace_, id) : nullptr;
+    if (pairs) pairs->hold(head, rows.begin, rows.size());
+  }
+  forwardRows(spec_, inputs_, {head, rows, withOutput}, trace_, scratch_);
+}
+
+void Engine::makeMean(Span rows) {
+  if (meanWindow_.has(0, rows)) return;
+  meanWindow_ = {0, rows};
+  meanWeights_.hold(0, rows.begin, rows.size());
+  const std::size_t count = static_cast<std::size_t>(rows.size()) * static_cast<std::size_t>(spec_.keyCount);
+  meanSums_.assign(count, 0.0);
+  int parts = 0;
+  for (int h = 0; h < spec_.heads; ++h) {
+    if (isHidden(spec_, h)) continue;
+    ++parts;
+    makeRows(h, rows, false);
+    const float* const weights = std::as_const(trace_.weights).row(h, rows.begin);
+    for (std::size_t i = 0; i < count; ++i) meanSums_[i] += double{weights[i]};
+  }
+  const double share = 1.0 / std::max(parts, 1);
+  std::transform(meanSums_.begin(), meanSums_.end(), meanWeights_.row(0, rows.begin),
+                 [share](double sum) { return static_cast<float>(sum * share); });
+}
+
+/// Rows that are read one after the other are made together, more and more of them.
+const float* Engine::row(int key, int head, int row) {
+  const bool isMean = key == static_cast<int>(kMeanWeights);
+  const Window& window = isMean ? meanWindow_ : window_;
+  if (!window.has(head, {row, row + 1})) {
+    const bool follows = head == window.head && row == window.rows.end;
+    expect(key, head, row, follows ? 2 * window.rows.size() : 1);
+  }
+  return isMean ? std::as_const(meanWeights_).heads() > 0 ? meanWeights_.row(0, row) : nullptr
+                : intermediate(trace_, static_cast<TensorId>(key))->row(head, row);
+}
+
+void Engine::expect(int key, int head, int row, int count) {
+  const int most = std::clamp(kHeldNumbers / spec_.keyCount, 1, kRowsAtOnce);
+  const Span rows{row, std::min(row + std::min(count, most), spec_.queryCount)};
+  key == static_cast<int>(kMeanWeights) ? makeMean(rows) : makeRows(head, rows, false);
+}
+
+// ---- what is made of rows
+
+/// From `row` on, as many rows as are computed at once: whole blocks of the overviews.
+Span Engine::someFrom(int row) const {
+  const int most = std::clamp(kHeldNumbers / spec_.keyCount, 1, kRowsAtOnce);
+  const Span rows = summaries_.overview(TensorId::weights)->whole({row, row + 1});
+  return {row, std::min(row + std::max(most / rows.size() * rows.size(), rows.size()), spec_.queryCount)};
+}
+
+/// Computes rows with all that is made of them.
+void Engine::takeRows(int head, Span rows) {
+  makeRows(head, rows, true);
+  makeConcat(spec_, head, rows, trace_);
+  summaries_.takeRows(trace_, head, rows);
+}
+
+void Engine::touchRowsOf(int head, Span rows) {
+  touchPairs(head, rows);
+  touchWeights(head, rows);
+  for (const TensorId id : {TensorId::softcapped, TensorId::biased, TensorId::head_output})
+    summaries_.touchRows(id, head, rows);
+  summaries_.touchRows(TensorId::concat, 0, rows);
+}
+
+Span Engine::takeTurn(Turn& turn) const {
+  const Span rows = someFrom(turn.next);
+  turn.next = rows.end < spec_.queryCount ? rows.end : 0, turn.left -= rows.size();
+  return rows;
+}
+
+void Engine::computeSome(int head) {
+  const auto at = static_cast<std::size_t>(head);
+  const Span rows = takeTurn(turns_[at]);
+  takeRows(head, rows);
+  summaries_.begin(false);
+  touchRowsOf(head, rows);
+  if (turns_[at].left > 0) return;
+  missing_[at] = 0;
+  if (--missingCount_ > 0) return;
+  forwardOutput(inputs_, trace_, scratch_);
+  summaries_.touchHead(TensorId::concat, 0), summaries_.touchHead(TensorId::output, 0);
+}
+
+void Engine::computeMean() {
+  if (ofMean_.left <= 0) return;
+  // Each row takes those of all heads.
+  Span rows = someFrom(ofMean_.next);
+  const int block = summaries_.overview(TensorId::weights)->side();
+  rows.end = std::min(rows.end, rows.begin + std::max(rows.size() / spec_.heads / block, 1) * block);
+  ofMean_.next = rows.end < spec_.queryCount ? rows.end : 0, ofMean_.left -= rows.size();
+  makeMean(rows);
+  summaries_.begin(false);
+  summaries_.takeMeanRows(rows);
+}
+
+const Trace& Engine::traceSoon(int head) {
+  if (isStored()) return traceWith(head);
+  wanted_ = head;
+  if (!summaries_.isComputed(TensorId::weights, head)) computeSome(head);
+  return trace_;
+}
+
+float Engine::progress() const {
+  if (isStored() || isWhole()) return isWhole() ? 1.0f : 0.0f;
+  double left = 0;
+  for (const Turn& turn : turns_) left += std::max(turn.left, 0);
+  return static_cast<float>(1 - left / (double{1} * spec_.heads * spec_.queryCount));
+}
+
+// ---- edits
+
+/// Does the layer have the same tensors as before?
+bool Engine::keepsTensors() const {
+  for (int i = 0; i < kTensorCount; ++i) {
+    const TensorId id = kLayerTensors[i];
+    if (intermediateOf<Tensor>(id) && exists(id, spec_, inputs_) != (intermediate(trace_, id) != nullptr))
+      return false;
+  }
+  return true;
+}
+
+void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
+  window_ = meanWindow_ = {};
+  isKnown = isKnown && spec_.hiddenHeads == previous_.hiddenHeads && keepsTensors() &&
+            std::all_of(changes.begin(), changes.end(),
+                        [this](const Change& c) { return c.what != What::everything && fits(c); });
+  summaries_.begin(!isKnown);
+  if (isKnown) {
+    for (const Change& change : changes) applyOneUnstored(change);
+    finish();
+  } else {
+    beginUnstored();
+  }
+  touchMask(changes);
+}
+
+void Engine::beginUnstored() {
+  recompute();
+  for (Tensor* t : {&trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat, &trace_.output})
+    std::fill(t->values().begin(), t->values().end(), 0.0f);
+  turns_.assign(static_cast<std::size_t>(spec_.heads), {0, spec_.queryCount});
+  meanWeights_.reshapeUnstored(*this, static_cast<int>(kMeanWeights), 1, spec_.queryCount, spec_.keyCount);
+  ofMean_ = {0, spec_.heads > 1 ? spec_.queryCount : 0};
+  summaries_.touchAll(spec_, inputs_, trace_);
+  summaries_.beginRows(trace_, meanWeights_);
+  withhold();
+}
+
+/// These heads are to be computed anew. Rows that are read are new at once.
+void Engine::makeStale(Span heads) {
+  for (int h = heads.begin; h < heads.end; ++h) {
+    const auto at = static_cast<std::size_t>(h);
+    if (summaries_.isComputed(TensorId::weights, h)) touchRowsOf(h, {0, spec_.queryCount});
+    missingCount_ += missing_[at] == 0;
+    missing_[at] = 1, turns_[at].left = spec_.queryCount;
+  }
+  if (spec_.heads > 1) ofMean_.left = spec_.queryCount;
+}
+
+/// Computes rows anew, at once if they are few.
+void Engine::redoRows(int head, Span rows) {
+  if (rows.size() * kRowsOfStale > spec_.queryCount && rows.size() > kRowsOfStale)
+    return makeStale({head, head + 1});
+  rows = summaries_.overview(TensorId::weights)->whole(rows);
+  for (int first = rows.begin; first < rows.end;) {
+    const Span some{first, std::min(someFrom(first).end, rows.end)};
+    takeRows(head, some);
+    first = some.end;
+  }
+  touchRowsOf(head, rows);
+  writeRows(head, rows);
+  if (spec_.heads == 1 || ofMean_.left > 0) return;
+  for (int first = rows.begin; first < rows.end;) {
+    const Span some{first, std::min(someFrom(first).end, rows.end)};
+    makeMean(some);
+    summaries_.takeMeanRows(some);
+    first = some.end;
+  }
+}
+
+/// Maxima, sums and outputs after a key has become another, from those before. They are shown until the head
+/// has been computed anew, and nothing else is made of them, so that their rounding errors do not add up.
+void Engine::foresee(int head, const ChangedKey& key) {
+  const std::size_t queries = static_cast<std::size_t>(spec_.queryCount);
+  std::vector<float> was(queries), is(queries);
+  const ComputedLayer layer{spec_, inputs_, trace_};
+  attention::scoresOfKey(layer, head, key.at, key.before, was.data());
+  attention::scoresOfKey(layer, head, key.at, key.after, is.data());
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    float &max = trace_.rowMax.at(head, i, 0), &sum = trace_.rowSum.at(head, i, 0);
+    if (is[at] == kHiddenScore || !(sum > 0.0f)) continue;
+    const double most = std::max(double{max}, double{is[at]}), shrink = std::exp(double{max} - most);
+    const double gone = std::exp(double{was[at]} - most), come = std::exp(double{is[at]} - most);
+    const double now = std::max(double{sum} * shrink - gone, 0.0) + come;
+    float* const out = trace_.headOutput.row(head, i);
+    for (int c = 0; c < spec_.valueDim; ++c) {
+      const double weighted = double{out[c]} * double{sum} * shrink - gone * double{key.valuesBefore[c]} +
+                              come * double{key.valuesAfter[c]};
+      out[c] = saturate(weighted / now);
+    }
+    max = static_cast<float>(most), sum = static_cast<float>(now);
+  }
+  for (const TensorId id : {TensorId::row_max, TensorId::row_sum})
+    summaries_.touchRows(id, head, {0, spec_.queryCount});
+  writeRows(head, {0, spec_.queryCount});
+}
+
+/// New rows of K or V, and what follows from them in the heads that read them.
+void Engine::changeGiven(const Change& change) {
+  const int group = spec_.heads / spec_.kvHeads, kvHead = change.head;
+  const Span keys{change.row, change.row + change.rows}, cols{change.col, change.col + change.cols},
+      heads{kvHead * group, (kvHead + 1) * group};
+  const bool isOfKeys = change.tensor == TensorId::k;
+  Tensor& changed = isOfKeys ? trace_.k : trace_.v;
+  const bool isForeseen = keys.size() == 1 && isPlain(spec_) && !isBiased(spec_, inputs_);
+  const float* const row = std::as_const(changed).row(kvHead, keys.begin);
+  const std::vector<float> before(row, row + changed.cols());
+  if (isOfKeys) makeKeys(inputs_, kvHead, keys, cols, trace_);
+  else makeValues(inputs_, kvHead, keys, cols, trace_);
+  if (isForeseen) {
+    const float *k = std::as_const(trace_.k).row(kvHead, keys.begin),
+                *v = std::as_const(trace_.v).row(kvHead, keys.begin);
+    for (int h = heads.begin; h < heads.end; ++h)
+      foresee(h, isOfKeys ? ChangedKey{keys.begin, before.data(), k, v, v}
+                          : ChangedKey{keys.begin, k, k, before.data(), v});
+  }
+  makeStale(heads);
+}
+
+void Engine::applyOneUnstored(const Change& change) {
+  const Span rows{change.row, change.row + change.rows}, cols{change.col, change.col + change.cols};
+  const bool isOfCells = change.what == What::cells && !rows.empty() && !cols.empty();
+  const bool isGiven = isUnprojected(inputs_) && !isRotary(spec_);
+  window_ = meanWindow_ = {};
+  if (change.what == What::painted) {
+    for (int h = 0; h < spec_.heads; ++h) redoRows(h, rows);
+    return;
+  }
+  if (!isOfCells) return makeStale({0, spec_.heads});
+  if (change.tensor == TensorId::w_o || change.tensor == TensorId::b_o) return applyCells(change);
+  summaries_.touchRows(change.tensor, change.head, rows);
+  if (change.tensor == TensorId::q && isGiven) {
+    makeQueries(inputs_, change.head, rows, cols, trace_);
+    return redoRows(change.head, rows);
+  }
+  if ((change.tensor == TensorId::k && isGiven) || (change.tensor == TensorId::v && isUnprojected(inputs_))) {
+    return changeGiven(change);
+  }
+  forwardInputs(spec_, inputs_, trace_, scratch_);
+  for (const TensorId id : {TensorId::positions, TensorId::x_positioned, TensorId::x_kv_positioned,
+                            TensorId::q, TensorId::k, TensorId::v, TensorId::q_rotated, TensorId::k_rotated})
+    for (int h = 0; h < spec_.heads; ++h) {
+      const Tensor* made = intermediate(trace_, id);
+      if (made && h < made->heads()) summaries_.touchHead(id, h);
+    }
+  makeStale({0, spec_.heads});
+}
+
+}  // namespace attention

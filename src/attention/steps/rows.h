@@ -1,0 +1,19 @@
+// Some rows of one head, computed alone.
+#pragma once
+
+#include "attention/steps/forward.h"
+
+namespace attention {
+
+struct RowsOfHead {
+  int head = 0;
+  Span queries;
+  bool withOutput = true;  ///< are rows of head_output wanted too?
+};
+
+/// Computes them in a trace whose tensors of pairs hold these rows. They are, bit for bit, those of
+/// forwardHeads().
+void forwardRows(const Spec& spec, const Inputs& inputs, const RowsOfHead& rows, Trace& trace,
+                 Scratch& scratch);
+
+}  // namespace attention

@@ -1,0 +1,192 @@
+// Layers whose tensors of pairs are not stored: every number is, to the bit, the one that forward() stores.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <vector>
+
+#include "attention/engine/engine.h"
+#include "attention/mechanisms/mechanism.h"
+#include "layer.h"
+
+using namespace attention;
+using test::Layer;
+using test::Random;
+
+namespace {
+
+/// One way to hide keys, by its name.
+struct Mask {
+  const char* name;
+  std::function<void(Layer&, Random&)> put;
+};
+
+const Mask kMasks[] = {
+    {"none", [](Layer&, Random&) {}},
+    {"causal", [](Layer& l, Random&) { l.spec.causal = true; }},
+    {"causal, later", [](Layer& l, Random&) { l.spec.causal = true, l.spec.causalOffset = 3; }},
+    {"window", [](Layer& l, Random&) { l.spec.windowLeft = 4, l.spec.windowRight = 2; }},
+    {"prefix", [](Layer& l, Random&) { l.spec.causal = true, l.spec.prefix = 5; }},
+    {"padding", [](Layer& l, Random&) { l.spec.keyLength = 17; }},
+    {"pattern", [](Layer& l, Random&) { l.spec.pattern = {3, 2, 7, 0, 1, 2, 5}; }},
+    {"painted",
+     [](Layer& l, Random& random) {
+       l.paintNothing();
+       for (std::uint8_t& cell : l.painted.blocked) cell = random.chance(0.3);
+     }},
+    {"bias",
+     [](Layer& l, Random& random) {
+       test::fill(l.bias = {l.spec.heads, l.spec.queryCount, l.spec.keyCount}, random);
+       for (float& b : l.bias.values())
+         if (random.chance(0.2)) b = -std::numeric_limits<float>::infinity();
+     }},
+    {"after the normaliser", [](Layer& l, Random&) { l.spec.causal = l.spec.maskAfterSoftmax = true; }},
+};
+
+/// What differs between what the engine reads, in an order of rows of its own, and what is stored; or "".
+std::string differing(const Trace& now, const Trace& whole, Random& random) {
+  for (int i = 0; i < kTensorCount; ++i) {
+    const auto id = static_cast<TensorId>(i);
+    const Tensor *made = intermediate(now, id), *all = intermediate(whole, id);
+    if (!made != !all) return std::string(name(id)) + " is there in one of them";
+    if (!made) continue;
+    if (isOfPairs(id) == made->isStored()) return std::string(name(id)) + " is stored, or should be";
+    if (!made->sameShape(*all)) return std::string(name(id)) + " has another shape";
+    const bool inOrder = random.chance(0.5);
+    for (int n = 0; n < made->heads() * made->rows(); ++n) {
+      const int at = inOrder ? n : random.below(made->heads() * made->rows());
+      const int h = at / made->rows(), r = at % made->rows();
+      const float *a = made->row(h, r), *b = all->row(h, r);
+      for (int c = 0; c < made->cols(); ++c)
+        if (a[c] != b[c])
+          return std::string(name(id)) + " of row " + std::to_string(r) + ", column " + std::to_string(c) +
+                 " is " + std::to_string(a[c]) + ", stored " + std::to_string(b[c]);
+    }
+  }
+  return "";
+}
+
+/// Reads the layer through an engine that stores no pairs.
+std::string wrongWhenRead(const Layer& layer, Random& random) {
+  Trace whole;
+  forward(layer.spec, layer.inputs(), whole);
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  if (std::string bad = differing(engine.trace(), whole, random); !bad.empty()) return bad;
+  const Tensor* const mean = &engine.summaries().mean(TensorId::weights, layer.spec, engine.trace());
+  for (int i = 0; i < mean->rows(); i += 5) {
+    double sum = 0;
+    for (int h = 0; h < layer.spec.heads; ++h) sum += double{whole.weights.at(h, i, i % mean->cols())};
+    if (mean->at(0, i, i % mean->cols()) != static_cast<float>(sum * (1.0 / layer.spec.heads)))
+      return "the mean of the weights";
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("unstored: rows are those that forward() stores, for every score, normaliser, position and mask") {
+  Random random(71);
+  for (const Score score : test::kScores)
+    for (const Normalizer normalizer : test::kNormalizers)
+      for (const Mask& mask : kMasks) {
+        Layer layer = test::withScore(
+            test::direct(test::shape(2, 1, 37, 29 + random.below(20), 6, 5), random), score, random);
+        layer.spec.normalizer = normalizer;
+        if (random.chance(0.3)) layer.spec.softcap = 2.0f;
+        if (random.chance(0.3)) layer.spec.temperature = 0.4f;
+        const Position position = test::kPositions[random.below(4)];
+        if (position == Position::alibi || (position == Position::rotary && score != Score::additive))
+          layer.spec.position = position;
+        if (normalizer == Normalizer::softmax && random.chance(0.3)) layer = test::withSink(layer, random);
+        mask.put(layer, random);
+        if (!validate(layer.spec, layer.inputs())) continue;
+        CAPTURE(static_cast<int>(score));
+        CAPTURE(static_cast<int>(normalizer));
+        CAPTURE(mask.name);
+        CHECK(wrongWhenRead(layer, random) == "");
+      }
+}
+
+TEST_CASE("unstored: rows of more than one block of a kernel, plain and projected") {
+  Random random(72);
+  for (const int keys : {70, 515}) {
+    Layer layer = test::direct(test::shape(2, 2, 420, keys, 16, 16), random);
+    CHECK(wrongWhenRead(layer, random) == "");
+    layer.spec.causal = true;
+    CHECK(wrongWhenRead(layer, random) == "");
+    CHECK(wrongWhenRead(test::projected(test::shape(2, 1, 420, keys, 8, 8), 12, 6, random), random) == "");
+  }
+}
+
+TEST_CASE("unstored: a block of an overview has the number of its cells that is farthest from 0") {
+  Random random(73);
+  Layer layer = test::direct(test::shape(2, 2, 700, 1100, 4, 4), random);
+  layer.spec.causal = true;
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  const Trace& trace = engine.trace();
+  const Overview* small = engine.summaries().overview(TensorId::masked);
+  REQUIRE(small);
+  CHECK(small->side() == 2);
+  CHECK(small->blocks().rows() == 350);
+  CHECK(small->blocks().cols() == 550);
+  for (int n = 0; n < 300; ++n) {
+    const int h = random.below(2), i = random.below(350), j = random.below(550);
+    float best = -std::numeric_limits<float>::infinity();
+    for (int r = 2 * i; r < 2 * i + 2; ++r)
+      for (int c = 2 * j; c < 2 * j + 2; ++c) {
+        const float v = trace.masked.at(h, r, c);
+        if (std::isfinite(v) && !(std::isfinite(best) && std::abs(best) >= std::abs(v))) best = v;
+      }
+    CHECK(small->blocks().at(h, i, j) == best);
+  }
+  CHECK_FALSE(engine.summaries().overview(TensorId::raw));
+}
+
+TEST_CASE("unstored: some rows at a time, the head in view first; an edit leaves what it does not touch") {
+  Random random(74);
+  Layer layer = test::direct(test::shape(3, 3, 500, 500, 4, 4), random);
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  CHECK(engine.progress() == 0.0f);
+  const Trace& soon = engine.traceSoon(1);
+  CHECK_FALSE(engine.isWhole());
+  CHECK(soon.rowSum.at(1, 0, 0) > 0.0f);
+  CHECK(soon.rowSum.at(1, 499, 0) == 0.0f);
+  CHECK(engine.summaries().isComputed(TensorId::weights, 1));
+  CHECK_FALSE(engine.summaries().isComputed(TensorId::weights, 0));
+  while (soon.rowSum.at(1, 499, 0) == 0.0f) engine.computeNext();
+  CHECK(soon.rowSum.at(0, 0, 0) == 0.0f);
+  while (engine.hasMore()) engine.computeNext();
+  CHECK(engine.progress() == 1.0f);
+
+  // A row of Q: its row, at once.
+  const Tensor before = soon.headOutput;
+  layer.q.at(2, 321, 1) += 2.0f;
+  Change change{Change::What::cells, TensorId::q, 2, 321, 1, 1, 1};
+  engine.apply(layer.spec, layer.inputs(), change);
+  CHECK_FALSE(engine.hasMore());
+  for (int h = 0; h < 3; ++h)
+    for (int i = 0; i < 500; ++i)
+      CHECK((before.at(h, i, 0) != soon.headOutput.at(h, i, 0)) == (h == 2 && i == 321));
+  // A row of K or V: its head, some rows at a time. Outputs are foreseen, and reading a row does not wait.
+  for (const TensorId id : {TensorId::k, TensorId::v})
+    for (int n = 0; n < 20; ++n) {
+      const int row = random.below(500), col = random.below(4);
+      layer.input(id).at(0, row, col) += random.normal() * 2.0f;
+      engine.apply(layer.spec, layer.inputs(), {Change::What::cells, id, 0, row, col, 1, 1});
+      CHECK_FALSE(engine.isWhole());
+      if (n % 10 == 0) engine.computeNext();
+      Trace whole;
+      forward(layer.spec, layer.inputs(), whole);
+      CHECK(soon.weights.at(0, 444, 7) == whole.weights.at(0, 444, 7));
+      for (int i = 0; i < 500; i += 7) {
+        CHECK(std::abs(soon.headOutput.at(0, i, 1) - whole.headOutput.at(0, i, 1)) < 1e-5f);
+        CHECK(std::abs(soon.rowSum.at(0, i, 0) / whole.rowSum.at(0, i, 0) - 1) < 1e-4f);
+      }
+      if (n == 19) CHECK(engine.trace().headOutput == whole.headOutput);
+    }
+}
