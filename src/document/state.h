@@ -253,7 +253,7 @@ inline constexpr int kLabelBytes = 64;
 
 /// The limit on the numbers of all inputs together. It keeps the text of every state below kMaxTextBytes
 /// (text.h).
-inline constexpr std::int64_t kMaxNumbers = 3'500'000;
+inline constexpr std::int64_t kMaxNumbers = 6'500'000;
 inline constexpr std::size_t kMaxPinBytes = std::size_t{1} << 20;
 inline constexpr int kMaxDecimals = 6;
 inline constexpr double kMinTemperature = 1e-6, kMaxTemperature = 1e6;

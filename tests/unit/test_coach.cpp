@@ -210,13 +210,16 @@ TEST_CASE(
   CHECK(f.headOne() == first);
   for (int i = 0; i < 6; ++i) f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
   CHECK(f.app().state() == before);
-  for (const auto& [name, size, heads] :
-       {std::tuple("tokens", "1024", "16"), {"d_k", "300", "1"}}) {  // one more is too many: nothing changes
+  for (const auto& [name, size, width, few, heads] :
+       {std::tuple("tokens", "4096", "21", "7", "8"),
+        {"d_k", "300", "3", "1", "1"}}) {  // one more is too many: nothing changes
     CAPTURE(name);
     Visitor most;
+    REQUIRE(most.app().set("d_k", width));
+    REQUIRE(most.app().set("heads", few));
     REQUIRE(most.app().set(name, size));
     most.settle();
-    for (int i = 0; i < 20; ++i) most.type('h');
+    for (int i = 0; i < 2; ++i) most.type('h');
     CHECK(most.option("heads") == heads);
     CHECK(most.option(name) == size);
     CHECK(most.app().notice() == "There cannot be more heads in this layer.");

@@ -103,16 +103,16 @@ TEST_CASE("options: refusals") {
 
 TEST_CASE("options: sizes stay within the limits together") {
   const State big = sized(512, 64, 1, 1);
-  CHECK(
-      tried(big, OptionId::tokens, 513) ==
-      "tokens: 64 heads of 513 × 513 scores make 16842816; use fewer heads or tokens, for at most 16777216.");
+  CHECK(tried(sized(1448, 64, 1, 1), OptionId::tokens, 1449) ==
+        "tokens: 64 heads of 1449 × 1449 scores make 134374464; use fewer heads or tokens, for at most "
+        "134217728.");
   CHECK(tried(big, OptionId::d_k, 256) ==
         "d_k: tokens 512, heads 64, d_k 256 and model_dim 1 make inputs of 25231872 numbers; use smaller "
-        "ones, for at most 3500000.");
+        "ones, for at most 6500000.");
   CHECK(tried(sized(1024, 16, 1, 1), OptionId::heads, 16) == "accepted");
-  CHECK(allowedHeads(sized(1024, 16, 2, 1)) == std::vector{1, 2, 4, 8, 16});
-  CHECK(tried(sized(1024, 16, 2, 1), OptionId::heads, 32) ==
-        "heads: 32 heads of the model width 32 (heads × d_k) are too many to show; use 1, 2, 4, 8 or 16.");
+  CHECK(allowedHeads(sized(4096, 8, 2, 1)) == std::vector{1, 2, 4, 8});
+  CHECK(tried(sized(4096, 8, 2, 1), OptionId::heads, 16) ==
+        "heads: 16 heads of the model width 16 (heads × d_k) are too many to show; use 1, 2, 4 or 8.");
 }
 
 TEST_CASE("options: a sentence as labels makes its tokens") {

@@ -339,7 +339,7 @@ TEST_CASE("text: nesting, and more values than fit") {
   for (std::size_t i = 0; i < kMaxNodes; ++i) many += ",0";
   CHECK(tried(many + ",\"x\"]}").find("a list of numbers goes on with something else") != std::string::npos);
   CHECK(tried(std::string(kMaxTextBytes + 1, ' ')) ==
-        "text: 67108865 bytes are too many; use at most 67108864.");
+        "text: 117440513 bytes are too many; use at most 117440512.");
 }
 
 TEST_CASE("text: cut at every byte") {

@@ -73,7 +73,7 @@ struct Limits {
   static constexpr int positionId = 1'000'000;  ///< of Spec::positionIds
   /// Range of the temperature, the same everywhere: 1 / T must fit a float, with some margin.
   static constexpr float coldest = 1e-6f, hottest = 1e6f;
-  static constexpr std::int64_t scores = 1 << 24;  ///< heads · queries · keys on the board
+  static constexpr std::int64_t scores = 1 << 27;  ///< heads · queries · keys on the board
   static constexpr std::int64_t stored = 1 << 24;  ///< the same of a Trace whose tensors of pairs are stored
 };
 

@@ -385,7 +385,7 @@ int Desktop::run() {
 
 /// Builds frames until no more are needed.
 std::string Desktop::settle() {
-  constexpr int kMostFrames = 240;
+  constexpr int kMostFrames = 4000;  // heads of thousands of tokens are computed some rows a frame
   constexpr float kFrame = 1.0f / 60;
   const Options& o = options_;
   const float scale = o.scale > 0 ? o.scale : 1;
