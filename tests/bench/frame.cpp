@@ -1,13 +1,16 @@
 // Measures the processor time of a frame: the whole App with Dear ImGui, drawn into lists that nobody
 // renders. A cell of Q is dragged, including the edit itself; the pointer moves over cells of Q, K, V and W.
-// Prints one JSON object per line.
+// Prints one JSON object per line. With `--long`, a board of 4,096 tokens and 8 heads of 64 columns instead:
+// also its first frames, drags of K and V, magnifying and panning, the slowest frames, and memory.
 #include <imgui.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../unit/screen.h"
@@ -16,14 +19,21 @@
 
 namespace {
 
-double milliseconds() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+double milliseconds() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-double median(std::vector<double> times) {
+double quantile(std::vector<double> times, double share) {
   std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  return times[std::min(times.size() - 1,
+                        static_cast<std::size_t>(share * static_cast<double>(times.size())))];
+}
+double median(const std::vector<double>& times) { return quantile(times, 0.5); }
+
+/// A line of /proc/self/status, in MB.
+double memory(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(name)) return std::stod(line.substr(line.find_first_of("0123456789"))) / 1024;
+  return 0;
 }
 
 class Bench {
@@ -43,7 +53,7 @@ class Bench {
     set("heads", 1), set("d_k", 8 * heads), set("heads", heads), set("tokens", tokens);
     (void)app_.set("causal", causal ? "true" : "false");
     for (int i = 0; i < 4; ++i) frame();
-    report("drag Q", tokens, heads, causal, drag(tokens));
+    report("drag Q", tokens, heads, causal, drag("q", tokens));
     for (const char* name : {"q", "k", "v", "weights"})
       report(std::string("hover ") + name, tokens, heads, causal, hover(name, tokens));
     report("step", tokens, heads, causal, step());
@@ -55,7 +65,61 @@ class Bench {
     }
   }
 
+  void runLong(int tokens, int heads) {
+    column_ = 36;  // in the middle of 64, of which one pixel has several
+    set("heads", 1), set("d_k", 64), set("heads", heads), set("d_k", 64);
+    times_.clear();
+    set("tokens", tokens);
+    std::vector<double> first;
+    while (first.size() < 4 || app_.wantsFrame()) first.push_back(frame());
+    report("first frame", {first.front()});
+    report("until whole", first);
+    for (const char* name : {"q", "k", "v"}) {
+      (void)drag(name, tokens);
+      report(std::string("drag ") + name, times_);
+      rest();
+    }
+    for (const char* name : {"q", "k", "v", "weights"}) {
+      (void)hover(name, tokens);
+      report(std::string("hover ") + name, times_);
+    }
+    magnify(tokens);
+    std::printf("{\"what\": \"memory\", \"now\": %.0f, \"most\": %.0f}\n", memory("VmRSS"), memory("VmHWM"));
+  }
+
  private:
+  /// Until everything that follows from edits has been computed.
+  void rest() {
+    for (int i = 0; i < 4 || app_.wantsFrame(); ++i) frame();
+  }
+
+  void report(const std::string& what, const std::vector<double>& times) {
+    double all = 0;
+    for (const double time : times) all += time;
+    std::printf("{\"what\": \"%s\", \"frames\": %zu, \"ms\": %.2f, \"p99\": %.2f, \"all\": %.0f}\n",
+                what.c_str(), times.size(), median(times), quantile(times, 0.99), all);
+    std::fflush(stdout);
+  }
+
+  /// Over the middle of the weights: magnifies them until their cells can be read, and pans.
+  void magnify(int tokens) {
+    const auto cell = app_.locate("weights", 0, tokens / 2, tokens / 2);
+    if (!cell) return;
+    ImGuiIO& io = ImGui::GetIO();
+    moveTo(cell->x, cell->y), frame();
+    std::vector<double> times;
+    io.AddKeyEvent(ImGuiMod_Ctrl, true), frame();
+    for (int i = 0; i < 60; ++i) app_.wake(), io.AddMouseWheelEvent(0, 1), times.push_back(frame());
+    io.AddKeyEvent(ImGuiMod_Ctrl, false), frame();
+    report("magnify", times);
+    times.clear();
+    for (int i = 0; i < 120; ++i) {
+      app_.wake(), io.AddMouseWheelEvent(i % 2 ? 0.0f : -0.4f, i % 2 ? -0.4f : 0.0f);
+      times.push_back(frame());
+    }
+    report("pan", times);
+  }
+
   void set(const char* option, int value) { (void)app_.set(option, std::to_string(value)); }
 
   void report(const std::string& what, int tokens, int heads, bool causal, double time) {
@@ -76,13 +140,14 @@ class Bench {
     ImGui::GetIO().AddMousePosEvent(x, y);
   }
 
-  double drag(int tokens) {
-    const auto cell = app_.locate("q", 0, tokens / 2,
-                                  6);  // the pointer is at whole pixels, and one pixel may hold many cells
+  double drag(const char* name, int tokens) {
+    const auto cell =
+        app_.locate(name, 0, tokens / 2,
+                    column_);  // the pointer is at whole pixels, and one pixel may hold many cells
     if (!cell) return -1;
     const float x = cell->x + cell->width / 2, y = cell->y + cell->height / 2;
     moveTo(x, y), frame(), frame();
-    const attention::Tensor before = **app_.tensor("q");
+    const attention::Tensor before = **app_.tensor(name);
     ImGui::GetIO().AddMouseButtonEvent(0, true);
     frame(), frame();
     std::vector<double> times;
@@ -91,8 +156,9 @@ class Bench {
       times.push_back(frame());
     }
     ImGui::GetIO().AddMouseButtonEvent(0, false);
-    if (**app_.tensor("q") == before) std::exit(1);  // the drag had no effect
+    if (**app_.tensor(name) == before) std::exit(1);  // the drag had no effect
     frame(), frame();
+    times_ = times;
     return median(times);
   }
 
@@ -100,12 +166,14 @@ class Bench {
     std::vector<double> times;
     for (int i = 0; i < 60; ++i) {
       const int row = i * 7 % tokens;
-      const auto cell = app_.locate(name, 0, row, std::string_view(name) == "weights" ? row / 2 : i % 4);
+      const auto cell =
+          app_.locate(name, 0, row, std::string_view(name) == "weights" ? row / 2 : column_ + i % 4 - 2);
       if (!cell) return -1;
       moveTo(cell->x + cell->width / 2, cell->y + cell->height / 2);
       frame();
       times.push_back(frame());
     }
+    times_ = times;
     return median(times);
   }
 
@@ -141,15 +209,19 @@ class Bench {
   draw::Heatmaps heatmaps_;
   views::Fonts fonts_;
   app::App app_;
+  int column_ = 6;             ///< that is dragged
+  std::vector<double> times_;  ///< of the last drag or hover
 };
 
 }  // namespace
 
-int main() {
+int main(int count, char** words) {
   ImGui::CreateContext();
   {
     Bench bench;
-    for (const bool causal : {true, false}) bench.run(64, 4, causal), bench.run(1024, 8, causal);
+    if (count > 1 && std::string_view(words[1]) == "--long") bench.runLong(4096, 8);
+    else
+      for (const bool causal : {true, false}) bench.run(64, 4, causal), bench.run(1024, 8, causal);
   }
   ImGui::DestroyContext();
 }
