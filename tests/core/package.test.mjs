@@ -6,6 +6,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
+import {brotliCompressSync, gzipSync} from 'node:zlib';
 
 const folder = process.env.CORE ?? fileURLToPath(new URL('../../build/package', import.meta.url));
 const application = mkdtempSync(join(tmpdir(), 'package-test-'));
@@ -45,6 +46,22 @@ test('lessons and languages are modules too, with the same text', () => {
   assert.deepEqual(found.languages, JSON.parse(readFileSync(join(installed, 'languages/index.json'), 'utf8')));
   assert.deepEqual(found.texts.map(([name]) => name).sort(), files.sort());
   for (const [name, text] of found.texts) assert.equal(text, readFileSync(join(installed, name), 'utf8'), name);
+});
+
+test('the report of sizes adds up what an entry point imports at once, and nothing that comes later', () => {
+  const made = mkdtempSync(join(tmpdir(), 'sizes-')), files = {'package.json': JSON.stringify({exports: {'.': {types: './a.d.ts', default: './a.js'}, './texts/*': './texts/*', './b': './b.js'}}),
+    'a.js': "import {b} from './b.js';import './c.js';\nexport * from './d.js';\nimport('./late.js'); import x from 'react';", 'b.js': 'export const b = 1;'.repeat(40), 'c.js': "import './a.js';",
+    'd.js': 'export {};', 'late.js': 'x'.repeat(999), 'm.wasm': 'module'.repeat(99)};
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(made, name), text);
+  const rows = spawnSync('node', [fileURLToPath(new URL('../../src/shell/web/sizes.mjs', import.meta.url)), made], {encoding: 'utf8'}).stdout.trim().split('\n').map((line) => line.trim().split(/ {2,}/));
+  rmSync(made, {recursive: true});
+  const wanted = (title, ...names) => [title, String(names.length), ...[(text) => text.length, (text) => gzipSync(text, {level: 9}).length, (text) => brotliCompressSync(text).length]
+    .map((of) => names.reduce((sum, name) => sum + of(files[name]), 0).toLocaleString('en'))];
+  assert.deepEqual(rows, [['entry point', 'files', 'bytes', 'gzip', 'Brotli'], wanted('.', 'a.js', 'b.js', 'c.js', 'd.js'), wanted('./b', 'b.js'), wanted('m.wasm', 'm.wasm')]);
+});
+
+test('npm is told to publish with the proof of where it was built', () => {
+  assert.deepEqual(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')).publishConfig, {access: 'public', provenance: true});
 });
 
 test('the core is imported by its name', () => {
