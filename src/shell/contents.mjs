@@ -1,15 +1,17 @@
 // The list of what is inside a release, as SPDX 2.3: each artifact, with its sum, and the parts of others in it, from the lists that the notices are
-// made of. node contents.mjs VERSION FOLDER WEB NATIVE, where FOLDER has the artifacts, and WEB and NATIVE are such lists.
+// made of. node contents.mjs VERSION FOLDER WEB NATIVE PORTABLE WINDOWS, where FOLDER has the artifacts, and the others are such lists: of the page, of the
+// programs, and of attn for other systems and for Windows.
 import {createHash} from 'node:crypto';
 import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 
-const [version, folder, web, native] = process.argv.slice(2), NAME = `attention-playground-${version}`;
+const [version, folder, web, native, portable, windows] = process.argv.slice(2), NAME = `attention-playground-${version}`;
 const idOf = (...words) => `SPDXRef-${words.join('-').replace(/[^A-Za-z0-9.]+/g, '-')}`;
 const parts = (file) => JSON.parse(readFileSync(file, 'utf8'));
 // Programs come with the page.
 const isForLinux = (name) => /\.deb$|-linux-/.test(name);
-const partsOf = (name) => isForLinux(name) ? [...parts(native), ...parts(web)] : parts(web);
+const partsOf = (name) => /-windows-/.test(name) ? parts(windows) : /-none-(manylinux|win)/.test(name) ? [...parts(/-win/.test(name) ? windows : portable), ...parts(web)] :
+  isForLinux(name) ? [...parts(native), ...parts(web)] : parts(web);
 
 const artifacts = readdirSync(folder).sort().map((name) => ({
   SPDXID: idOf('artifact', name), name, versionInfo: version, packageFileName: name, downloadLocation: 'NOASSERTION', filesAnalyzed: false,

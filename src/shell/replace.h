@@ -1,4 +1,5 @@
-// What replacing a file by its new content takes, on the desktop and on the command line.
+// What replacing a file by its new content takes, on the desktop and on the command line, where there is
+// POSIX.
 #pragma once
 
 #include <fcntl.h>
@@ -7,24 +8,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <string>
-#include <system_error>
 
 namespace shell {
-
-/// The file that writing to `path` is meant for: links are followed, so that they remain, also one whose file
-/// does not exist yet. ELOOP in `error` if they lead nowhere.
-inline std::filesystem::path targetOf(std::filesystem::path path, std::error_code& error) {
-  constexpr int most = 40;  // as in the kernel
-  error.clear();
-  std::error_code none;
-  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(path, none)); ++links) {
-    if (links == most) return error = std::make_error_code(std::errc::too_many_symbolic_link_levels), path;
-    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
-    if (error) return path;
-    path = path.parent_path() / next;  // an absolute one stands for itself
-  }
-  return path;
-}
 
 /// Gives a complete and synced file its name, and waits until the folder has it on the disk: after a power
 /// failure there is the old or the new content. Returns errno, or 0.

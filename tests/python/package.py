@@ -1,4 +1,4 @@
-"""What the tests of the Python package do with the installed wheel. usage: package.py make FOLDER | serve"""
+"""What the tests of the Python package do with the installed wheel. usage: package.py make FOLDER | serve | module"""
 import importlib.util
 import json
 import os
@@ -90,5 +90,27 @@ def serve():
     sys.stdin.read()
 
 
+def by_module():
+    """How far the tensors of boards by wasmtime are from those of attn, and what it refuses."""
+    given = dict(q=draw(2, 4, 3), k=draw(2, 4, 3), v=draw(2, 4, 3))
+    boards = [Playground(**given, normalizer="sparsemax", causal=True), Playground(**given, score="cosine", position="alibi", tokens=["ein", "Ġsaw", "日本", "\n"]),
+              Playground(x=draw(3, 4), w_q=draw(4, 4), w_k=draw(4, 4), w_v=draw(4, 4), w_o=draw(4, 4), heads=2), Playground(**given, mask=draw(4, 4), normalizer="entmax15")]
+    names, found = ("weights", "output", "scores"), {"off": [], "refused": []}
+    for board in boards:
+        ours = {name: board.tensor(name) for name in names}
+        os.environ["ATTN"], board._computed = ATTN, {}
+        for name in names:
+            theirs = board.tensor(name)
+            found["off"].append(float(np.abs(ours[name] - theirs).max() / max(1, np.abs(theirs).max())))
+        del os.environ["ATTN"]
+    for wrong in (lambda: Playground(**given, normalizer="softestmax").tensor("weights"), lambda: boards[0].tensor("legs")):
+        try:
+            wrong()
+            found["refused"].append(None)
+        except Exception as error:  # noqa: BLE001
+            found["refused"].append(f"{type(error).__name__}: {error}")
+    print(json.dumps(found))
+
+
 ATTN = os.environ.get("ATTN") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/native/attn")
-make(sys.argv[2]) if sys.argv[1] == "make" else serve()
+{"make": lambda: make(sys.argv[2]), "serve": serve, "module": by_module}[sys.argv[1]]()

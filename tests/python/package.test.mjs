@@ -5,6 +5,7 @@ import {readFileSync} from 'node:fs';
 import {request} from 'node:http';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
 import {attn} from '../cli/harness.mjs';
 import {launch} from '../browser/harness.mjs';
 import {version} from '../setup/tree.mjs';
@@ -34,7 +35,7 @@ const ran = (...args) => {
 
 test('wheel and sdist hold the package, the whole page and the licence, and need NumPy alone', () => {
   const listed = JSON.parse(run(home.python, '-c', 'import json, sys, zipfile; print(json.dumps(zipfile.ZipFile(sys.argv[1]).namelist()))', built('.whl')));
-  for (const name of ['__init__.py', 'watch.py', 'widget.js', 'page/index.html', 'page/element.js', 'page/standalone.js', 'page/reader.js', 'page/lessons/index.json']) {
+  for (const name of ['__init__.py', 'watch.py', 'tensors.wasm', 'widget.js', 'page/index.html', 'page/element.js', 'page/standalone.js', 'page/reader.js', 'page/lessons/index.json']) {
     assert.ok(listed.includes(`attention_playground/${name}`), name);
   }
   for (const name of ['LICENSE', 'NOTICES.txt']) assert.ok(listed.some((one) => one.endsWith(`licenses/${name}`)), name);
@@ -43,7 +44,7 @@ test('wheel and sdist hold the package, the whole page and the licence, and need
   const sources = run('tar', '-tzf', built('.tar.gz')).split('\n');
   for (const name of ['pyproject.toml', 'README.md', 'LICENSE', 'attention_playground/page/index.html']) assert.ok(sources.some((one) => one.endsWith(`/${name}`)), name);
   const needs = run(home.python, '-c', 'from importlib.metadata import requires; print(requires("attention-playground"))');
-  assert.match(needs, /^\['numpy>=[\d.]+', "?'?anywidget.*extra == .notebook.*\]\n$/);
+  assert.match(needs, /^\['numpy>=[\d.]+', "?'?anywidget.*extra == .notebook.*wasmtime.*extra == .wasm.*\]\n$/);
 });
 
 test('it is installed in its own environment, with the version of the programs', () => {
@@ -93,6 +94,15 @@ test('a tensor is computed without a browser, by NumPy as by attn', () => {
   for (const off of made.computed) assert.ok(off <= 2e-6, `${off}`);
 });
 
+test('without attn, wasmtime computes every kind of layer as attn does, and refuses what it refuses', () => {
+  const env = {...process.env, PYTHONPATH: fileURLToPath(new URL('../../.toolchain/wasmtime', import.meta.url)), PATH: home.folder};
+  const {off, refused} = JSON.parse(run(home.python, {env}, script('package.py'), 'module'));
+  assert.equal(off.length, 12);
+  for (const one of off) assert.ok(one <= 2e-6, `${one}`);
+  assert.match(refused[0], /^ValueError: options\.normalizer: "softestmax" is unknown; use /);
+  assert.equal(refused[1], 'ValueError: "legs" is none of its tensors.');
+});
+
 test('a recording is one line as text, and a picture without scripts', async () => {
   assert.deepEqual(made.texts, ['<Recording: 3 layers × 2 to 4 heads, 3 to 5 tokens, 1 to 2 prompts, 1 cross>', '<Recording: 1 layer × 4 heads, 5 tokens, 1 prompt>']);
   assert.match(made.picture, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" id="attention-\d+-[0-9a-f]{8}" viewBox="0 0 806 180"/);
@@ -135,7 +145,7 @@ test('to_html() is one file that works from a disk without a network, and asks f
 
 test('what is wrong is a sentence with its name, and leaves no file behind', () => {
   const wanted = [/^TypeError: q: it is missing/, /^TypeError: q: must hold numbers/, /^ValueError: q\[0, 1\]: is nan/, /^ValueError: path: '.*layers\.pt' does not end in/,
-    /^ValueError: layers: none was chosen/, /^FileNotFoundError/, /^LookupError: weights: a layer of this kind is computed by attn, which is not on the PATH; or by the board, which is not shown yet/];
+    /^ValueError: layers: none was chosen/, /^FileNotFoundError/, /^LookupError: weights: a layer of this kind is computed by attn, which is not on the PATH, or with wasmtime \(pip install wasmtime\); or by the board, which is not shown yet/];
   wanted.forEach((pattern, i) => assert.match(made.refused[i] ?? 'nothing', pattern));
   assert.deepEqual(made.left.filter((name) => name.startsWith('.')), []);
   if (!made.needs.anywidget) assert.match(made.plain, /pip install anywidget/);

@@ -11,7 +11,9 @@
 #include <numeric>
 #include <vector>
 
+#include "attention/kernels/aligned.h"
 #include "attention/kernels/kernels_table.h"
+#include "attention/kernels/processor.h"
 
 #ifndef __EMSCRIPTEN__
 #include <condition_variable>
@@ -51,11 +53,10 @@ Found find() {
   found.add(Kernel::scalar);
 #endif
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("sse4.1")) found.add(Kernel::sse4);
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.add(Kernel::avx2);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    found.add(Kernel::avx512);
+  const Processor processor;
+  if (processor.hasSse4()) found.add(Kernel::sse4);
+  if (processor.hasAvx2()) found.add(Kernel::avx2);
+  if (processor.hasAvx512()) found.add(Kernel::avx512);
 #endif
   return found;
 }
@@ -148,9 +149,9 @@ bool Workspace::Parts::reserve(std::size_t floats, int count) {
   for (std::size_t t = 0; t < static_cast<std::size_t>(count); ++t) {
     if (floats <= sizes[t]) continue;
     float*& block = memory[t];
-    std::free(block);
+    freeLines(block);
     sizes[t] = 0;
-    block = static_cast<float*>(std::aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64));
+    block = static_cast<float*>(allocateLines(floats * sizeof(float)));
     if (!block) return false;
     std::fill(block, block + floats,
               0.0f);  // tile rows beyond the last query are read too, and must not hold subnormal numbers
@@ -167,7 +168,7 @@ Workspace::Parts::~Parts() {
   }
   wake.notify_all();
   for (std::thread& thread : threads) thread.join();
-  for (float* block : memory) std::free(block);
+  for (float* block : memory) freeLines(block);
 }
 
 void Workspace::Parts::serve(int thread) {
@@ -205,7 +206,7 @@ void Workspace::Parts::run(int count, void (*work)(void*, int), void* context) {
 }
 #else
 Workspace::Parts::~Parts() {
-  for (float* block : memory) std::free(block);
+  for (float* block : memory) freeLines(block);
 }
 void Workspace::Parts::run(int, void (*work)(void*, int), void* context) { work(context, 0); }
 #endif

@@ -1,5 +1,4 @@
 // `attn bench`: how long a layer of any size takes on this machine, with each kernel.
-#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "base/number.h"
 #include "base/random.h"
 #include "base/sentence.h"
+#include "cli/bar.h"
 #include "cli/command.h"
 #include "cli/files.h"
 
@@ -73,7 +73,7 @@ void bench(const BenchArguments& a) {
   const double operations = 4.0 * static_cast<double>(rows) * a.tokens * a.columns * (a.causal ? 0.5 : 1.0);
   Output out({});
   bool isWritten = true;
-  const bool shows = isatty(STDERR_FILENO) != 0;
+  const bool shows = Bar::isSeen();
   for (const kernels::Kernel kernel : all) {
     if (shows) std::fprintf(stderr, "\r%s …", std::string(kernels::name(kernel)).c_str());
     const double seconds = secondsOf(kernel, call, workspace, a.seconds);

@@ -7,6 +7,7 @@
 #include "base/sentence.h"
 #include "cli/command.h"
 #include "cli/files.h"
+#include "cli/system.h"
 #include "shell/manual.h"
 
 namespace cli {
@@ -61,6 +62,7 @@ int start(int argc, char** argv) {
 }  // namespace cli
 
 int main(int argc, char** argv) {
+  cli::startStreams();
   cli::Failure failure{};
   try {
     return cli::start(argc, argv);

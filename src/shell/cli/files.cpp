@@ -1,8 +1,5 @@
 #include "cli/files.h"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -13,8 +10,9 @@
 #include "base/sentence.h"
 #include "cli/command.h"
 #include "cli/memory.h"
+#include "cli/system.h"
 #include "files/safetensors.h"
-#include "replace.h"
+#include "target.h"
 
 namespace cli {
 namespace {
@@ -35,9 +33,7 @@ void sayLeftovers(const fs::path& target) {
     const std::string name = entry.path().filename().string();
     const bool isPart = name.starts_with(begin) && name.size() > begin.size() &&
                         name.find_first_not_of("0123456789", begin.size()) == std::string::npos;
-    if (!isPart || ::kill(static_cast<pid_t>(std::atol(name.c_str() + begin.size())), 0) == 0 ||
-        errno != ESRCH)
-      continue;
+    if (!isPart || !hasEnded(std::atol(name.c_str() + begin.size()))) continue;
     std::fprintf(stderr,
                  "attn: %s was left behind by an interrupted run; it is incomplete and can be deleted.\n",
                  base::printable(entry.path().string()).c_str());
@@ -95,10 +91,9 @@ Output::Output(const std::string& path) : path_(path) {
   target_ = isFile ? shell::targetOf(path, lost) : fs::path(path);
   if (lost) throw Failure{kBadData, problem(path, "written", lost.value())};
   if (isFile) sayLeftovers(target_);
-  if (isFile) part_ = target_.string() + ".part" + std::to_string(getpid());
-  if (isFile && isThere && access(target_.c_str(), W_OK) != 0)
-    throw Failure{kBadData, problem(path, "written", errno)};
-  file_ = isFile ? interrupt_.create(part_) : std::fopen(target_.c_str(), "wb");
+  if (isFile) part_ = target_.string() + ".part" + std::to_string(ownProcess());
+  if (isFile && isThere && !mayWrite(target_)) throw Failure{kBadData, problem(path, "written", errno)};
+  file_ = isFile ? interrupt_.create(part_) : std::fopen(target_.string().c_str(), "wb");
   if (!file_) {
     part_.clear();
     throw Failure{kBadData, problem(path, "written", errno)};
@@ -112,7 +107,7 @@ Output::~Output() {
 }
 
 void Output::finish(bool isWritten) {
-  isWritten = isWritten && std::fflush(file_) == 0 && (part_.empty() || ::fsync(fileno(file_)) == 0);
+  isWritten = isWritten && std::fflush(file_) == 0 && (part_.empty() || reachDisk(file_));
   int error = errno;
   if (file_ != stdout && std::fclose(std::exchange(file_, nullptr)) != 0 && isWritten)
     isWritten = false, error = errno;
@@ -122,7 +117,7 @@ void Output::finish(bool isWritten) {
   if (part_.empty()) return;
   std::error_code none;
   if (fs::exists(target_, none)) fs::permissions(part_, fs::status(target_).permissions(), none);
-  if (const int failed = shell::renameDurably(part_, target_))
+  if (const int failed = renameDurably(part_, target_))
     throw Failure{kBadData, problem(path_, "written", failed)};
   part_.clear();
 }

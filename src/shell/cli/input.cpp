@@ -1,16 +1,12 @@
 #include "cli/input.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <utility>
 
 #include "base/sentence.h"
 #include "cli/files.h"
+#include "cli/system.h"
 #include "document/resize.h"
 #include "files/mapping.h"
 #include "files/read.h"
@@ -35,25 +31,13 @@ Input::Input(const std::string& argument, const std::string& path) : path_(path)
   const bool isStandard = path == "-";
   if (!isStandard) format_ = formatNamed(argument, path);
   // JSON is read once from beginning to end, so mapping would gain nothing.
-  struct stat about{};
-  const bool isMapped = !isStandard && format_ != files::Format::json && stat(path.c_str(), &about) == 0 &&
-                        S_ISREG(about.st_mode) && about.st_size > 0;
-  if (isMapped) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0) {
-      void* const map =
-          mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0);
-      if (map != MAP_FAILED)
-        map_ = map, bytes_ = {static_cast<const char*>(map), static_cast<std::size_t>(about.st_size)};
-    }
-    if (file >= 0) close(file);
-  }
-  if (!map_) text_ = readText(path, isStandard || format_ != files::Format::json), bytes_ = text_;
+  if (!isStandard && format_ != files::Format::json) bytes_ = map_ = mapped(path);
+  if (map_.empty()) text_ = readText(path, isStandard || format_ != files::Format::json), bytes_ = text_;
   if (isStandard) path_ = "standard input", format_ = files::formatOfBytes(bytes_);
 }
 
 Input::~Input() {
-  if (map_) munmap(map_, bytes_.size());
+  if (!map_.empty()) unmap(map_);
 }
 
 std::string Input::stem() const {
@@ -61,8 +45,8 @@ std::string Input::stem() const {
 }
 
 std::string Input::takeText() {
-  std::string text = map_ ? std::string(bytes_) : std::move(text_);
-  if (!map_) bytes_ = {};
+  std::string text = map_.empty() ? std::move(text_) : std::string(bytes_);
+  if (map_.empty()) bytes_ = {};
   return text;
 }
 

@@ -35,9 +35,8 @@ class Input {
 
  private:
   std::string path_, text_;
-  std::string_view bytes_;
+  std::string_view bytes_, map_;  ///< all bytes, and those that are mapped
   files::Format format_ = files::Format::json;
-  void* map_ = nullptr;
 };
 
 /// The format for an output path: JSON for standard output and devices. Throws a Failure if the extension is

@@ -3,7 +3,6 @@
 #include <cairo-ft.h>
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
-#include <imgui.h>
 #include <pango/pangocairo.h>
 
 #include <algorithm>
@@ -12,11 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "draw/glyphs.h"
 #include "files/png.h"
 #include "fonts.h"
 #include "shell/desktop/pango_text.h"
-#include "shell/shell.h"
 
 namespace cli {
 namespace {
@@ -305,20 +302,6 @@ std::string toOutlinedSvg(const Drawing& drawing, double scale) {
   return out;
 }
 
-struct BoardFaces::Parts {
-  ImFontAtlas atlas;
-  draw::Glyphs glyphs;  // without pictures: letters are recorded, and drawn by others
-  views::Fonts fonts;
-  shell::PangoText text;
-};
-
-BoardFaces::BoardFaces() : parts_(std::make_unique<Parts>()) {
-  ImGuiIO io;
-  io.Fonts = &parts_->atlas;
-  shell::addFonts(io, parts_->fonts, 1);
-  parts_->glyphs.begin(parts_->atlas, 1);
-}
-BoardFaces::~BoardFaces() = default;
-app::Faces BoardFaces::faces() const { return {parts_->atlas, parts_->fonts, 1, parts_->text}; }
+std::unique_ptr<draw::Rasteriser> systemText() { return std::make_unique<shell::PangoText>(); }
 
 }  // namespace cli

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/board_figure.h"
+#include "draw/lines.h"
 #include "files/drawing.h"
 
 namespace cli {
@@ -17,6 +18,9 @@ std::string paint(const files::Drawing& drawing, double scale);
 std::string toPdf(const files::Drawing& drawing, double scale, bool asOutlines);
 /// SVG whose text is shapes, which look the same without the fonts.
 std::string toOutlinedSvg(const files::Drawing& drawing, double scale);
+
+/// What shapes text with the system's fonts.
+std::unique_ptr<draw::Rasteriser> systemText();
 
 /// The fonts for drawing the board without a display.
 class BoardFaces {

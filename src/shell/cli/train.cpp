@@ -36,20 +36,19 @@ class Interrupt {
  public:
   Interrupt() {
     came() = 0;
-    struct sigaction action{};
-    action.sa_handler = [](int) { came() = 1, sigaction(SIGINT, &before(), nullptr); };
-    sigaction(SIGINT, &action, &before());
+    before() = std::signal(SIGINT, [](int) { came() = 1, std::signal(SIGINT, before()); });
   }
-  ~Interrupt() { sigaction(SIGINT, &before(), nullptr); }
+  ~Interrupt() { std::signal(SIGINT, before()); }
   static volatile std::sig_atomic_t& came() {
     static volatile std::sig_atomic_t flag = 0;
     return flag;
   }
 
  private:
-  static struct sigaction& before() {
-    static struct sigaction action{};
-    return action;
+  using Handler = void (*)(int);
+  static Handler& before() {
+    static Handler handler = SIG_DFL;
+    return handler;
   }
 };
 

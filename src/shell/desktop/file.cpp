@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "shell/replace.h"
+#include "shell/target.h"
 
 namespace shell {
 namespace {

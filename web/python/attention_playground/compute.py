@@ -1,11 +1,11 @@
-"""What a layer computes, without a browser: by `attn` where it is installed, else here for layers of the plain kind."""
+"""What a layer computes, without a browser: by `attn` where it is installed, else here for layers of the plain kind, and by wasmtime for others."""
 import os
-import shutil
 import subprocess
 import tempfile
 
 import numpy as np
 
+from . import module, program
 from .positions import mask_by, turned
 from .state import text_of
 
@@ -16,17 +16,20 @@ PLAIN = {"q", "k", "v", "mask", "causal", "scale", "softcap", "temperature", "no
 
 
 def computed(state, names):
-    """{name: array of float32} as the board has them: weights [heads, queries, keys], output [queries, heads · d]; None where neither `attn` nor this
-    file computes such a layer."""
-    program = os.environ.get("ATTN") or shutil.which("attn")
-    return by_attn(program, state, names) if program else here(state, names)
+    """{name: array of float32} as the board has them: weights [heads, queries, keys], output [queries, heads · d]; None where there is neither
+    `attn` nor wasmtime, and this file does not compute such a layer."""
+    attn = program.attn()
+    if attn:
+        return by_attn(attn, state, names)
+    found = here(state, names)
+    return module.tensors(text_of(state), names) if found is None and module.is_there() else found
 
 
-def by_attn(program, state, names):
+def by_attn(attn, state, names):
     with tempfile.TemporaryDirectory(prefix="attention-") as folder:
         whole, path = os.path.join(folder, "state.json"), os.path.join(folder, "tensors.npz")
         for call, text in ((["-", whole, "--state"], text_of(state)), ([whole, path, "--only", ",".join(names)], None)):
-            done = subprocess.run([program, "convert", *call], input=text, encoding="utf-8", stderr=subprocess.PIPE)
+            done = subprocess.run([attn, "convert", *call], input=text, encoding="utf-8", stderr=subprocess.PIPE)
             if done.returncode:
                 raise ValueError(done.stderr.strip().replace("attn: ", "", 1) or "attn ended with status %d." % done.returncode)
         with np.load(path) as found:

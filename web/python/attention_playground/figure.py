@@ -1,11 +1,11 @@
 """Figures of a layer for papers and slides, drawn by `attn render`."""
 import os
-import shutil
 import subprocess
 import tempfile
 
 import numpy as np
 
+from . import program
 from .files import write
 
 KINDS = ("weights", "heads", "arcs", "board")
@@ -20,13 +20,13 @@ class Figure:
 
     def rendered(self, ending, scale=1):
         """The bytes of the file that `attn render` writes; a ValueError with its sentence where it refuses."""
-        program = os.environ.get("ATTN") or shutil.which("attn")
-        if not program:
-            raise FileNotFoundError("a figure is drawn by attn, which is not on the PATH; build it with ./play build, or name it by the variable ATTN.")
+        attn = program.attn()
+        if not attn:
+            raise FileNotFoundError("a figure is drawn by attn, which did not come with the package for this platform and is not on the PATH; name one by the variable ATTN.")
         with tempfile.TemporaryDirectory(prefix="attention-") as folder:
             layer, out = os.path.join(folder, "layer.npz"), os.path.join(folder, "figure" + ending)
             write(layer, self.tensors)
-            done = subprocess.run([program, "render", layer, "-o", out, "--scale", str(scale), *self.words], encoding="utf-8", stderr=subprocess.PIPE)
+            done = subprocess.run([attn, "render", layer, "-o", out, "--scale", str(scale), *self.words], encoding="utf-8", stderr=subprocess.PIPE)
             if done.returncode:
                 raise ValueError(done.stderr.strip().replace("attn: ", "", 1).replace(layer + ": ", "").replace("--", "", 1))
             with open(out, "rb") as file:

@@ -69,8 +69,9 @@ class Playground:
     def tensor(self, name):
         """q, k, v, weights [heads, rows, columns] or output [rows, heads · d] of float32, as the board has it now.
 
-        It is computed here, without a browser: by `attn` where that is on the PATH or named by the variable ATTN, which also knows scores, masked and
-        all other tensors, else by NumPy for plain layers. LookupError where neither can; a board that is shown then sends it, for the next time."""
+        It is computed here, without a browser: by `attn`, which comes with the package for Linux and is also looked for on the PATH and by the variable
+        ATTN; it knows scores, masked and all other tensors too. Without it, by NumPy for plain layers, and for others by the same code as attn's where
+        wasmtime is installed. LookupError where none of these is; a board that is shown then sends it, for the next time."""
         state = self._with_options()
         if self._interface_is_known(name, state):
             return state[name].copy()
@@ -79,7 +80,7 @@ class Playground:
             if found is None and self._widget and name not in self._widget.wanted:
                 self._widget.wanted = [*self._widget.wanted, name]
             if found is None:
-                raise LookupError("%s: a layer of this kind is computed by attn, which is not on the PATH; %s." % (
+                raise LookupError("%s: a layer of this kind is computed by attn, which is not on the PATH, or with wasmtime (pip install wasmtime); %s." % (
                     name, "the board sends it from now on, ask again in the next cell" if self._widget else "or by the board, which is not shown yet"))
             self._computed.update(found)
         return self._computed[name].copy()
