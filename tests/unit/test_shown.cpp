@@ -691,3 +691,31 @@ TEST_CASE("shown: the chart of reach goes as far up as what explodes") {
   CHECK(end.width() > 100);
   CHECK(std::abs(end.top - (bottom + (top - bottom) * share)) < 3);
 }
+
+TEST_CASE("shown: with a sink its share stands beside each row, and with its weights makes 1") {
+  for (const float width : {1440.0f, 390.0f}) {
+    CAPTURE(width);
+    Shown f(width, width > 600 ? 900.0f : 844.0f);
+    f.set("causal", "false");
+    f.set("softmax_sink", "true");
+    f.choose("weights", 3, 1);
+    const auto row = rowOf(f.tensor("weights"), 0, 3);
+    double rest = 1;
+    for (const double w : row) rest -= w;
+    CHECK(rest > 0.05);
+    CHECK(std::abs(numberAfter(f.words("inspector"), "sink ") - rest) <= kHalf);
+  }
+}
+
+TEST_CASE("shown: where the host asks for a few parts, nothing is drawn at the corner of the board") {
+  for (const auto& [width, height] : {std::pair{735.0f, 560.0f}, {1110.0f, 560.0f}}) {
+    CAPTURE(width);
+    Shown f(width, height);
+    app::Embed embed;
+    embed.show = "q,k,v,weights,output,inspector";
+    f.app().setEmbed(embed);
+    f.settle();
+    REQUIRE(f.isThere("brief"));
+    CHECK(Painted().in(app::Rect{0, 0, 60, 40}).find("0.69") == std::string::npos);
+  }
+}
