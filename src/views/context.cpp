@@ -1,8 +1,7 @@
 #include "views/context.h"
 
 #include <algorithm>
-#include <map>
-#include <utility>
+#include <vector>
 
 #include "base/sentence.h"
 #include "document/preset.h"
@@ -98,9 +97,13 @@ const float* madeRow(const void* tensor, int head, int row) {
 
 /// The stamps of rows of blocks. They are kept until the frame has been drawn.
 draw::Written writtenOfBlocks(const Part& p, const attention::Stamps& stamps, int side) {
-  static std::map<std::pair<TensorId, int>, std::vector<std::uint32_t>> kept;
+  static std::vector<std::vector<std::uint32_t>>
+      kept;  // of each head of masked scores, weights and their mean
   if (stamps.rows.empty()) return {true, stamps.whole, nullptr, nullptr};
-  std::vector<std::uint32_t>& blocks = kept[{p.id, p.head}];
+  const int matrix = p.id == TensorId::masked ? 0 : p.id == TensorId::weights ? 1 : 2;
+  kept.resize(3 * attention::Limits::heads);
+  std::vector<std::uint32_t>& blocks =
+      kept[static_cast<std::size_t>(matrix * attention::Limits::heads + p.head)];
   blocks.assign((stamps.rows.size() + static_cast<std::size_t>(side) - 1) / static_cast<std::size_t>(side),
                 0);
   for (std::size_t i = 0; i < stamps.rows.size(); ++i) {

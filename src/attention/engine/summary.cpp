@@ -38,7 +38,8 @@ int countLinks(const float* weights, int count) {
   return std::accumulate(links, links + kLanes, 0);
 }
 
-RowSummary scan(const float* numbers, int count, bool isWeights) {
+/// Not inline: its loops are long where they are vectorised.
+[[gnu::noinline]] RowSummary scan(const float* numbers, int count, bool isWeights) {
   float low[kLanes] = {}, high[kLanes] = {};
   int c = 0;
   for (; c + kLanes <= count; c += kLanes) {
