@@ -23,6 +23,7 @@ namespace {
 
 int start(int argc, char** argv) {
   CLI::App attn{"Attention, computed from files.", "attn"};
+  attn.allow_windows_style_options(false);  // what begins with a slash is a path there too
   attn.set_version_flag("--version", "attn " AP_VERSION);
   attn.footer("Exit status: 0 done, 1 bad data, 2 wrong use.");
   addRun(attn);
