@@ -653,10 +653,10 @@ void inspectorButtons(Context& c) {
   const int row = barsRow(c, focus, box, e);
   const Switch raising = switchOf(c, box, row, titleOf(c, e));
   // For fingers both are as high as the title, and the button as wide as that.
-  const auto grown = [&](const Box& box, float across) {
-    if (!c.roomy()) return box;
-    const float along = (44 - box.height) / 2;
-    return Box{box.x - across, box.y - along, box.width + 2 * across, 44};
+  const auto grown = [&](const Box& button, float across) {
+    if (!c.roomy()) return button;
+    const float along = (44 - button.height) / 2;
+    return Box{button.x - across, button.y - along, button.width + 2 * across, 44};
   };
   if (Widgets(c).area("gradient", grown(raising.box, 0), Mirror::Role::toggle, c.state.gradient)) {
     if (stepperOf(c)) toggleStepper(c);
