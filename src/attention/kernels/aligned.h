@@ -11,7 +11,7 @@
 namespace attention::kernels {
 
 /// Null if there is not enough.
-inline void* allocateLines(std::size_t bytes) {
+[[gnu::always_inline]] inline void* allocateLines(std::size_t bytes) {
   constexpr std::size_t line = 64;
 #if defined(_WIN32)
   return _aligned_malloc(bytes, line);
@@ -20,7 +20,7 @@ inline void* allocateLines(std::size_t bytes) {
 #endif
 }
 
-inline void freeLines(void* memory) {
+[[gnu::always_inline]] inline void freeLines(void* memory) {
 #if defined(_WIN32)
   _aligned_free(memory);
 #else
