@@ -244,9 +244,9 @@ void Screen::say(views::Notice notice) {
 void Screen::refuse(const base::Error& error) {
   const std::string message = error.message();
   say(message, true);
-  host.emit({Event::Type::error,
-             base::joined({"{\"type\":\"state\",\"message\":", document::jsonQuoted(message),
-                           ",\"field\":", document::jsonQuoted(error.field), "}"})});
+  host.emit(
+      {Event::Type::error, base::joined({"{\"type\":\"state\",\"message\":", document::jsonQuoted(message),
+                                         ",\"field\":", document::jsonQuoted(error.field), "}"})});
 }
 
 void Screen::dropText() {

@@ -68,12 +68,11 @@ int checkMarks(const Stepped& w, const Term& line) {
   return count;
 }
 
-/// The number after the last " = " or " : " of a line.
+/// The number after the last " = " of a line, or else after its last ", so ".
 double result(const std::string& text) {
-  const std::size_t equals = text.rfind(" = "), colon = text.rfind(" : ");
-  const std::size_t from = equals != std::string::npos ? equals : colon;
-  REQUIRE(from != std::string::npos);
-  std::size_t at = from + 3;
+  const std::size_t equals = text.rfind(" = "), so = text.rfind(", so ");
+  REQUIRE((equals != std::string::npos || so != std::string::npos));
+  std::size_t at = equals != std::string::npos ? equals + 3 : so + 5;
   while (at < text.size() && static_cast<unsigned char>(text[at]) < ' ') ++at;
   return numberAt(text, at);
 }

@@ -26,8 +26,10 @@ class Explainer : ExplainedCell {
         labels_(labels) {}
 
   Explanation explain(TensorId id) {
+    Explanation out{name(id), value(id), {}};
     addLines(id);
-    return {name(id), value(id), std::move(lines)};
+    out.terms = std::move(lines);
+    return out;
   }
 
  private:

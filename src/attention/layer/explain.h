@@ -103,7 +103,7 @@ struct Explanation {
   std::string value;  ///< "0.69"; empty: not to be told yet
   std::vector<Term> terms;
   std::string title() const;  ///< "W[saw₄, a₃] = 0.69"
-  std::string text() const;  ///< title and terms as plain lines, for screen readers and JavaScript
+  std::string text() const;   ///< title and terms as plain lines, for screen readers and JavaScript
 };
 
 /// The labels of the query tokens and of the key tokens, which may be the same. Where a list is too short,

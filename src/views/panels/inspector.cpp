@@ -113,9 +113,7 @@ CellRef spokenOf(const Context& c) {
   return c.state.gradient || (c.view.hover && takesPart(c, *c.view.hover)) ? c.chosen() : c.focus();
 }
 
-std::string titleOf(const Context& c, const Explanation& e) {
-  return isRaising(c) ? e.name : e.title();
-}
+std::string titleOf(const Context& c, const Explanation& e) { return isRaising(c) ? e.name : e.title(); }
 
 /// Draws a title that is too long: shortens its name, but keeps the bracket and the number.
 [[gnu::noinline]] void drawLongTitle(const Context& c, ImDrawList* list, float x, float midY,
