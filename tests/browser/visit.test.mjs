@@ -1,6 +1,7 @@
 // A first visit: its board, the three steps of the coach by a real mouse, and what a second visit finds.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {until} from '../until.mjs';
 import {suite} from './harness.mjs';
 
 const {browser} = suite();
@@ -32,6 +33,39 @@ for (const [width, height] of [[1440, 900], [390, 844]]) {
     await again(board);
     assert.ok(!(await names(board)).some((name) => name.startsWith('coach')));
     assert.equal(await board.get('heads'), 2, 'the tab has kept the board');
+    await board.close();
+  });
+}
+
+/** What assistive technology has of the page. */
+async function spoken(page) {
+  const session = await page.context().newCDPSession(page);
+  const {nodes} = await session.send('Accessibility.getFullAXTree');
+  await session.detach();
+  return nodes.map(({role, name, value, properties = []}) => ({role: role?.value, name: name?.value, value: value?.value, checked: properties.find((one) => one.name === 'checked')?.value.value}));
+}
+
+// Where a person sees the number that the coach points at, the switch and the plus: a picture of the page has them there.
+for (const [width, height, number, causal, plus] of [[1440, 900, [299, 537], [627, 68], [835, 68]], [390, 844, [158, 399], [57, 22], [266, 22]]]) {
+  test(`${width} × ${height}: three mouse actions, without scrolling and without one call of the element`, async () => {
+    const board = await browser.open('/', {viewport: {width, height}, guide: 'first', wait: false}), {page} = board, {mouse} = page;
+    await page.evaluate(() => {
+      globalThis.scrolls = 0;
+      for (const type of ['wheel', 'scroll']) addEventListener(type, () => globalThis.scrolls++, true);
+    });
+    const heard = (what, is) => until(what, async () => (await spoken(page)).some(is));
+    await heard('the first step', ({name}) => /^Drag this number/.test(name));
+    await mouse.move(...number);
+    await mouse.down();
+    await mouse.move(number[0] - 60, number[1], {steps: 5});
+    await mouse.up();
+    await heard('the number to be another', ({role, name}) => /cell/.test(role) && name === '1.00');
+    await mouse.click(...causal);
+    await heard('the switch to be on', ({role, name, checked}) => role === 'switch' && /^Causal/.test(name) && checked === 'true');
+    await mouse.click(...plus);
+    await heard('two heads', ({role, name, value}) => role === 'spinbutton' && /^Heads/.test(name) && String(value) === '2');
+    await heard('the Guide to be offered', ({role, name}) => role === 'button' && name === 'Open the Guide');
+    assert.equal(await page.evaluate(() => globalThis.scrolls + scrollY), 0, 'nothing was scrolled');
     await board.close();
   });
 }
