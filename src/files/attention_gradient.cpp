@@ -107,7 +107,7 @@ bool isLong(const TensorsFile& file, const Problem& problem, const GradientReque
   const auto isPlain = [](TensorId id) {
     return id == TensorId::q || id == TensorId::k || id == TensorId::v;
   };
-  return countOf({problem.q.heads, problem.q.rows, problem.keys()}) > attention::Limits::scores &&
+  return countOf({problem.q.heads, problem.q.rows, problem.keys()}) > attention::Limits::stored &&
          !isTraced(problem.options, {}) && file.dOutput && !file.dWeights && !file.pastK &&
          std::all_of(request.by.begin(), request.by.end(), isPlain);
 }

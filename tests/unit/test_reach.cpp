@@ -282,6 +282,26 @@ TEST_CASE("reach: a number that is edited, the steps of a row, what would raise 
   }
 }
 
+TEST_CASE("reach: what a file is asked, and what to do with changes") {
+  for (const Screenful size : kHeld) {
+    CAPTURE(size.width);
+    document::Form file, changes;
+    file.title = "layer.npz", file.says = "Q, K and V are read.", file.isReady = true;
+    file.fields = {{"layer", "Layer", 0, {"first", "second"}},
+                   {"as", "Open as", 0, {"Q, K and V", "weights"}}};
+    changes.title = "Save the changes of board.json?", changes.isReady = true;
+    changes.answers = {"Save", "Discard", "Cancel"};
+    for (const document::Form& form : {file, changes}) {
+      Walk walk(size);
+      walk.app().ask(form);
+      walk.settle();
+      REQUIRE((walk.has("form-open") || walk.has("form-save")));
+      walk.look(form.title);
+      CHECK_MESSAGE(walk.small.empty(), listed(walk.small));
+    }
+  }
+}
+
 TEST_CASE("reach: the coach") {
   for (const Screenful size : kHeld) {
     CAPTURE(size.width);

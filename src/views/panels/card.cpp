@@ -42,8 +42,7 @@ float tabs(Context& c, const Box& area, bool press) {
     const float air = std::max(gap, c.roomy() ? 44 - width : 0);
     const std::string name = "card:" + std::string(kCardNames[i]);
     if (!press) drawTab(c, box, titleOf(c, i), c.layout.card == card, small);
-    else if (Widgets(c).area(name, {box.x - air / 2, box.y - (c.roomy() ? 4 : 0), box.width + air,
-                                    c.roomy() ? 44 : box.height}))
+    else if (Widgets(c).area(name, {box.x - air / 2, box.y, box.width + air, c.roomy() ? 44 : box.height}))
       c.requests.set(document::OptionId::card, std::string(kCardNames[i]));
   }
   return x - gap;

@@ -30,18 +30,20 @@ class FormPanel {
                    form_.answers.empty() ? base::joined({base::late<"What is in ">(), form_.title, "?"})
                                          : form_.title) +
          12;
-    if (w_.icon(base::late<"form-close">(), {box.right() - 48, top + 14, 30, 28}, Widgets::Icon::close))
+    const float cross = high(28);
+    if (w_.icon(base::late<"form-close">(), {box.right() - 18 - cross, top + 28 - cross / 2, cross, cross},
+                Widgets::Icon::close))
       answer_ = "";
     const float label = std::min(kLabel, width * 0.36f);
     for (const document::Field& field : form_.fields) {
-      const float high = c_.roomy() ? 44 : 28;
-      textMiddle(list, c_.fonts.text, x, y + high / 2, p.muted, elide(c_.fonts.text, field.label, label - 8));
-      choice(field, {x + label, y, width - label, high});
-      y += high + 10;
+      textMiddle(list, c_.fonts.text, x, y + high(28) / 2, p.muted,
+                 elide(c_.fonts.text, field.label, label - 8));
+      choice(field, {x + label, y, width - label, high(28)});
+      y += high(28) + 10;
     }
     y += 6;
     y += paragraph({list, c_.fonts.text, form_.isReady ? p.text : p.error}, x, y, width, form_.says) + 16;
-    const Box open{box.right() - kPad - 84, y, 84, 30};
+    const Box open{box.right() - kPad - 84, y, 84, high(30)};
     if (!form_.answers.empty()) {
       answers(box.right() - kPad, y);
     } else if (form_.isReady) {
@@ -52,9 +54,10 @@ class FormPanel {
     }
     const float cancel = std::max(84.0f, std::ceil(textWidth(c_.fonts.text, "Cancel")) + 28);
     if (form_.answers.empty() &&
-        w_.button(base::late<"form-cancel">(), {open.x - 8 - cancel, y, cancel, 30}, base::late<"Cancel">()))
+        w_.button(base::late<"form-cancel">(), {open.x - 8 - cancel, y, cancel, high(30)},
+                  base::late<"Cancel">()))
       answer_ = "";
-    y += 30 + 18;
+    y += high(30) + 18;
     if (page.content != y - top) c_.view.busy = true;
     page.content = y - top;
     ImGui::SetCursorScreenPos({box.x, y - 1});
@@ -69,6 +72,8 @@ class FormPanel {
   const std::optional<std::string>& answer() const { return answer_; }
 
  private:
+  float high(float usual) const { return c_.roomy() ? 44 : usual; }
+
   void choice(const document::Field& field, const Box& box) {
     const std::string name = base::late<"form:">() + field.name;
     const auto at = static_cast<std::size_t>(field.chosen);
@@ -96,7 +101,7 @@ class FormPanel {
       for (char& letter : name) letter = letter == ' ' ? '-' : static_cast<char>(letter | 0x20);
       const float wide = textWidth(c_.fonts.strong, words) + 36;
       const auto key = static_cast<ImGuiKey>(ImGuiKey_A + (name.front() - 'a'));
-      const bool isPressed = w_.button("form-" + name, {right - wide, y, wide, 30}, words, i == 0);
+      const bool isPressed = w_.button("form-" + name, {right - wide, y, wide, high(30)}, words, i == 0);
       if (isPressed || ImGui::IsKeyPressed(key) || (i == 0 && ImGui::IsKeyPressed(ImGuiKey_Enter)))
         answer_ = name == "cancel" ? "" : "!" + name;
       right -= wide + 8;
