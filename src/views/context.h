@@ -184,8 +184,9 @@ struct ViewState {
   bool keys = false;  ///< is the keypad for such numbers open?
   Scroller side;      ///< the side panel
   Finger finger;
-  /// The last pointer was a finger, which has been lifted: what is pressed must not move away.
-  bool roomy = false;
+  /// The last press was that of a finger; `roomy` once that is lifted, so that what is pressed does not move
+  /// away.
+  bool touched = false, roomy = false;
   /// Controls of this frame that are in view, and those that have been scrolled away, under something else;
   /// comma-separated.
   std::string inView, buried;

@@ -102,7 +102,8 @@ void readFinger(Context& c) {
   c.view.busy = c.view.menu.shown = false;
   c.view.inView.clear(), c.view.buried.clear(), c.view.board = c.layout.board;
   const bool down = ImGui::IsMouseDown(ImGuiMouseButton_Left);
-  if (!down && !ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.view.roomy = c.touch;
+  if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) c.view.touched = c.touch;
+  else if (!down) c.view.roomy = c.view.touched;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     if (!c.touch) f = {}, f.does = Does::drags;
     f.onBoard = c.layout.board.contains(io.MousePos.x, io.MousePos.y) &&

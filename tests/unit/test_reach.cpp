@@ -43,6 +43,7 @@ class Walk : public Fixture {
       : Fixture(size.width, size.height, isFirst),
         size_(size) {
     host.touch = true;
+    tap(app::Rect{1, 0.6f * size.height, 1, 1});  // beside everything
     settle();
   }
 

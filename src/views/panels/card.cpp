@@ -18,11 +18,16 @@ std::string_view titleOf(const Context& c, int card) {
   return card == 0 && hasPicture(c) ? "Picture" : kTitles[card];
 }
 
+/// From where a tab begins to where the next one does: a finger's width at least.
+float pitchOf(const Context& c, float width, float gap) {
+  return std::max(width + gap, c.roomy() ? 44.0f : 0.0f);
+}
+
 /// Words of another language may be so long that the tabs take all of a narrow card: they are smaller then.
 bool areSmall(const Context& c, const Box& area, float gap) {
   float width = 18 + 6 + normsWidth(area.width) + 18 - gap;
   for (int i = 0; i < kCardCount; ++i)
-    if ((c.layout.cards >> i & 1) != 0) width += textWidth(c.fonts.strong, titleOf(c, i)) + gap;
+    if ((c.layout.cards >> i & 1) != 0) width += pitchOf(c, textWidth(c.fonts.strong, titleOf(c, i)), gap);
   return area.width < 420 && width > area.width;
 }
 
@@ -38,11 +43,11 @@ float tabs(Context& c, const Box& area, bool press) {
                                          textWidth(c.fonts.smallStrong, titleOf(c, i)))
                               : textWidth(c.fonts.strong, titleOf(c, i));
     const Box box{x, area.y, width, 40};
-    x += width + gap;
-    const float air = std::max(gap, c.roomy() ? 44 - width : 0);
+    const float wide = pitchOf(c, width, gap);
+    x += wide;
     const std::string name = "card:" + std::string(kCardNames[i]);
     if (!press) drawTab(c, box, titleOf(c, i), c.layout.card == card, small);
-    else if (Widgets(c).area(name, {box.x - air / 2, box.y, box.width + air, c.roomy() ? 44 : box.height}))
+    else if (Widgets(c).area(name, {box.x - gap / 2, box.y, wide, c.roomy() ? 44 : box.height}))
       c.requests.set(document::OptionId::card, std::string(kCardNames[i]));
   }
   return x - gap;
