@@ -13,9 +13,9 @@ const areSlanted = (a, b) => /^label:(above|below|keys):/.test(a.name) && a.name
 const areBars = (a, b) => [a, b].some(({name}) => name === 'bar:chosen') && /^bar:/.test(a.name) && /^bar:/.test(b.name);
 const shown = ({name, rect: {x, y, width, height}}) => `${name} (${[x, y, width, height].map(Math.round)})`;
 
-/** What can be seen of an item: the board scrolls under the bar at the bottom of a phone. */
+/** What can be seen of an item: the board scrolls under the bar at the bottom of a phone, whose own items are as high as the bar. */
 function aboveBar({name, rect}, bar) {
-  return !bar || isInside(rect, bar.rect) ? {name, rect} : {name, rect: {...rect, height: Math.min(rect.height, bar.rect.y - rect.y)}};
+  return !bar || isInside(rect, bar.rect) && rect.height > bar.rect.height - SLACK ? {name, rect} : {name, rect: {...rect, height: Math.min(rect.height, bar.rect.y - rect.y)}};
 }
 
 /** No two named items overlap, except that one may contain another; and none is cut off by an edge, unless it can be scrolled. */
