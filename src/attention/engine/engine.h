@@ -98,8 +98,6 @@ class Engine : private RowSource {
   const Trace& traceSoon(int head);
   /// Is there more to compute? What no trace needs, the mean of weights that are not stored, comes last.
   bool hasMore() const { return !isWhole() || ofMean_.left > 0; }
-  /// How much of all heads has been computed, 0 to 1.
-  float progress() const;
   /// Computes one of the missing heads, if any, or some rows of it. With the last of them follows what needs
   /// all heads.
   void computeNext();

@@ -136,13 +136,6 @@ const Trace& Engine::traceSoon(int head) {
   return trace_;
 }
 
-float Engine::progress() const {
-  if (isStored() || isWhole()) return isWhole() ? 1.0f : 0.0f;
-  double left = 0;
-  for (const Turn& turn : turns_) left += std::max(turn.left, 0);
-  return static_cast<float>(1 - left / (double{1} * spec_.heads * spec_.queryCount));
-}
-
 // ---- edits
 
 /// Does the layer have the same tensors as before?

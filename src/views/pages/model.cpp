@@ -256,20 +256,8 @@ class ModelPage {
   }
 
   void wordField(Widgets& w, const Box& box) {
-    const std::string& word = c_.state.modelFind;
-    bool isPressed = false;
-    if (word.empty()) {
-      isPressed = w.field("model_find", box, "Heads that look at …");
-    } else {
-      const AsIs own;
-      isPressed = w.field("model_find", box, word);
-    }
-    if (!isPressed || c_.locked("model_find")) return;
-    TextTarget t;
-    t.kind = TextTarget::Kind::option;
-    t.option = document::OptionId::model_find, t.name = "model_find", t.text = word, t.box = box;
-    c_.requests.text = t;
-    view_.by = By::word;  // once there is one
+    if (wordsField(c_, w, box, document::OptionId::model_find, c_.state.modelFind, "Heads that look at …"))
+      view_.by = By::word;  // once there is one
   }
 
   /// For each pattern how many heads have it; a press fades them.

@@ -102,21 +102,10 @@ class Switches {
 
   void targets(PageColumn& column, const std::string& wrong) {
     const std::string& words = c_.state.modelTargets;
-    const Box box = column.take(28);
-    bool isPressed = false;
-    if (words.empty()) {
-      isPressed = widgets_.field("model_targets", box, "Loss on other targets …");
-    } else {
-      const AsIs own;
-      isPressed = widgets_.field("model_targets", box, words);
-    }
+    const Box box = column.take(c_.roomy() ? 44 : 28);
+    wordsField(c_, widgets_, box, document::OptionId::model_targets, words, "Loss on other targets …");
     column.gap(8);
     if (!wrong.empty()) column.sentence(wrong);
-    if (!isPressed || c_.locked("model_targets")) return;
-    TextTarget t;
-    t.kind = TextTarget::Kind::option;
-    t.option = document::OptionId::model_targets, t.name = "model_targets", t.text = words, t.box = box;
-    c_.requests.text = t;
   }
 
   /// How many heads were tried; always of the same height, so that nothing moves when they all are.
@@ -247,6 +236,24 @@ class Switches {
 };
 
 }  // namespace
+
+bool wordsField(Context& c, Widgets& w, const Box& box, document::OptionId id, const std::string& words,
+                std::string_view hint) {
+  const std::string name(document::option(id).name);
+  bool isPressed = false;
+  if (words.empty()) {
+    isPressed = w.field(name, box, hint);
+  } else {
+    const AsIs own;
+    isPressed = w.field(name, box, words);
+  }
+  if (!isPressed || c.locked(name)) return false;
+  TextTarget t;
+  t.kind = TextTarget::Kind::option;
+  t.option = id, t.name = name, t.text = words, t.box = box;
+  c.requests.text = t;
+  return true;
+}
 
 bool hasLiveModel(Context& c) { return c.derived.training.ofLearned() != nullptr; }
 

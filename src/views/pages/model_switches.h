@@ -6,6 +6,9 @@
 
 namespace views {
 
+/// A field for words of the reader that an option holds, with a hint while it holds none; true once pressed.
+bool wordsField(Context& context, Widgets& widgets, const Box& box, document::OptionId id,
+                const std::string& words, std::string_view hint);
 /// Is the model of the recording on the board here to be run?
 bool hasLiveModel(Context& context);
 /// Draws the switches of the heads, and what the model predicts at a token, −1 for the last one, which can be

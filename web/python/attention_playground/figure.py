@@ -33,7 +33,7 @@ class Figure:
                 return file.read()
 
     def save(self, path, scale=1):
-        """Writes .svg, .pdf (fonts are embedded) or .png, whose pixels are 96 × scale an inch."""
+        """Writes .svg, .pdf (text by fonts inside it; by the attn of a wheel as outlines) or .png, whose pixels are 96 × scale an inch."""
         content = self.rendered(os.path.splitext(path)[1], scale)
         with open(path, "wb") as file:
             file.write(content)
