@@ -15,9 +15,9 @@
 #include "base/late.h"
 #include "base/sentence.h"
 #include "document/preset.h"
-#include "files/packed.h"
-#include "files/read.h"
-#include "files/session_store.h"
+#include "files/layout/packed.h"
+#include "files/layout/read.h"
+#include "files/layout/session_store.h"
 #include "views/board/board.h"
 #include "views/panels/panels.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/result.h"
 #include "draw/lines.h"
-#include "files/drawing.h"
-#include "files/figure.h"
+#include "files/export/drawing.h"
+#include "files/export/figure.h"
 #include "views/theme.h"
 
 namespace app {

@@ -13,7 +13,7 @@
 #include "document/json.h"
 #include "document/remedy.h"
 #include "document/text.h"
-#include "files/read.h"
+#include "files/layout/read.h"
 
 namespace app {
 namespace {

@@ -9,7 +9,7 @@
 #include "document/pin.h"
 #include "document/preset.h"
 #include "document/text.h"
-#include "files/session_store.h"
+#include "files/layout/session_store.h"
 
 namespace app {
 

@@ -6,9 +6,10 @@
 #include <string_view>
 
 #include "base/sentence.h"
-#include "files/format.h"
-#include "files/read_layer.h"
-#include "files/state_tensors.h"
+#include "files/formats/format.h"
+#include "files/layout/match.h"
+#include "files/layout/read_layer.h"
+#include "files/layout/state_tensors.h"
 
 namespace {
 
@@ -39,7 +40,7 @@ base::Result<std::string> tensorsOf(std::string_view text, std::string_view name
     file.tensors.push_back(std::move(*whole));
   }
   std::string bytes;
-  files::writeStored(file, files::Format::npz, [&](std::string_view piece) {
+  files::writeFile(file, files::Format::npz, [&](std::string_view piece) {
     bytes.append(piece);
     return true;
   });

@@ -1,6 +1,6 @@
 // Files of any format, opened as on the board including the form: either refused with a sentence, or opened
 // as a valid state.
-#include "files/opener.h"
+#include "files/layout/opener.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,7 +3,7 @@
 #include "document/document.h"
 #include "document/preset.h"
 #include "document/text.h"
-#include "files/tensors_file.h"
+#include "files/layout/tensors_file.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // Packed states, as the page's file reader passes them on: either refused, or valid and packed again to the
 // same bytes.
-#include "files/packed.h"
+#include "files/layout/packed.h"
 #include "document/preset.h"
 #include "document/text.h"
 #include "fuzz.h"

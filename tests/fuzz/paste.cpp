@@ -1,5 +1,5 @@
 // Text pasted into the board: printed tensors, lists, dictionaries.
-#include "files/opener.h"
+#include "files/layout/opener.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

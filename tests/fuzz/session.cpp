@@ -1,7 +1,7 @@
 // Kept sessions (what a window or tab stores) of arbitrary bytes: either refused, or a valid board whose
 // history can be undone and redone.
 #include "document/preset.h"
-#include "files/session_store.h"
+#include "files/layout/session_store.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,7 +2,7 @@
 // unchanged after a round trip.
 #include "document/preset.h"
 #include "document/text.h"
-#include "files/read.h"
+#include "files/layout/read.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -4,15 +4,15 @@
 
 #include <string>
 
-#include "files/format.h"
-#include "files/match.h"
+#include "files/formats/format.h"
+#include "files/layout/match.h"
 #include "fuzz.h"
 
 namespace fuzz {
 
 inline std::string written(const files::StoredFile& file, files::Format format) {
   std::string out;
-  HOLDS(files::writeStored(file, format, [&](std::string_view piece) { return out += piece, true; }));
+  HOLDS(files::writeFile(file, format, [&](std::string_view piece) { return out += piece, true; }));
   return out;
 }
 

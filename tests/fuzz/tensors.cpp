@@ -2,8 +2,8 @@
 // that reads back.
 #include <cmath>
 
-#include "files/attention_file.h"
-#include "files/tensors_json.h"
+#include "files/formats/tensors_json.h"
+#include "files/run/attention_file.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {existsSync, readFileSync} from 'node:fs';
 import {basename, dirname, join, relative} from 'node:path';
 import {test} from 'node:test';
-import {picture} from './layers.mjs';
+import {includesOf, picture} from './layers.mjs';
 import {filesUnder, root, textsUnder} from './tree.mjs';
 
 const FOLDERS = ['src', 'web', 'tests', 'shaders', '.github'];
@@ -18,6 +18,13 @@ test('the picture of the layers in src/README.md is what the sources include', (
 test('the picture has an arrow for each include that no other arrows lead to', () => {
   const drawn = picture(new Map([['a', new Set(['b', 'c'])], ['b', new Set(['c'])], ['c', new Set()], ['d', new Set(['c'])]]));
   assert.equal(drawn, '```mermaid\nflowchart TD\n  a --> b\n  b --> c\n  d --> c\n```\n');
+});
+
+test('each folder of src/files includes only those that src/README.md names before it', () => {
+  const [row] = /^\| files \|.*$/m.exec(architecture), includes = includesOf('files');
+  const folders = Array.from(row.matchAll(/`(\w+)` /g), ([, name]) => name);
+  assert.deepEqual(new Set(folders), new Set(includes.keys()));
+  folders.forEach((folder, i) => assert.deepEqual([...includes.get(folder)].filter((name) => !folders.slice(0, i).includes(name)), [], folder));
 });
 
 // For each recipe of src/README.md what has been added like that, and what names it.

@@ -7,13 +7,14 @@ import {fileURLToPath} from 'node:url';
 
 const src = fileURLToPath(new URL('../../src', import.meta.url)), readme = join(src, 'README.md');
 
-/** For each folder of src the set of other folders that it includes. */
-export function includesOf(folder = src) {
+/** For each folder of src, or of the layer `inside`, the set of other folders that it includes. */
+export function includesOf(inside = '') {
+  const folder = join(src, inside), includes = new RegExp(`^#include "${inside && `${inside}/`}(\\w+)/`, 'gm');
   const layers = readdirSync(folder, {withFileTypes: true}).filter((entry) => entry.isDirectory()).map(({name}) => name);
   return new Map(layers.map((layer) => {
     const files = readdirSync(join(folder, layer), {recursive: true}).filter((file) => /\.(cpp|h)$/.test(file));
     const texts = files.map((file) => readFileSync(join(folder, layer, file), 'utf8'));
-    const included = texts.flatMap((text) => Array.from(text.matchAll(/^#include "(\w+)\//gm), ([, name]) => name));
+    const included = texts.flatMap((text) => Array.from(text.matchAll(includes), ([, name]) => name));
     return [layer, new Set(included.filter((name) => name !== layer && layers.includes(name)))];
   }));
 }

@@ -14,8 +14,8 @@
 #include "attention/steps/forward.h"
 #include "document_support.h"
 #include "draw/heatmap.h"
-#include "files/attention_file.h"
-#include "files/read.h"
+#include "files/layout/read.h"
+#include "files/run/attention_file.h"
 #include "screen.h"
 #include "thorough.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "files/attention_file.h"
-#include "files/tensors_json.h"
-#include "files/work.h"
+#include "files/formats/tensors_json.h"
+#include "files/run/attention_file.h"
+#include "files/run/work.h"
 #include "layer.h"
 
 namespace {

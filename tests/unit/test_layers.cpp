@@ -10,12 +10,13 @@
 #include "document/resize.h"
 #include "document/text.h"
 #include "document/training.h"
-#include "files/figure.h"
-#include "files/format.h"
-#include "files/opener.h"
-#include "files/packed.h"
-#include "files/state_tensors.h"
-#include "files/trained_model.h"
+#include "files/export/figure.h"
+#include "files/formats/format.h"
+#include "files/layout/match.h"
+#include "files/layout/opener.h"
+#include "files/layout/packed.h"
+#include "files/layout/state_tensors.h"
+#include "files/layout/trained_model.h"
 #include "training/divergence.h"
 
 namespace {
@@ -224,8 +225,8 @@ TEST_CASE("layers: what attn train writes opens as a recording, with the weights
     REQUIRE(trainer);
     (*trainer)->run(3);
     std::string bytes;
-    REQUIRE(files::writeStored(files::storedOf(**trainer), files::Format::safetensors,
-                               [&](std::string_view piece) { return bytes.append(piece), true; }));
+    REQUIRE(files::writeFile(files::storedOf(**trainer), files::Format::safetensors,
+                             [&](std::string_view piece) { return bytes.append(piece), true; }));
     files::Opener opener;
     auto opened = opener.open(bytes, "model.safetensors");
     REQUIRE_MESSAGE(opened, opened.error().message());
@@ -263,8 +264,8 @@ namespace {
 /// The bytes of a model of this task after a few steps.
 std::string trainedFile(const training::Trainer& trainer) {
   std::string bytes;
-  REQUIRE(files::writeStored(files::storedOf(trainer), files::Format::safetensors,
-                             [&](std::string_view piece) { return bytes.append(piece), true; }));
+  REQUIRE(files::writeFile(files::storedOf(trainer), files::Format::safetensors,
+                           [&](std::string_view piece) { return bytes.append(piece), true; }));
   return bytes;
 }
 
@@ -363,8 +364,8 @@ TEST_CASE("layers: a file that lacks a parameter of a trained model is refused")
   files::StoredFile file = files::storedOf(**trainer);
   file.tensors.erase(file.tensors.begin());
   std::string bytes;
-  REQUIRE(files::writeStored(file, files::Format::safetensors,
-                             [&](std::string_view piece) { return bytes.append(piece), true; }));
+  REQUIRE(files::writeFile(file, files::Format::safetensors,
+                           [&](std::string_view piece) { return bytes.append(piece), true; }));
   files::Opener opener;
   const auto refused = opener.open(bytes, "model.safetensors");
   REQUIRE_FALSE(refused);

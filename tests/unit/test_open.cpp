@@ -11,14 +11,14 @@
 #include "document/preset.h"
 #include "document/resize.h"
 #include "document/text.h"
-#include "files/labels.h"
-#include "files/mapping.h"
-#include "files/match.h"
-#include "files/npy.h"
-#include "files/opener.h"
-#include "files/packed.h"
-#include "files/printed.h"
-#include "files/zip.h"
+#include "files/formats/npy.h"
+#include "files/formats/printed.h"
+#include "files/formats/zip.h"
+#include "files/layout/labels.h"
+#include "files/layout/mapping.h"
+#include "files/layout/match.h"
+#include "files/layout/opener.h"
+#include "files/layout/packed.h"
 
 namespace {
 

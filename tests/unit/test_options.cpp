@@ -5,7 +5,7 @@
 #include "attention/steps/forward.h"
 #include "document/derived.h"
 #include "document_support.h"
-#include "files/packed.h"
+#include "files/layout/packed.h"
 
 using namespace document;
 using test::refusal;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "document/glossary.h"
-#include "files/language.h"
+#include "files/formats/language.h"
 #include "languages.h"
 #include "views/tooltip.h"
 #include "views/words.h"

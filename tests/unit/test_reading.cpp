@@ -1,5 +1,5 @@
-// What reading a file allocates, measured: the bound of files/format.h, for every format, type and way of
-// reading, and for files that lie.
+// What reading a file allocates, measured: the bound of files/formats/format.h, for every format, type and
+// way of reading, and for files that lie.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 
 #include "document/preset.h"
 #include "document/text.h"
-#include "files/format.h"
-#include "files/inflate.h"
-#include "files/match.h"
-#include "files/npy.h"
-#include "files/opener.h"
-#include "files/read.h"
-#include "files/read_layer.h"
-#include "files/safetensors.h"
-#include "files/zip.h"
+#include "files/formats/format.h"
+#include "files/formats/inflate.h"
+#include "files/formats/npy.h"
+#include "files/formats/safetensors.h"
+#include "files/formats/zip.h"
+#include "files/layout/match.h"
+#include "files/layout/opener.h"
+#include "files/layout/read.h"
+#include "files/layout/read_layer.h"
 
 // The sanitizers have an allocator of their own, which stays in place: there the files are only read.
 #ifdef __has_feature
@@ -107,10 +107,6 @@ constexpr int kMany = 256;
 constexpr Format kFormats[] = {Format::npz, Format::safetensors, Format::json,
                                Format::npy, Format::csv,         Format::tsv};
 
-bool hasNoNames(Format format) {
-  return format == Format::npy || format == Format::csv || format == Format::tsv;
-}
-
 /// Small whole numbers, so that texts have as many as their size allows.
 Stored tensorOf(std::string name, Shape shape, Type type) {
   Stored tensor;
@@ -136,7 +132,7 @@ Stored tensorOf(std::string name, Shape shape, Type type) {
 
 std::string written(const StoredFile& file, Format format) {
   std::string out;
-  REQUIRE(files::writeStored(file, format, [&](std::string_view piece) { return out += piece, true; }));
+  REQUIRE(files::writeFile(file, format, [&](std::string_view piece) { return out += piece, true; }));
   return out;
 }
 
@@ -174,7 +170,7 @@ std::string deflatedNpz(const StoredFile& file) {
   return out;
 }
 
-/// The bound of files/format.h.
+/// The bound of files/formats/format.h.
 void checkBound(std::string_view what, std::int64_t peak, std::size_t size, std::size_t values,
                 std::size_t entries = 0) {
   CAPTURE(what);
@@ -188,7 +184,7 @@ void checkBound(std::string_view what, std::int64_t peak, std::size_t size, std:
 void checkWays(const std::string& what, const std::string& bytes, Format format, const std::string& name,
                std::size_t values) {
   const std::string path = name + std::string(files::name(format));
-  const bool isOne = hasNoNames(format) && name != "qkv";
+  const bool isOne = files::holdsOne(format) && name != "qkv";
   checkBound(what + ", as it is stored", peakOf([&] { CHECK(files::readStored(bytes, format, name)); }),
              bytes.size(), values);
   checkBound(
@@ -230,7 +226,7 @@ TEST_CASE("reading: no format and type takes more memory than the bound, in what
     for (const Type type : kTypes) {
       const std::string what = std::string(files::name(type)) + " in " + std::string(files::name(format));
       StoredFile file;
-      if (!hasNoNames(format)) {
+      if (!files::holdsOne(format)) {
         for (const char* name : {"q", "k", "v"}) file.tensors.push_back(tensorOf(name, heads, type));
         checkWays(what, written(file, format), format, "layer", 3 * 4 * kMany * 64);
         if (format == Format::npz && type != Type::bfloat16)

@@ -1,7 +1,7 @@
 // Boards with their undo history as bytes: restored bit for bit after any edits, and no other bytes are
 // accepted.
 #include "document_support.h"
-#include "files/session_store.h"
+#include "files/layout/session_store.h"
 
 using namespace document;
 using files::SessionStore;

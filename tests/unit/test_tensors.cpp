@@ -1,7 +1,7 @@
 // Plain tensors files, as people save them from NumPy and PyTorch.
 #include "attention/steps/forward.h"
 #include "document_support.h"
-#include "files/read.h"
+#include "files/layout/read.h"
 
 using namespace document;
 using test::refusal;

@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "document/json.h"
 #include "document_support.h"
-#include "files/read.h"
+#include "files/layout/read.h"
 
 using namespace document;
 using test::refusal;

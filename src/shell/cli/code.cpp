@@ -1,5 +1,5 @@
 // `attn code`: the layer of a state as a program.
-#include "files/code.h"
+#include "files/export/code.h"
 
 #include <memory>
 

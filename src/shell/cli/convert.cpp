@@ -8,7 +8,8 @@
 #include "cli/files.h"
 #include "cli/input.h"
 #include "document/text.h"
-#include "files/read_layer.h"
+#include "files/layout/match.h"
+#include "files/layout/read_layer.h"
 
 namespace cli {
 namespace {
@@ -58,7 +59,7 @@ void convert(const ConvertArguments& arguments) {
   if (auto ok = files::checkWritable(file, format); !ok) throw failureOf(input.path(), ok.error());
   for (files::Stored& tensor : file.tensors) tensor = valueOf(input.path(), files::plain(std::move(tensor)));
   Output output(arguments.out);
-  output.finish(files::writeStored(file, format, [&](std::string_view piece) { return output.put(piece); }));
+  output.finish(files::writeFile(file, format, [&](std::string_view piece) { return output.put(piece); }));
 }
 
 constexpr const char* kHelp =

@@ -7,7 +7,7 @@
 #include "cli/layer_files.h"
 #include "cli/memory.h"
 #include "cli/progress.h"
-#include "files/attention_gradient.h"
+#include "files/run/attention_gradient.h"
 
 namespace cli {
 namespace {

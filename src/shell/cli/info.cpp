@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/input.h"
-#include "files/read_layer.h"
+#include "files/layout/read_layer.h"
 
 namespace cli {
 namespace {

@@ -8,9 +8,9 @@
 #include "cli/files.h"
 #include "cli/system.h"
 #include "document/resize.h"
-#include "files/mapping.h"
-#include "files/read.h"
-#include "files/read_layer.h"
+#include "files/layout/mapping.h"
+#include "files/layout/read.h"
+#include "files/layout/read_layer.h"
 
 namespace cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "document/state.h"
-#include "files/format.h"
+#include "files/formats/format.h"
 
 namespace cli {
 

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "base/sentence.h"
-#include "files/attention_options.h"
-#include "files/match.h"
-#include "files/trained_model.h"
+#include "files/layout/attention_options.h"
+#include "files/layout/match.h"
+#include "files/layout/trained_model.h"
 
 namespace cli {
 namespace {
@@ -23,7 +23,7 @@ files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, 
                                    ": it is a trained model; give it tokens, as in --set tokens=3,1,4, "
                                    "or words, as in --text \"I saw a saw\"."};
     const bool isNamed =
-        !hasNoNames(input->format()) || inputs.size() > 1 || files::isLayerName(input->stem());
+        !files::holdsOne(input->format()) || inputs.size() > 1 || files::isLayerName(input->stem());
     if (!isNamed) return valueOf(input->path(), files::tensorsOfOne(std::move(file)));
     for (files::Stored& tensor : file.tensors) {
       const bool isLabels = inputs.size() > 1 && tensor.name == "labels" && input->stem() != "labels";
@@ -86,16 +86,11 @@ std::vector<files::Setting> settingsOf(const LayerFiles& layer) {
   return settings;
 }
 
-bool hasNoNames(files::Format format) {
-  return format == files::Format::npy || format == files::Format::csv || format == files::Format::tsv;
-}
-
 LayerInput layerIn(const LayerFiles& layer) {
   for (const std::string& path : layer.in)
-    if (layer.in.size() > 1 && !hasNoNames(files::formatOf(path).value_or(files::Format::json)))
-      throw Failure{kWrongUse, "IN " + path +
-                                   ": of several files each is expected to hold one tensor, as .npy, .csv or "
-                                   ".tsv; give one file."};
+    if (layer.in.size() > 1 && !files::holdsOne(files::formatOf(path).value_or(files::Format::json)))
+      throw Failure{kWrongUse, "IN " + path + ": of several files each is expected to hold one tensor, as " +
+                                   files::formatList(true) + "; give one file."};
   std::vector<std::unique_ptr<Input>> inputs;
   for (const std::string& path : layer.in) inputs.push_back(std::make_unique<Input>("IN", path));
   if (inputs.size() == 1 && inputs.front()->format() == files::Format::json)
@@ -109,7 +104,7 @@ void writeResults(const LayerFiles& layer, const std::vector<files::NamedArray>&
   files::StoredFile file;
   for (const files::NamedArray& array : results) file.tensors.push_back(files::storedOf(array));
   if (auto ok = files::checkWritable(file, format); !ok) throw failureOf(layer.out, ok.error());
-  output.finish(files::writeStored(file, format, put));
+  output.finish(files::writeFile(file, format, put));
 }
 
 }  // namespace cli

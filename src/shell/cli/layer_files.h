@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/input.h"
-#include "files/attention_file.h"
+#include "files/run/attention_file.h"
 
 namespace cli {
 
@@ -25,8 +25,6 @@ void addLayerFiles(CLI::App& command, LayerFiles& files);
 void takeFiles(LayerFiles& files);
 /// The settings; a failure for one that is not of the form key=value.
 std::vector<files::Setting> settingsOf(const LayerFiles& files);
-/// Is that a format of one tensor without a name?
-bool hasNoNames(files::Format format);
 
 /// What the files hold: JSON as it is, which may be a state of the playground, or tensors.
 struct LayerInput {

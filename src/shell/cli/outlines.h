@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "files/drawing.h"
+#include "files/export/drawing.h"
 
 namespace cli {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "files/png.h"
+#include "files/formats/png.h"
 #include "fonts.h"
 #include "shell/desktop/pango_text.h"
 

@@ -6,7 +6,7 @@
 
 #include "app/board_figure.h"
 #include "draw/lines.h"
-#include "files/drawing.h"
+#include "files/export/drawing.h"
 
 namespace cli {
 

@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/outlines.h"
 #include "cli/paper.h"
-#include "files/png.h"
+#include "files/formats/png.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION  // for its zlib
 #define STB_IMAGE_WRITE_STATIC

@@ -10,8 +10,8 @@
 #include "cli/input.h"
 #include "cli/paper.h"
 #include "document/text.h"
-#include "files/figure.h"
-#include "files/long_layer.h"
+#include "files/export/figure.h"
+#include "files/export/long_layer.h"
 
 namespace cli {
 namespace {

@@ -13,10 +13,10 @@
 #include "cli/layer_files.h"
 #include "cli/memory.h"
 #include "cli/progress.h"
-#include "files/attention_file.h"
-#include "files/attention_options.h"
-#include "files/read_layer.h"
-#include "files/trained_model.h"
+#include "files/layout/attention_options.h"
+#include "files/layout/read_layer.h"
+#include "files/layout/trained_model.h"
+#include "files/run/attention_file.h"
 
 namespace cli {
 namespace {
@@ -179,7 +179,7 @@ void run(RunArguments& arguments) {
   takeFiles(arguments.files);
   const std::string& out = arguments.files.out;
   const std::size_t count = namedIn(arguments.outputs).size();
-  const bool isOne = !arguments.outputs.empty() && hasNoNames(formatToWrite("--out", out));
+  const bool isOne = !arguments.outputs.empty() && files::holdsOne(formatToWrite("--out", out));
   if (isOne && (count > 1 || arguments.top > 0))
     throw Failure{kWrongUse,
                   "--out " + out + ": it holds one tensor, and " +
@@ -204,8 +204,8 @@ constexpr const char* kRunHelp =
     "such a file\n"
     "  attn run model.safetensors --set tokens=3,1,4 --outputs logits,layers.0.weights    of what attn train "
     "wrote\n"
-    "IN is a state of the playground, or tensors by their names; .npy, .csv and .tsv hold one, named as its "
-    "file. One file alone\n"
+    "IN is a state of the playground, or tensors by their names; a .npy file or a table holds one, named as "
+    "its file. One file alone\n"
     "holds q, k and v, stacked on a first axis of 3, or rows that attend to each other. As JSON:\n"
     "  {\"q\": {\"shape\": [2, 3, 4], \"data\": [...]}, \"k\": ..., \"v\": ..., \"options\": {\"causal\": "
     "true}}\n"

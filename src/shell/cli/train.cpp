@@ -13,8 +13,9 @@
 #include "cli/files.h"
 #include "cli/input.h"
 #include "document/training.h"
-#include "files/format.h"
-#include "files/trained_model.h"
+#include "files/formats/format.h"
+#include "files/layout/match.h"
+#include "files/layout/trained_model.h"
 
 namespace cli {
 namespace {
@@ -129,7 +130,7 @@ void show(Bar& bar, int step, int steps, const training::Measure& held) {
 void write(const std::string& path, files::Format format, const Trainer& trainer, Output& output) {
   const files::StoredFile file = files::storedOf(trainer);
   if (auto ok = files::checkWritable(file, format); !ok) throw failureOf(path, ok.error());
-  output.finish(files::writeStored(file, format, [&](std::string_view piece) { return output.put(piece); }));
+  output.finish(files::writeFile(file, format, [&](std::string_view piece) { return output.put(piece); }));
 }
 
 void train(const TrainArguments& arguments) {

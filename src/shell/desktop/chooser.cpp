@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "files/formats/format.h"
+
 extern char** environ;
 
 namespace shell {
@@ -33,7 +35,7 @@ std::string programNamed(const std::string& name) {
 
 std::vector<std::string> commandFor(Chooser::Purpose purpose, const std::string& path) {
   const bool saves = purpose == Chooser::Purpose::save;
-  const std::string kinds = "*.json *.npy *.npz *.safetensors *.csv *.tsv";
+  const std::string kinds = files::formatPatterns();
   if (const std::string zenity = programNamed("zenity"); !zenity.empty()) {
     std::vector<std::string> words{zenity, "--file-selection", "--title=Attention Playground",
                                    "--filename=" + path};

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "document/document.h"
-#include "files/session_store.h"
+#include "files/layout/session_store.h"
 
 namespace shell {
 

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "files/language.h"
+#include "files/formats/language.h"
 #include "languages.h"
 
 namespace shell {

@@ -8,6 +8,7 @@
 
 #include "attention/kernels/kernels.h"
 #include "base/sentence.h"
+#include "files/formats/format.h"
 #include "shell/desktop/language.h"
 #include "shell/manual.h"
 
@@ -73,10 +74,10 @@ Parsed parseOptions(int argc, char** argv) {
   cli.get_formatter()->label("Excludes", "not with");
   cli.footer("Exit status: 0 done, 1 bad data or no display, 2 wrong use.");
   cli.set_version_flag("--version", versionLine);
-  CLI::Option* state = cli.add_option("--state,FILE", options.state,
-                                      "Open a state or tensors: .json, .npy, .npz, .safetensors, .csv or "
-                                      ".tsv; Ctrl+S saves a state there")
-                           ->type_name("FILE");
+  CLI::Option* state =
+      cli.add_option("--state,FILE", options.state,
+                     "Open a state or tensors: " + files::formatList() + "; Ctrl+S saves a state there")
+          ->type_name("FILE");
   cli.add_option("--preset", options.preset, "Start with an example: i-saw-a-saw, pronoun, …")
       ->type_name("NAME")
       ->excludes(state);

@@ -28,9 +28,9 @@
 #include "document/lesson.h"
 #include "document/text.h"
 #include "draw/gl.h"
-#include "files/format.h"
-#include "files/opener.h"
-#include "files/printed.h"
+#include "files/formats/format.h"
+#include "files/formats/printed.h"
+#include "files/layout/opener.h"
 #include "lessons.h"
 #include "shell/desktop/chooser.h"
 #include "shell/desktop/damage_tracker.h"
@@ -748,10 +748,8 @@ base::Result<std::string> Desktop::saveTo(const std::filesystem::path& path, std
   if (format && *format != files::Format::json) {
     const auto tensors = app_.tensors();
     if (!tensors) return tensors.error();
-    const bool isOne =
-        *format == files::Format::npy || *format == files::Format::csv || *format == files::Format::tsv;
     const std::string stem = path.stem().string();
-    const std::string only = !isOne ? "" : app_.tensor(stem) ? stem : "weights";
+    const std::string only = !files::holdsOne(*format) ? "" : app_.tensor(stem) ? stem : "weights";
     std::string content;
     if (auto ok = files::convert(*tensors, path.string(), only,
                                  [&content](std::string_view piece) { return content.append(piece), true; });

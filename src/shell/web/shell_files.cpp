@@ -8,10 +8,10 @@
 #include <string>
 
 #include "document/text.h"
-#include "files/code.h"
-#include "files/figure.h"
-#include "files/opener.h"
-#include "files/packed.h"
+#include "files/export/code.h"
+#include "files/export/figure.h"
+#include "files/layout/opener.h"
+#include "files/layout/packed.h"
 #include "shell_memory.h"
 #include "views/words.h"
 

@@ -1,0 +1,45 @@
+// A state as bytes, for the web page, where files are read by a different program (WebAssembly module) from
+// the one that draws.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "document/state.h"
+#include "files/layout/state_tensors.h"
+
+namespace files {
+
+/// Options as text, followed by the numbers in memory format; not meant for files. Theme, decimals and
+/// unknown fields are omitted.
+std::string packed(const document::State& state);
+/// The same with the options in `shown`, which may only differ in view options.
+std::string packed(const document::State& state, const document::Settings& shown);
+
+/// Do the bytes start like the result of packed()?
+bool isPacked(std::string_view bytes);
+/// The inverse of packed(), with theme and decimals of `current`. An error for bytes that packed() did not
+/// write, and for what document::check() refuses.
+Result<document::State> unpacked(std::string_view bytes, const document::State& current);
+
+/// The same for a sequence of states; fast if they differ only in their numbers.
+class Unpacker {
+ public:
+  Unpacker();
+  ~Unpacker();
+  Result<document::State> read(std::string_view bytes, const document::State& current);
+
+ private:
+  struct Head;
+  std::unique_ptr<Head> head_;
+};
+
+/// Reads a line with one option, such as "causal true"; false if it is not one.
+bool readOption(std::string_view line, document::Settings& settings);
+
+/// The same for the tensors of a state.
+std::string packed(const StateTensors& tensors);
+Result<StateTensors> unpackedTensors(std::string_view bytes);
+
+}  // namespace files

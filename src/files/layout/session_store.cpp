@@ -1,0 +1,226 @@
+#include "files/layout/session_store.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/late.h"
+#include "base/sentence.h"
+#include "document/json.h"
+#include "document/text.h"
+#include "files/layout/packed.h"
+
+namespace files {
+namespace {
+
+using document::Document;
+using document::State;
+
+// To be changed with every change of the layout that older programs cannot read.
+constexpr std::string_view kSessionMagic = "attention session 1\n";
+/// Limit on all states together, because all are decompressed when the program starts.
+constexpr std::size_t kMostUnfolded = std::size_t{128} << 20;
+
+/// View options are not part of the history.
+std::string contentOf(const State& state) {
+  document::Settings plain = state;
+  document::copyView(plain, document::Settings{});
+  return packed(state, plain);
+}
+
+/// The number of equal bytes at the beginning of both.
+std::size_t sameAtFront(std::string_view a, std::string_view b) {
+  constexpr std::size_t kBlock = 4096;
+  std::size_t same = 0;
+  const std::size_t most = std::min(a.size(), b.size());
+  while (most - same >= kBlock && std::memcmp(a.data() + same, b.data() + same, kBlock) == 0) same += kBlock;
+  while (same < most && a[same] == b[same]) ++same;
+  return same;
+}
+
+std::size_t sameAtBack(std::string_view a, std::string_view b, std::size_t most) {
+  constexpr std::size_t kBlock = 4096;
+  std::size_t same = 0;
+  while (most - same >= kBlock &&
+         std::memcmp(a.data() + a.size() - same - kBlock, b.data() + b.size() - same - kBlock, kBlock) == 0)
+    same += kBlock;
+  while (same < most && a[a.size() - 1 - same] == b[b.size() - 1 - same]) ++same;
+  return same;
+}
+
+/// The change from one text to another: the lengths of the common beginning and end, and what is between
+/// them.
+std::string changeOf(std::string_view before, std::string_view after) {
+  const std::size_t head = sameAtFront(before, after),
+                    tail = sameAtBack(before, after, std::min(before.size(), after.size()) - head);
+  const std::string_view between = after.substr(head, after.size() - head - tail);
+  return base::joined({head, " ", tail, " ", between.size(), "\n"}) + std::string(between);
+}
+
+/// Reads the parts of what write() wrote.
+class Pieces {
+ public:
+  explicit Pieces(std::string_view bytes) : rest_(bytes) {}
+
+  std::string_view line() {
+    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+    const std::string_view found = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    return found;
+  }
+  /// Reads integers separated by spaces.
+  template <class... Number>
+  bool numbers(Number&... wanted) {
+    std::string_view words = line();
+    const auto next = [&words](std::size_t& number) {
+      const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), number);
+      if (error != std::errc()) return false;
+      words.remove_prefix(static_cast<std::size_t>(end - words.data()));
+      if (words.starts_with(' ')) words.remove_prefix(1);
+      return true;
+    };
+    return (next(wanted) && ...) && words.empty();
+  }
+  bool take(std::size_t count, std::string_view& found) {
+    if (rest_.size() < count) return false;
+    found = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return true;
+  }
+  /// Reads a change, and applies it to `text`.
+  bool change(std::string& text) {
+    std::size_t head = 0, tail = 0, count = 0;
+    std::string_view between;
+    if (!numbers(head, tail, count) || !take(count, between) || head > text.size() ||
+        tail > text.size() - head)
+      return false;
+    text.replace(head, text.size() - head - tail, between);
+    return true;
+  }
+  bool isEmpty() const { return rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+};
+
+}  // namespace
+
+void SessionStore::forgetFirst() {
+  const Step& step = steps_.front();
+  (void)Pieces(step.change).change(base_);
+  if (step.begins) start_ = base_;
+  least_ = step.number + 1;
+  steps_.pop_front();
+}
+
+std::string SessionStore::write(const Document& document, std::size_t most, std::string_view head) {
+  std::vector<std::uint64_t> numbers = document.stepNumbers();
+  const auto leftOut = [&] {
+    return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), least_) -
+                                    numbers.begin());
+  };
+  if (leftOut() > document.stepsBack()) least_ = 0, steps_.clear();  // undo went back beyond the stored steps
+  std::size_t at = document.stepsBack() - leftOut();
+  numbers.erase(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(leftOut()));
+  const auto first = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
+    return !numbers.empty() && step.number == numbers.front();
+  });
+  for (auto gone = first == steps_.end() ? 0 : first - steps_.begin(); gone > 0; --gone) forgetFirst();
+  std::size_t same = 0;
+  while (same < std::min(numbers.size(), steps_.size()) && steps_[same].number == numbers[same]) ++same;
+  const bool hadAll = same == steps_.size() && same > 0;
+  if (!hadAll) last_.clear();
+  steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(same), steps_.end());
+
+  const bool goesOn = same + 1 == numbers.size() && hadAll && !document.canRedo() && !last_.empty();
+  if (goesOn) {
+    std::string now = contentOf(document.state());
+    steps_.push_back({numbers.back(), document.lastBegan(), changeOf(last_, now), now.size()});
+    last_ = std::move(now);
+  } else if (same < numbers.size() || same == 0) {
+    // Goes to the end of the history and back on a copy, recording the new steps from last to first.
+    Document copy = document;
+    while (copy.redo()) {}
+    std::vector<Step> found;
+    std::string after = last_ = contentOf(copy.state());
+    for (std::size_t i = numbers.size(); i > same; --i) {
+      const bool begins = copy.lastBegan();
+      copy.undo();
+      std::string before = contentOf(copy.state());
+      found.push_back({numbers[i - 1], begins, changeOf(before, after), after.size()});
+      after = std::move(before);
+    }
+    if (same == 0) base_ = std::move(after), start_ = contentOf(copy.start());
+    steps_.insert(steps_.end(), std::make_move_iterator(found.rbegin()),
+                  std::make_move_iterator(found.rend()));
+  }
+
+  std::size_t size = base_.size(), unfolded = 0;
+  for (const Step& step : steps_) size += step.change.size() + 8, unfolded += step.size;
+  const auto isTooMuch = [&] { return size > most || unfolded > kMostUnfolded; };
+  // The oldest steps are dropped first, then those that undo has reversed, the last one first.
+  for (; isTooMuch() && at > 0; --at)
+    size -= steps_.front().change.size() + 8, unfolded -= steps_.front().size, forgetFirst();
+  for (; isTooMuch() && !steps_.empty(); last_.clear())
+    size -= steps_.back().change.size() + 8, unfolded -= steps_.back().size, steps_.pop_back();
+
+  std::string out;
+  out.reserve(head.size() + size + (1 << 13));
+  out.append(head).append(kSessionMagic);
+  for (const document::Option& option : document::options())
+    if (!option.undoable && option.stored != document::Stored::never)
+      out += base::joined({option.name, " ", document::toJson(get(document.state(), option.id)), "\n"});
+  out += base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ",
+                       steps_.size(), " ", base_.size(), "\n"});
+  out += base_;
+  out += changeOf(base_, start_);
+  for (const Step& step : steps_) out += step.begins ? '1' : '0', out += '\n', out += step.change;
+  return out;
+}
+
+Result<void> restore(std::string_view bytes, Document& document) {
+  const auto refused = [] {
+    return base::refuse(base::Error::Kind::syntax, "session",
+                        {base::late<"it was not kept whole, or by a program of another version.">()});
+  };
+  if (!bytes.starts_with(kSessionMagic)) return refused();
+  Pieces pieces(bytes.substr(kSessionMagic.size()));
+  State shown;
+  for (std::string_view line = pieces.line(); !line.empty(); line = pieces.line())
+    if (!readOption(line, shown)) return refused();
+  const auto unknown = document::valueFromJson(pieces.line(), "session");
+  std::size_t at = 0, count = 0, size = 0;
+  std::string_view base;
+  if (!unknown || !std::holds_alternative<std::string>(*unknown) || !pieces.numbers(at, count, size) ||
+      !pieces.take(size, base) || at > count)
+    return refused();
+  Unpacker unpacker;
+  const auto read = [&](std::string_view text) {
+    auto state = unpacker.read(text, shown);
+    if (state) state->unknownFields = std::get<std::string>(*unknown);
+    return state;
+  };
+  std::string text(base), start = text;
+  if (!pieces.change(start)) return refused();
+  auto began = read(start), first = read(text);
+  if (!began) return began.error();
+  if (!first) return first.error();
+  std::vector<Document::Moment> moments;
+  moments.push_back({std::move(*first), false});
+  std::size_t unfolded = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t begins = 0;
+    if (!pieces.numbers(begins) || begins > 1 || !pieces.change(text)) return refused();
+    if ((unfolded += text.size()) > kMostUnfolded) return refused();
+    auto state = read(text);
+    if (!state) return state.error();
+    moments.push_back({std::move(*state), begins == 1});
+  }
+  if (!pieces.isEmpty()) return refused();
+  document.restore(std::move(*began), std::move(moments), at, shown);
+  return {};
+}
+
+}  // namespace files
