@@ -318,11 +318,14 @@ void Frame::finish() {
 }
 
 // Computes missing heads of a large layer after a frame was drawn, but not after the first that lacks them:
-// what follows a frame delays its appearance on the screen.
+// what follows a frame delays its appearance on the screen. What looks right already waits for the end of a
+// drag: each of its edits would begin it anew.
 void Frame::computeOn() {
   const bool isPart = session_.hasMore(), wasPart = std::exchange(isPart_, isPart);
   if (isPart || wasPart) screen_.wake(false);
-  if (!isPart || !wasPart) return;
+  const std::uint64_t revision = session_.document().revision();
+  const bool isEdited = std::exchange(revision_, revision) != revision;
+  if (!isPart || !wasPart || (isEdited && session_.mayWait())) return;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::milli>(kSlice);
   do session_.computeNext();
   while (session_.hasMore() && std::chrono::steady_clock::now() < end);

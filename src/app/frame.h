@@ -74,6 +74,7 @@ class Frame {
   Focus& focus_;
   Typing& typing_;
   std::unique_ptr<LessonPlayer> guide_;
+  std::uint64_t revision_ = 0;         ///< of the document in the last frame
   bool isPart_ = false;                ///< did the last frame lack heads of a large layer?
   int builds_ = 0;                     ///< how often this frame has been built and discarded
   bool isBuilding_ = false;            ///< a text field is being drawn into the frame

@@ -80,6 +80,7 @@ class Session {
   const attention::Trace& traceSoon(int head) { return engine_.traceSoon(head); }
   bool isStored() const { return engine_.shapes().raw.isStored(); }
   bool hasMore() const { return engine_.hasMore(); }
+  bool mayWait() const { return engine_.mayWait(); }
   void computeNext() { engine_.computeNext(); }
   attention::Summaries& summaries() { return engine_.summaries(); }
   document::DerivedTensors& derived() { return derived_; }

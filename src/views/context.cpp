@@ -95,22 +95,27 @@ const float* madeRow(const void* tensor, int head, int row) {
   return static_cast<const attention::Tensor*>(tensor)->row(head, row);
 }
 
-/// The stamps of rows of blocks. They are kept until the frame has been drawn.
+/// The stamps of blocks: the newest of their rows, or columns.
+const std::uint32_t* newestOf(const std::vector<std::uint32_t>& lines, int side,
+                              std::vector<std::uint32_t>& blocks) {
+  if (lines.empty()) return nullptr;
+  const auto each = static_cast<std::size_t>(side);
+  blocks.assign((lines.size() + each - 1) / each, 0);
+  for (std::size_t i = 0; i < lines.size(); ++i) blocks[i / each] = std::max(blocks[i / each], lines[i]);
+  return blocks.data();
+}
+
+/// The stamps of rows and columns of blocks. They are kept until the frame has been drawn.
 draw::Written writtenOfBlocks(const Part& p, const attention::Stamps& stamps, int side) {
-  static std::vector<std::vector<std::uint32_t>>
-      kept;  // of each head of masked scores, weights and their mean
-  if (stamps.rows.empty()) return {true, stamps.whole, nullptr, nullptr};
+  struct Blocks {
+    std::vector<std::uint32_t> rows, cols;
+  };
+  static std::vector<Blocks> kept;  // of each head of masked scores, weights and their mean
   const int matrix = p.id == TensorId::masked ? 0 : p.id == TensorId::weights ? 1 : 2;
   kept.resize(3 * attention::Limits::heads);
-  std::vector<std::uint32_t>& blocks =
-      kept[static_cast<std::size_t>(matrix * attention::Limits::heads + p.head)];
-  blocks.assign((stamps.rows.size() + static_cast<std::size_t>(side) - 1) / static_cast<std::size_t>(side),
-                0);
-  for (std::size_t i = 0; i < stamps.rows.size(); ++i) {
-    std::uint32_t& block = blocks[i / static_cast<std::size_t>(side)];
-    block = std::max(block, stamps.rows[i]);
-  }
-  return {true, stamps.whole, blocks.data(), nullptr};
+  Blocks& blocks = kept[static_cast<std::size_t>(matrix * attention::Limits::heads + p.head)];
+  return {true, stamps.whole, newestOf(stamps.rows, side, blocks.rows),
+          newestOf(stamps.cols, side, blocks.cols)};
 }
 
 /// valuesOf() where the numbers are not stored.

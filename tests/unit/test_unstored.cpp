@@ -1,6 +1,8 @@
 // Layers whose tensors of pairs are not stored: every number is, to the bit, the one that forward() stores.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -187,4 +189,127 @@ TEST_CASE("unstored: some rows at a time, the head in view first; an edit leaves
       }
       if (n == 19) CHECK(engine.trace().headOutput == whole.headOutput);
     }
+}
+
+namespace {
+
+/// How far overviews, the largest of rows, and outputs are from those of an engine that has computed all, at
+/// most; of weights on average, in rows of blocks that differ most.
+struct Apart {
+  float weights = 0, masked = 0, outputs = 0, peaks = 0;
+};
+Apart apart(Engine& engine, const Layer& layer, int head) {
+  Engine whole;
+  whole.setMost({0, 0});
+  whole.apply(layer.spec, layer.inputs(), Change{});
+  const Trace &now = engine.shapes(), &computed = whole.trace();
+  Apart out;
+  const auto take = [](float& most, float a, float b) {
+    if (a != b) most = std::max(most, std::abs(a - b));
+  };
+  for (const TensorId id : {TensorId::weights, TensorId::masked}) {
+    const bool isOfWeights = id == TensorId::weights;
+    const Overview &a = *engine.summaries().overview(id), &b = *whole.summaries().overview(id);
+    for (int i = 0; i < a.blocks().rows(); ++i) {
+      float sum = 0;
+      for (int j = 0; j < a.blocks().cols(); ++j) {
+        const float is = a.blocks().at(head, i, j), should = b.blocks().at(head, i, j);
+        if (!isOfWeights) take(out.masked, is, should);
+        sum += isOfWeights ? std::abs(is - should) : 0.0f;
+      }
+      if (isOfWeights) take(out.peaks, a.peaks(head)[i], b.peaks(head)[i]);
+      out.weights = std::max(out.weights, sum / static_cast<float>(a.blocks().cols()));
+    }
+  }
+  for (int i = 0; i < layer.spec.queryCount; ++i)
+    for (int c = 0; c < layer.spec.valueDim; ++c)
+      take(out.outputs, now.headOutput.at(head, i, c), computed.headOutput.at(head, i, c));
+  return out;
+}
+
+void computeAll(Engine& engine) {
+  while (engine.hasMore()) engine.computeNext();
+}
+
+}  // namespace
+
+TEST_CASE("unstored: a drag of a key is foreseen: outputs, pictures and maxima, without computing a head") {
+  Random random(75);
+  Layer layer = test::direct(test::shape(2, 2, 1100, 1100, 4, 4), random);
+  layer.spec.causal = true, layer.spec.temperature = 0.7f;
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  CHECK_FALSE(engine.mayWait());
+  computeAll(engine);
+  const float start = layer.k.at(1, 333, 2);
+  for (int n = 0; n < 400; ++n) {  // there and back: rounding errors must not add up
+    layer.k.at(1, 333, 2) = start + 6.0f * std::sin(static_cast<float>(n) * 0.1f);
+    engine.apply(layer.spec, layer.inputs(), {Change::What::cells, TensorId::k, 1, 333, 2, 1, 1});
+    CHECK(engine.mayWait());
+  }
+  const Apart key = apart(engine, layer, 1);
+  CHECK(key.outputs < 2e-6f);
+  CHECK(key.masked < 1e-5f);
+  CHECK(key.weights < 0.003f);  // on average: the rows of a block may grow by different factors
+  CHECK(key.peaks < 0.1f);
+  computeAll(engine);
+  CHECK(apart(engine, layer, 1).weights == 0.0f);
+  CHECK(apart(engine, layer, 1).outputs == 0.0f);
+}
+
+TEST_CASE("unstored: a key that takes all of a row's weight is seen as that at once") {
+  Random random(76);
+  Layer layer = test::direct(test::shape(2, 1, 1100, 1100, 4, 4), random);
+  for (float& q : layer.q.values()) q = std::abs(q) + 1.0f;
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  computeAll(engine);
+  layer.k.at(0, 601, 1) = 60.0f;
+  engine.apply(layer.spec, layer.inputs(), {Change::What::cells, TensorId::k, 0, 601, 1, 1, 1});
+  const Apart key = apart(engine, layer, 1);
+  CHECK(key.weights < 1e-4f);
+  CHECK(key.peaks < 1e-4f);
+  CHECK(key.outputs < 1e-5f);
+  const Tensor& blocks = engine.summaries().overview(TensorId::weights)->blocks();
+  CHECK(blocks.at(1, 200, 300) > 0.99f);
+  CHECK(engine.summaries().row(TensorId::weights, engine.shapes().weights, 1, 400).highAt == 601);
+}
+
+TEST_CASE("unstored: a value changes outputs and nothing of pairs, now or later") {
+  Random random(77);
+  Layer layer = test::direct(test::shape(2, 2, 500, 500, 4, 4), random);
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  computeAll(engine);
+  const std::uint32_t before = engine.summaries().stamps(TensorId::weights, 0).latest;
+  layer.v.at(0, 77, 3) = 9.0f;
+  engine.apply(layer.spec, layer.inputs(), {Change::What::cells, TensorId::v, 0, 77, 3, 1, 1});
+  CHECK(engine.mayWait());
+  CHECK(apart(engine, layer, 0).outputs < 1e-6f);
+  computeAll(engine);
+  CHECK(apart(engine, layer, 0).outputs == 0.0f);
+  CHECK(engine.summaries().stamps(TensorId::weights, 0).latest == before);
+  // After a change that is not foreseen, an edit of a value does not make the head look as if it were.
+  layer.spec.temperature = 2.0f;
+  engine.apply(layer.spec, layer.inputs(), {.what = Change::What::temperature});
+  layer.v.at(0, 77, 3) = 1.0f;
+  engine.apply(layer.spec, layer.inputs(), {Change::What::cells, TensorId::v, 0, 77, 3, 1, 1});
+  CHECK_FALSE(engine.mayWait());
+  computeAll(engine);
+  CHECK(apart(engine, layer, 0).weights == 0.0f);
+  CHECK(apart(engine, layer, 0).outputs == 0.0f);
+}
+
+TEST_CASE("unstored: overviews of many heads are small, and never coarser than they must be") {
+  const auto sideOf = [](int heads, int tokens) {
+    Overview overview;
+    overview.reset(heads, tokens, tokens);
+    return overview.side();
+  };
+  CHECK(sideOf(1, 4096) == 4);   // 1,024 a side, 4 MiB
+  CHECK(sideOf(8, 4096) == 8);   // 512 a side, 8 MiB in all
+  CHECK(sideOf(64, 1448) == 4);  // 362 a side, 32 MiB
 }

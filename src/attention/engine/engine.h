@@ -62,8 +62,8 @@ struct Change {
 /// Of a layer with more scores than stored() the tensors of pairs are not stored (unstored.cpp): a row of
 /// them is made from Q and K when it is read, by the same calls as in forward(), so its numbers are the same.
 /// Maxima and sums of rows, outputs and summaries are made some rows at a time. An edit of a row of Q costs
-/// that row; one of K or V the heads that read it, whose outputs and summaries are the previous ones until
-/// they have been computed.
+/// that row; one of K or V the heads that read it, whose outputs and summaries are foreseen, or the previous
+/// ones, until they have been computed.
 class Engine : private RowSource {
  public:
   Engine() = default;
@@ -98,6 +98,8 @@ class Engine : private RowSource {
   const Trace& traceSoon(int head);
   /// Is there more to compute? What no trace needs, the mean of weights that are not stored, comes last.
   bool hasMore() const { return !isWhole() || ofMean_.left > 0; }
+  /// Does the trace look as it will when all is computed? Then this may wait until nobody edits.
+  bool mayWait() const;
   /// Computes one of the missing heads, if any, or some rows of it. With the last of them follows what needs
   /// all heads.
   void computeNext();
@@ -109,6 +111,17 @@ class Engine : private RowSource {
   /// Rows are computed in turn, from `next` on, until as many as were stale have been.
   struct Turn {
     int next = 0, left = 0;
+    bool isForeseen = false;   ///< what is shown of the head is known already, but for rounding
+    bool isOfOutputs = false;  ///< pairs are as they were
+  };
+  /// A head before the first edit of a key, from which later edits of it are foreseen, so that their rounding
+  /// errors do not add up.
+  struct Foreseen {
+    int key = -1;                     ///< -1: none
+    std::vector<float> keys, values;  ///< its rows of K and V
+    std::vector<float> max, sum, outputs;
+    std::vector<float>
+        unseen;  ///< the logarithm of how much the weights of a row have grown since it was touched
   };
   const float* row(int key, int head, int row) override;
   void expect(int key, int head, int row, int count) override;
@@ -131,8 +144,12 @@ class Engine : private RowSource {
     const float *before, *after, *valuesBefore, *valuesAfter;  ///< rows of K and of V
   };
   void foresee(int head, const ChangedKey& key);
+  void foreseePairs(int head, int key, const std::vector<float>& grown);
+  void beginForeseen(int head, const ChangedKey& key);
+  void makeForeseen(Span heads, bool isOfOutputs);
   void changeGiven(const Change& change);
   void touchRowsOf(int head, Span rows);
+  void touchOutputOf(int head, Span rows);
   Span someFrom(int row) const;
   Span takeTurn(Turn& turn) const;
 
@@ -198,9 +215,10 @@ class Engine : private RowSource {
     }
   };
   Most most_;
-  Window window_, meanWindow_;  // the rows of pairs that are held, where they are not stored
-  std::vector<Turn> turns_;     // one per head
-  Tensor meanWeights_;          // not stored
+  Window window_, meanWindow_;      // the rows of pairs that are held, where they are not stored
+  std::vector<Turn> turns_;         // one per head
+  std::vector<Foreseen> foreseen_;  // one per head
+  Tensor meanWeights_;              // not stored
   std::vector<double> meanSums_;
   Turn ofMean_;
   int wanted_ = 0;                        // the head to go on with

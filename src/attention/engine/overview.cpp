@@ -4,12 +4,14 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace attention {
 namespace {
 
-/// Of all heads together: 32 MiB.
-constexpr std::int64_t kMostBlocks = 1 << 23;
+/// Of all heads together, in 8 MiB: beyond, blocks are larger, as long as kFewAcross remain; and in 32 MiB.
+constexpr std::int64_t kManyBlocks = 1 << 21, kMostBlocks = 1 << 23;
+constexpr std::int64_t kFewAcross = 512;
 
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
@@ -29,8 +31,9 @@ int blocksOf(int count, int side) { return (count + side - 1) / side; }
 void Overview::reset(int heads, int queries, int keys) {
   side_ = 1, queries_ = queries;
   const auto isLarge = [&] {
-    const std::int64_t rows = blocksOf(queries, side_), cols = blocksOf(keys, side_);
-    return std::max(rows, cols) > kAcross || heads * rows * cols > kMostBlocks;
+    const std::int64_t rows = blocksOf(queries, side_), cols = blocksOf(keys, side_),
+                       across = std::max(rows, cols), all = heads * rows * cols;
+    return across > kAcross || all > kMostBlocks || (all > kManyBlocks && across > kFewAcross);
   };
   while (isLarge()) side_ *= 2;
   blocks_ = Tensor(heads, blocksOf(queries, side_), blocksOf(keys, side_));
@@ -38,8 +41,8 @@ void Overview::reset(int heads, int queries, int keys) {
   best_.resize(static_cast<std::size_t>(keys));
 }
 
-Span Overview::whole(Span rows) const {
-  return {rows.begin / side_ * side_, std::min(blocksOf(rows.end, side_) * side_, queries_)};
+Span Overview::whole(Span some, int count) const {
+  return {some.begin / side_ * side_, std::min(blocksOf(some.end, side_) * side_, count)};
 }
 
 void Overview::take(const Tensor& pairs, int head, Span rows) {
@@ -52,13 +55,43 @@ void Overview::take(const Tensor& pairs, int head, Span rows) {
         best_[static_cast<std::size_t>(j)] = farther(best_[static_cast<std::size_t>(j)], row[j]);
     }
     float* const to = blocks_.row(head, first / side_);
-    float& peak = peaks_[static_cast<std::size_t>(head * blocks_.rows() + first / side_)] = 0.0f;
     for (int b = 0; b < blocks_.cols(); ++b) {
       to[b] = kNothing;
       for (int j = b * side_; j < std::min((b + 1) * side_, keys); ++j)
         to[b] = farther(to[b], best_[static_cast<std::size_t>(j)]);
-      if (to[b] != kNothing) peak = std::max(peak, std::fabs(to[b]));
     }
+    takePeak(head, first / side_);
+  }
+}
+
+void Overview::takePeak(int head, int row) {
+  const float* const blocks = blocks_.row(head, row);
+  std::int32_t most = 0;
+  for (int b = 0; b < blocks_.cols(); ++b) most = std::max(most, farOf(blocks[b]));
+  peaks_[static_cast<std::size_t>(head * blocks_.rows() + row)] = std::bit_cast<float>(most);
+}
+
+void Overview::takeKeys(int head, Span keys, const float* columns) {
+  for (int r = 0; r < blocks_.rows(); ++r) {
+    float best = kNothing;
+    for (int i = r * side_; i < std::min((r + 1) * side_, queries_); ++i)
+      for (int j = 0; j < keys.size(); ++j) best = farther(best, columns[std::ptrdiff_t{j} * queries_ + i]);
+    float& block = blocks_.at(head, r, keys.begin / side_);
+    const float before = std::exchange(block, best),
+                peak = peaks_[static_cast<std::size_t>(head * blocks_.rows() + r)];
+    if (std::fabs(before) == peak || farOf(best) > farOf(peak)) takePeak(head, r);
+  }
+}
+
+void Overview::grow(int head, const float* grown) {
+  for (int r = 0; r < blocks_.rows(); ++r) {
+    const int first = r * side_, last = std::min(first + side_, queries_);
+    float sum = 0;
+    for (int i = first; i < last; ++i) sum += grown[i];
+    const float factor = std::exp(sum / static_cast<float>(last - first));
+    float* const blocks = blocks_.row(head, r);
+    for (int b = 0; b < blocks_.cols(); ++b) blocks[b] *= factor;
+    peaks_[static_cast<std::size_t>(head * blocks_.rows() + r)] *= factor;
   }
 }
 

@@ -18,8 +18,14 @@ class Overview {
   void reset(int heads, int queries, int keys);
   /// Makes the blocks of these rows, which are whole blocks (or the last rows) of `pairs`.
   void take(const Tensor& pairs, int head, Span rows);
-  /// Extends rows to whole blocks.
-  Span whole(Span rows) const;
+  /// Makes the blocks of some keys, whole blocks, of all queries: `columns` are [keys, queries].
+  void takeKeys(int head, Span keys, const float* columns);
+  /// All cells of a row but few are multiplied by the exponential of `grown`, one for each query: a block by
+  /// the geometric mean of its rows, so that it is as before when all have been undone.
+  void grow(int head, const float* grown);
+  /// Extends rows to whole blocks; or keys, of which there are `count`.
+  Span whole(Span rows) const { return whole(rows, queries_); }
+  Span whole(Span some, int count) const;
 
   const Tensor& blocks() const { return blocks_; }  ///< [heads, blocks of queries, blocks of keys]
   int side() const { return side_; }                ///< cells a side of a block
@@ -27,6 +33,8 @@ class Overview {
   const float* peaks(int head) const { return peaks_.data() + std::ptrdiff_t{head} * blocks_.rows(); }
 
  private:
+  void takePeak(int head, int row);
+
   int side_ = 1, queries_ = 0;
   Tensor blocks_;
   std::vector<float> peaks_;  ///< [head, row of blocks]

@@ -364,6 +364,30 @@ void Summaries::takeRows(const Trace& trace, int head, Span rows) {
   forPairs(trace, [&](TensorId id, const Tensor& tensor) { takeRowsOf(id, tensor, head, rows); });
 }
 
+void Summaries::foreseeKey(int head, const ForeseenKey& foreseen) {
+  for (Small& small : overviews_) {
+    if (small.id == TensorId::weights) small.overview.grow(head, foreseen.grown);
+    if (small.id != kMeanWeights)
+      small.overview.takeKeys(head, foreseen.keys,
+                              small.id == TensorId::masked ? foreseen.masked : foreseen.weights);
+  }
+  // The largest of a row may now be another, which is found when the row is taken.
+  Lines &scores = lines_[at(TensorId::masked)], &weights = lines_[at(TensorId::weights)];
+  const int queries = shapes_[at(TensorId::weights)].rows;
+  const std::ptrdiff_t first = std::ptrdiff_t{head} * queries,
+                       column = std::ptrdiff_t{foreseen.key - foreseen.keys.begin} * queries;
+  for (int i = 0; i < queries; ++i) {
+    const auto place = static_cast<std::size_t>(first + i);
+    (void)replace(scores.rows[place], foreseen.key, foreseen.masked[column + i]);
+    RowSummary& row = weights.rows[place];
+    const float weight = foreseen.weights[column + i];
+    row.range.high = std::min(row.range.high * std::exp(foreseen.grown[i]), 1.0f);
+    if (row.highAt == foreseen.key || weight > row.range.high)
+      row.range.high = weight, row.highAt = foreseen.key;
+    weights.peaks[place] = row.range.high;
+  }
+}
+
 void Summaries::takeMeanRows(Span rows) {
   takeRowsOf(kMeanWeights, *meanPairs_, 0, rows);
   touchRows(kMeanWeights, 0, rows);

@@ -71,6 +71,14 @@ class Summaries {
   void beginRows(const Trace& trace, const Tensor& meanWeights);
   /// Rows of one head that are held, of every tensor of pairs. They are whole blocks of the overviews.
   void takeRows(const Trace& trace, int head, Span rows);
+  /// A key of a head has become another, and its rows are taken later.
+  struct ForeseenKey {
+    int key = 0;
+    Span keys;                      ///< the block of the overviews that it is in
+    const float *masked, *weights;  ///< the numbers of these keys, [keys, queries]
+    const float* grown;             ///< as in Overview::grow()
+  };
+  void foreseeKey(int head, const ForeseenKey& foreseen);
   /// Rows of the mean of the weights, likewise.
   void takeMeanRows(Span rows);
   /// The keys that these queries see may have changed.

@@ -1,11 +1,8 @@
 // The engine for layers whose tensors of pairs would be too large: it holds some rows of one head at a time.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "attention/engine/engine.h"
-#include "attention/steps/column.h"
-#include "attention/steps/mask.h"
 #include "attention/steps/rows.h"
 
 namespace attention {
@@ -93,8 +90,12 @@ void Engine::takeRows(int head, Span rows) {
 void Engine::touchRowsOf(int head, Span rows) {
   touchPairs(head, rows);
   touchWeights(head, rows);
-  for (const TensorId id : {TensorId::softcapped, TensorId::biased, TensorId::head_output})
-    summaries_.touchRows(id, head, rows);
+  for (const TensorId id : {TensorId::softcapped, TensorId::biased}) summaries_.touchRows(id, head, rows);
+  touchOutputOf(head, rows);
+}
+
+void Engine::touchOutputOf(int head, Span rows) {
+  summaries_.touchRows(TensorId::head_output, head, rows);
   summaries_.touchRows(TensorId::concat, 0, rows);
 }
 
@@ -106,11 +107,20 @@ Span Engine::takeTurn(Turn& turn) const {
 
 void Engine::computeSome(int head) {
   const auto at = static_cast<std::size_t>(head);
-  const Span rows = takeTurn(turns_[at]);
-  takeRows(head, rows);
+  Turn& turn = turns_[at];
+  const Span rows = takeTurn(turn);
+  foreseen_[at].key = -1;  // these rows are of the new key
   summaries_.begin(false);
-  touchRowsOf(head, rows);
-  if (turns_[at].left > 0) return;
+  if (turn.isOfOutputs) {
+    makeRows(head, rows, true);
+    makeConcat(spec_, head, rows, trace_);
+    touchOutputOf(head, rows);
+  } else {
+    takeRows(head, rows);
+    touchRowsOf(head, rows);
+  }
+  if (turn.left > 0) return;
+  foreseen_[at] = {};
   missing_[at] = 0;
   if (--missingCount_ > 0) return;
   forwardOutput(inputs_, trace_, scratch_);
@@ -168,6 +178,7 @@ void Engine::beginUnstored() {
   for (Tensor* t : {&trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat, &trace_.output})
     std::fill(t->values().begin(), t->values().end(), 0.0f);
   turns_.assign(static_cast<std::size_t>(spec_.heads), {0, spec_.queryCount});
+  foreseen_.assign(static_cast<std::size_t>(spec_.heads), {});
   meanWeights_.reshapeUnstored(*this, static_cast<int>(kMeanWeights), 1, spec_.queryCount, spec_.keyCount);
   ofMean_ = {0, spec_.heads > 1 ? spec_.queryCount : 0};
   summaries_.touchAll(spec_, inputs_, trace_);
@@ -181,7 +192,8 @@ void Engine::makeStale(Span heads) {
     const auto at = static_cast<std::size_t>(h);
     if (summaries_.isComputed(TensorId::weights, h)) touchRowsOf(h, {0, spec_.queryCount});
     missingCount_ += missing_[at] == 0;
-    missing_[at] = 1, turns_[at].left = spec_.queryCount;
+    missing_[at] = 1, turns_[at] = {turns_[at].next, spec_.queryCount};
+    foreseen_[at] = {};
   }
   if (spec_.heads > 1) ofMean_.left = spec_.queryCount;
 }
@@ -205,56 +217,6 @@ void Engine::redoRows(int head, Span rows) {
     summaries_.takeMeanRows(some);
     first = some.end;
   }
-}
-
-/// Maxima, sums and outputs after a key has become another, from those before. They are shown until the head
-/// has been computed anew, and nothing else is made of them, so that their rounding errors do not add up.
-void Engine::foresee(int head, const ChangedKey& key) {
-  const std::size_t queries = static_cast<std::size_t>(spec_.queryCount);
-  std::vector<float> was(queries), is(queries);
-  const ComputedLayer layer{spec_, inputs_, trace_};
-  attention::scoresOfKey(layer, head, key.at, key.before, was.data());
-  attention::scoresOfKey(layer, head, key.at, key.after, is.data());
-  for (int i = 0; i < spec_.queryCount; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    float &max = trace_.rowMax.at(head, i, 0), &sum = trace_.rowSum.at(head, i, 0);
-    if (is[at] == kHiddenScore || !(sum > 0.0f)) continue;
-    const double most = std::max(double{max}, double{is[at]}), shrink = std::exp(double{max} - most);
-    const double gone = std::exp(double{was[at]} - most), come = std::exp(double{is[at]} - most);
-    const double now = std::max(double{sum} * shrink - gone, 0.0) + come;
-    float* const out = trace_.headOutput.row(head, i);
-    for (int c = 0; c < spec_.valueDim; ++c) {
-      const double weighted = double{out[c]} * double{sum} * shrink - gone * double{key.valuesBefore[c]} +
-                              come * double{key.valuesAfter[c]};
-      out[c] = saturate(weighted / now);
-    }
-    max = static_cast<float>(most), sum = static_cast<float>(now);
-  }
-  for (const TensorId id : {TensorId::row_max, TensorId::row_sum})
-    summaries_.touchRows(id, head, {0, spec_.queryCount});
-  writeRows(head, {0, spec_.queryCount});
-}
-
-/// New rows of K or V, and what follows from them in the heads that read them.
-void Engine::changeGiven(const Change& change) {
-  const int group = spec_.heads / spec_.kvHeads, kvHead = change.head;
-  const Span keys{change.row, change.row + change.rows}, cols{change.col, change.col + change.cols},
-      heads{kvHead * group, (kvHead + 1) * group};
-  const bool isOfKeys = change.tensor == TensorId::k;
-  Tensor& changed = isOfKeys ? trace_.k : trace_.v;
-  const bool isForeseen = keys.size() == 1 && isPlain(spec_) && !isBiased(spec_, inputs_);
-  const float* const row = std::as_const(changed).row(kvHead, keys.begin);
-  const std::vector<float> before(row, row + changed.cols());
-  if (isOfKeys) makeKeys(inputs_, kvHead, keys, cols, trace_);
-  else makeValues(inputs_, kvHead, keys, cols, trace_);
-  if (isForeseen) {
-    const float *k = std::as_const(trace_.k).row(kvHead, keys.begin),
-                *v = std::as_const(trace_.v).row(kvHead, keys.begin);
-    for (int h = heads.begin; h < heads.end; ++h)
-      foresee(h, isOfKeys ? ChangedKey{keys.begin, before.data(), k, v, v}
-                          : ChangedKey{keys.begin, k, k, before.data(), v});
-  }
-  makeStale(heads);
 }
 
 void Engine::applyOneUnstored(const Change& change) {

@@ -1,0 +1,148 @@
+// What an edit of one key or value makes of a layer whose pairs are not stored, before it is computed.
+//
+// Computing a head takes many frames, and while a number is dragged each edit would begin it anew. But all
+// that is shown follows from the scores of that key before and after: sums, outputs, one column of pairs, and
+// by how much the other weights of a row grow.
+#include <algorithm>
+#include <cmath>
+
+#include "attention/engine/engine.h"
+#include "attention/steps/column.h"
+#include "attention/steps/mask.h"
+
+namespace attention {
+namespace {
+
+/// Weights of a row are written anew when they have grown or shrunk by more than exp of this: less than one
+/// of 256 colours.
+constexpr float kSeen = 1.0f / 512;
+
+/// The logarithm of the sum of a row of exponentials without its maximum taken off.
+double logSum(float max, float sum) { return double{max} + std::log(double{sum}); }
+
+}  // namespace
+
+bool Engine::mayWait() const {
+  for (std::size_t h = 0; h < missing_.size(); ++h)
+    if (missing_[h] && (isStored() || !turns_[h].isForeseen)) return false;
+  return !isStored();
+}
+
+void Engine::beginForeseen(int head, const ChangedKey& key) {
+  Foreseen& from = foreseen_[static_cast<std::size_t>(head)];
+  if (from.key == key.at) return;
+  const auto queries = static_cast<std::ptrdiff_t>(spec_.queryCount);
+  const float *max = trace_.rowMax.row(head, 0), *sum = trace_.rowSum.row(head, 0),
+              *out = trace_.headOutput.row(head, 0);
+  from = {key.at,
+          {key.before, key.before + spec_.headDim},
+          {key.valuesBefore, key.valuesBefore + spec_.valueDim},
+          {max, max + queries},
+          {sum, sum + queries},
+          {out, out + queries * spec_.valueDim},
+          {}};
+}
+
+/// Maxima, sums and outputs after a key has become another, from those before.
+void Engine::foresee(int head, const ChangedKey& key) {
+  beginForeseen(head, key);
+  const Foreseen& from = foreseen_[static_cast<std::size_t>(head)];
+  const auto queries = static_cast<std::size_t>(spec_.queryCount);
+  const bool isOfKey = key.before != key.after;
+  std::vector<float> was(queries), is(queries), grown(queries);
+  const ComputedLayer layer{spec_, inputs_, trace_};
+  scoresOfKey(layer, head, key.at, from.keys.data(), was.data());
+  scoresOfKey(layer, head, key.at, key.after, is.data());
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double sum = double{from.sum[at]};
+    if (is[at] == kHiddenScore || !(sum > 0)) continue;
+    const double max = double{from.max[at]}, most = std::max(max, double{is[at]}),
+                 shrink = std::exp(max - most);
+    const double gone = std::exp(double{was[at]} - most), come = std::exp(double{is[at]} - most);
+    const double now = std::max(sum * shrink - gone, 0.0) + come;
+    const float* const before = from.outputs.data() + std::ptrdiff_t{i} * spec_.valueDim;
+    float* const out = trace_.headOutput.row(head, i);
+    for (int c = 0; c < spec_.valueDim; ++c) {
+      const double weighted = double{before[c]} * sum * shrink -
+                              gone * double{from.values[static_cast<std::size_t>(c)]} +
+                              come * double{key.valuesAfter[c]};
+      out[c] = saturate(weighted / now);
+    }
+    if (!isOfKey) continue;
+    float &maxNow = trace_.rowMax.at(head, i, 0), &sumNow = trace_.rowSum.at(head, i, 0);
+    const double logBefore = logSum(maxNow, sumNow);
+    maxNow = static_cast<float>(most), sumNow = static_cast<float>(now);
+    grown[at] = static_cast<float>(logBefore - logSum(maxNow, sumNow));
+  }
+  if (isOfKey) foreseePairs(head, key.at, grown);
+  writeRows(head, {0, spec_.queryCount});
+}
+
+/// What is said of masked scores and weights, after maxima and sums of rows are those of the new key.
+/// exp(`grown`) is how much the other weights of a row have grown.
+void Engine::foreseePairs(int head, int key, const std::vector<float>& grown) {
+  const Span keys = summaries_.overview(TensorId::weights)->whole({key, key + 1}, spec_.keyCount);
+  const auto count = static_cast<std::size_t>(spec_.queryCount);
+  std::vector<float> scores(count * static_cast<std::size_t>(keys.size())), weights(scores.size());
+  const ComputedLayer layer{spec_, inputs_, trace_};
+  for (int j = keys.begin; j < keys.end; ++j) {
+    float *const score = scores.data() + count * static_cast<std::size_t>(j - keys.begin),
+                 *const weight = weights.data() + (score - scores.data());
+    scoresOfKey(layer, head, j, keysOf(trace_).row(kvHeadOf(spec_, head), j), score);
+    for (int i = 0; i < spec_.queryCount; ++i) {
+      const float sum = trace_.rowSum.at(head, i, 0);
+      weight[i] = sum > 0.0f ? std::exp(score[i] - trace_.rowMax.at(head, i, 0)) / sum : 0.0f;
+      score[i] *= spec_.temperature;
+    }
+  }
+  summaries_.foreseeKey(head, {key, keys, scores.data(), weights.data(), grown.data()});
+  touchPairsOf(head, key);
+  summaries_.touchCols(TensorId::weights, head, {key, key + 1});
+  for (const TensorId id : {TensorId::exponentials, TensorId::row_max, TensorId::row_sum})
+    summaries_.touchRows(id, head, {0, spec_.queryCount});
+  std::vector<float>& unseen = foreseen_[static_cast<std::size_t>(head)].unseen;
+  unseen.resize(count);
+  for (int i = 0; i < spec_.queryCount; ++i) {
+    float& since = unseen[static_cast<std::size_t>(i)];
+    since += grown[static_cast<std::size_t>(i)];
+    if (std::fabs(since) <= kSeen) continue;
+    since = 0.0f;
+    summaries_.touchRows(TensorId::weights, head, {i, i + 1});
+  }
+}
+
+/// These heads are to be computed when there is time.
+void Engine::makeForeseen(Span heads, bool isOfOutputs) {
+  for (int h = heads.begin; h < heads.end; ++h) {
+    const auto at = static_cast<std::size_t>(h);
+    Turn& turn = turns_[at];
+    turn.isForeseen = missing_[at] == 0 || turn.isForeseen;
+    turn.isOfOutputs = isOfOutputs && (missing_[at] == 0 || turn.isOfOutputs);
+    turn.left = spec_.queryCount;
+    missingCount_ += missing_[at] == 0, missing_[at] = 1;
+  }
+  if (spec_.heads > 1 && !isOfOutputs) ofMean_.left = spec_.queryCount;
+}
+
+/// New rows of K or V, and what follows from them in the heads that read them.
+void Engine::changeGiven(const Change& change) {
+  const int group = spec_.heads / spec_.kvHeads, kvHead = change.head;
+  const Span keys{change.row, change.row + change.rows}, cols{change.col, change.col + change.cols},
+      heads{kvHead * group, (kvHead + 1) * group};
+  const bool isOfKeys = change.tensor == TensorId::k;
+  Tensor& changed = isOfKeys ? trace_.k : trace_.v;
+  const float* const row = std::as_const(changed).row(kvHead, keys.begin);
+  const std::vector<float> before(row, row + changed.cols());
+  if (isOfKeys) makeKeys(inputs_, kvHead, keys, cols, trace_);
+  else makeValues(inputs_, kvHead, keys, cols, trace_);
+  if (keys.size() > 1 || !isPlain(spec_) || isBiased(spec_, inputs_)) return makeStale(heads);
+  const float *k = std::as_const(trace_.k).row(kvHead, keys.begin),
+              *v = std::as_const(trace_.v).row(kvHead, keys.begin);
+  for (int h = heads.begin; h < heads.end; ++h)
+    foresee(h, isOfKeys ? ChangedKey{keys.begin, before.data(), k, v, v}
+                        : ChangedKey{keys.begin, k, k, before.data(), v});
+  makeForeseen(heads, !isOfKeys);
+}
+
+}  // namespace attention
