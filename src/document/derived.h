@@ -116,6 +116,8 @@ class DerivedTensors {
   const attention::HeadTag& headTag(int head, const attention::Trace& trace, std::uint32_t written) {
     return headTags_.of(state_, head, trace.weights, trace.masked, written);
   }
+  /// Will that tag be known only after more frames?
+  bool isTagging(int head) const { return headTags_.isMeasuring(head); }
 
   Experiments experiments;
   Training training;

@@ -21,15 +21,22 @@ std::vector<int> tokenNumbers(const std::vector<std::string>& labels);
 class HeadTags {
  public:
   /// The tag of a head with these weights and masked scores, [heads, n, n]. `written` must change whenever
-  /// the weights do.
+  /// the weights do. Where rows are made when they are read, each call makes some of them, for one head after
+  /// the other, and until a tag is known it is the one before.
   const attention::HeadTag& of(const State& state, int head, const attention::Tensor& weights,
                                const attention::Tensor& masked, std::uint32_t written);
+
+  /// Are more calls needed for this head?
+  bool isMeasuring(int head) const { return measured_ == head; }
 
  private:
   struct Kept {
     std::uint32_t written = 0;
     attention::HeadTag tag;
   };
+  attention::HeadMeter meter_;  ///< of the head that is measured, or of none: -1
+  int measured_ = -1;
+  int waits_ = -1;          ///< the first that was asked for since it was
   std::vector<Kept> kept_;  ///< of each head
   std::vector<std::string> labels_;
   std::vector<int> numbers_;

@@ -128,6 +128,51 @@ TEST_CASE("head tags: kept until the weights, the words or the mask change") {
   CHECK_FALSE(hasHeadTags(s));
 }
 
+namespace {
+
+/// Makes rows when they are read, and counts them.
+class Rows : public attention::RowSource {
+ public:
+  explicit Rows(std::vector<float> numbers) : numbers_(std::move(numbers)) {}
+  const float* row(int, int, int row) override { return ++made, numbers_.data() + row * side(); }
+  void expect(int, int, int, int) override {}
+  int side() const { return static_cast<int>(std::sqrt(static_cast<double>(numbers_.size()))); }
+  int made = 0;
+
+ private:
+  std::vector<float> numbers_;
+};
+
+}  // namespace
+
+TEST_CASE("head tags: where rows are made when they are read, some in each frame, one head after the other") {
+  using namespace document;
+  constexpr int n = 300, kMost = 16;
+  State s = test::start();
+  s.labels.clear();
+  for (int i = 0; i < n; ++i) s.labels.push_back("w" + std::to_string(i));
+  s.tokens = s.keyTokens = n, s.causal = true;
+  const std::vector<float> numbers = looking(n, true, 0.5f, [](int i) { return i - 1; });
+  Rows source(numbers);
+  attention::Tensor weights;
+  weights.reshapeUnstored(source, 0, 3, n, n);
+  const HeadTag whole = tag(numbers, tokenNumbers(s.labels), true);
+  HeadTags tags;
+  int known = 0;
+  for (int frame = 0; known < 3 && frame < 500; ++frame) {
+    source.made = 0, known = 0;
+    for (int h = 0; h < 3; ++h) known += tags.of(s, h, weights, weights, 1) == whole;
+    CHECK(source.made <= 2 * kMost);  // one head may end and another begin
+  }
+  CHECK(known == 3);
+  // A head that is no longer asked for does not keep the others waiting.
+  for (int frame = 0; frame < 3; ++frame) (void)tags.of(s, 0, weights, weights, 2);
+  CHECK(tags.isMeasuring(0));
+  for (int frame = 0; frame < 4; ++frame)
+    for (const int h : {1, 2}) (void)tags.of(s, h, weights, weights, 2);
+  CHECK(tags.isMeasuring(1));
+}
+
 TEST_CASE("measures of a head: each pattern, the entropy in bit, the distance in tokens") {
   constexpr int n = 10;
   std::vector<int> tokens(n);

@@ -8,15 +8,6 @@
 namespace attention {
 namespace {
 
-/// The mean of what was added, 0 if nothing was.
-struct Mean {
-  double sum = 0;
-  int count = 0;
-
-  void add(double value) { sum += value, ++count; }
-  float value() const { return count > 0 ? static_cast<float>(sum / count) : 0; }
-};
-
 /// The entropy of a row, in nats.
 double entropyOf(const float* row, int visible) {
   double entropy = 0;
@@ -40,51 +31,20 @@ Repeats repeatsOf(const float* row, std::span<const int> tokens, int i) {
   return out;
 }
 
-/// Calls `take(row, i)` with the rows that a head is measured on.
+/// Calls `take(i)` with some of the rows that a head is measured on, from the `next`th on. True after the
+/// last.
 template <class Take>
-void eachRow(const RowOfHead& weights, int n, const Take& take) {
+bool eachRow(int n, int& next, int rows, const Take& take) {
   constexpr int kFewest = 4, kFirst = 2;
   const int step = (n + kTagRows - 1) / kTagRows;
-  for (int i = kFirst; n >= kFewest && i < n; i += step) take(weights(i), i);
-}
-
-/// The measures but for entropy and distance, which take longer.
-HeadMeasures looksOf(const RowOfHead& weights, std::span<const int> tokens) {
-  Mean previous, first, same, induction;
-  eachRow(weights, static_cast<int>(tokens.size()), [&](const float* row, int i) {
-    previous.add(row[i - 1]), first.add(row[0]);
-    const Repeats repeats = repeatsOf(row, tokens, i);
-    if (repeats.hasSame) same.add(repeats.same);
-    if (repeats.hasAfter) induction.add(repeats.after);
-  });
-  HeadMeasures out;
-  const auto put = [&](HeadPattern pattern, const Mean& mean) {
-    out.patterns[static_cast<std::size_t>(pattern)] = mean.value();
-  };
-  put(HeadPattern::previous, previous), put(HeadPattern::first, first);
-  put(HeadPattern::same, same), put(HeadPattern::induction, induction);
-  return out;
+  const auto at = [&] { return kFirst + next * step; };
+  for (; n >= kFewest && at() < n && rows > 0; --rows, ++next) take(at());
+  return n < kFewest || at() >= n;
 }
 
 /// How many of the first `visible` keys a row of scores leaves.
 std::ptrdiff_t seenOf(const float* masked, int visible) {
   return std::count_if(masked, masked + visible, [](float score) { return !std::isinf(score); });
-}
-
-void measureSpread(const RowOfHead& weights, int n, const Sight& sight, HeadMeasures& out) {
-  Mean even, entropy, distance;
-  eachRow(weights, n, [&](const float* row, int i) {
-    const int visible = sight.causal ? i + 1 : n;
-    const std::ptrdiff_t seen = sight.masked ? seenOf(sight.masked(i), visible) : visible;
-    const double nats = entropyOf(row, visible);
-    if (seen > 1) even.add(nats / std::log(static_cast<double>(seen)));
-    entropy.add(nats / std::numbers::ln2);
-    double far = 0;
-    for (int j = 0; j < visible; ++j) far += double{row[j]} * std::abs(i - j);
-    distance.add(far);
-  });
-  out.patterns[static_cast<std::size_t>(HeadPattern::broad)] = even.value();
-  out.entropy = entropy.value(), out.distance = distance.value();
 }
 
 /// The pattern that is named after what the head looks at; none if there is too little of each.
@@ -104,17 +64,62 @@ HeadTag tagOf(const HeadMeasures& m) {
   return {HeadPattern::broad, m[HeadPattern::broad]};
 }
 
-HeadMeasures measuresOf(const RowOfHead& weights, std::span<const int> tokens, const Sight& sight) {
-  HeadMeasures out = looksOf(weights, tokens);
-  measureSpread(weights, static_cast<int>(tokens.size()), sight, out);
+void HeadMeter::look(const float* row, std::span<const int> tokens, int i) {
+  previous_.add(row[i - 1]), first_.add(row[0]);
+  const Repeats repeats = repeatsOf(row, tokens, i);
+  if (repeats.hasSame) same_.add(repeats.same);
+  if (repeats.hasAfter) induction_.add(repeats.after);
+}
+
+/// Entropy and distance, which take longer.
+void HeadMeter::measureSpread(const float* row, int n, int i, const Sight& sight) {
+  const int visible = sight.causal ? i + 1 : n;
+  const double nats = entropyOf(row, visible);
+  entropy_.add(nats / std::numbers::ln2);
+  double far = 0;
+  for (int j = 0; j < visible; ++j) far += double{row[j]} * std::abs(i - j);
+  distance_.add(far);
+  const std::ptrdiff_t seen = sight.masked ? seenOf(sight.masked(i), visible) : visible;
+  if (seen > 1) even_.add(nats / std::log(static_cast<double>(seen)));
+}
+
+bool HeadMeter::take(int rows, const RowOfHead& weights, std::span<const int> tokens, const Sight& sight) {
+  const int n = static_cast<int>(tokens.size());
+  return eachRow(n, next_, rows, [&](int i) {
+    const float* const row = weights(i);
+    look(row, tokens, i);
+    measureSpread(row, n, i, sight);
+  });
+}
+
+HeadMeasures HeadMeter::measures() const {
+  HeadMeasures out;
+  const auto put = [&](HeadPattern pattern, const Mean& mean) {
+    out.patterns[static_cast<std::size_t>(pattern)] = mean.value();
+  };
+  put(HeadPattern::previous, previous_), put(HeadPattern::first, first_);
+  put(HeadPattern::same, same_), put(HeadPattern::induction, induction_);
+  put(HeadPattern::broad, even_);
+  out.entropy = entropy_.value(), out.distance = distance_.value();
   return out;
 }
 
+HeadMeasures measuresOf(const RowOfHead& weights, std::span<const int> tokens, const Sight& sight) {
+  HeadMeter meter;
+  meter.take(kTagRows, weights, tokens, sight);
+  return meter.measures();
+}
+
 HeadTag tagOf(const RowOfHead& weights, std::span<const int> tokens, const Sight& sight) {
-  HeadMeasures looks = looksOf(weights, tokens);
-  if (const HeadTag named = namedTag(looks); named.pattern != HeadPattern::none) return named;
-  measureSpread(weights, static_cast<int>(tokens.size()), sight, looks);
-  return tagOf(looks);
+  const int n = static_cast<int>(tokens.size());
+  HeadMeter meter;
+  int next = 0;
+  eachRow(n, next, kTagRows, [&](int i) { meter.look(weights(i), tokens, i); });
+  // A head that is named after what it looks at needs no more.
+  if (const HeadTag named = namedTag(meter.measures()); named.pattern != HeadPattern::none) return named;
+  next = 0;
+  eachRow(n, next, kTagRows, [&](int i) { meter.measureSpread(weights(i), n, i, sight); });
+  return tagOf(meter.measures());
 }
 
 }  // namespace attention

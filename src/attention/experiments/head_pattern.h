@@ -71,6 +71,30 @@ struct HeadMeasures {
   float operator[](HeadPattern pattern) const { return patterns[static_cast<std::size_t>(pattern)]; }
 };
 
+/// Measures a head some rows at a time, where rows are made when they are read.
+class HeadMeter {
+ public:
+  /// Some of the rows to be measured; `tokens` and `sight` as for tagOf(), the same in every call. True after
+  /// the last.
+  bool take(int rows, const RowOfHead& weights, std::span<const int> tokens, const Sight& sight);
+  HeadMeasures measures() const;
+
+ private:
+  friend HeadTag tagOf(const RowOfHead& weights, std::span<const int> tokens, const Sight& sight);
+  /// The mean of what was added, 0 if nothing was.
+  struct Mean {
+    double sum = 0;
+    int count = 0;
+    void add(double value) { sum += value, ++count; }
+    float value() const { return count > 0 ? static_cast<float>(sum / count) : 0; }
+  };
+  void look(const float* row, std::span<const int> tokens, int i);
+  void measureSpread(const float* row, int n, int i, const Sight& sight);
+
+  Mean previous_, first_, same_, induction_, even_, entropy_, distance_;
+  int next_ = 0;
+};
+
 /// The same as for tagOf(). With fewer than 4 tokens all are 0.
 HeadMeasures measuresOf(const RowOfHead& weights, std::span<const int> tokens, const Sight& sight);
 HeadTag tagOf(const HeadMeasures& measures);

@@ -181,7 +181,7 @@ void heads(Context& c) {
                                                  : "head " + std::to_string(t.head + 1);
     c.widgetRects[t.name()] = t.box;
     thumbnail(c, t.mean, t.mean ? 0 : t.head, t.box, focused, words);
-    if (hasTag) tagged(c, t.head, t.box, focused);
+    if (hasTag) tagged(c, t.head, t.box, focused), c.view.busy |= c.derived.isTagging(t.head);
     if (t.canHide) hideRing(c, t.head, hideArea(c, t.box));
   });
 }
