@@ -29,6 +29,14 @@ void put(std::string& out, const Tensor& tensor) {
   out.append(reinterpret_cast<const char*>(tensor.data()), tensor.size() * sizeof(float));
 }
 
+/// How many bytes put() will write, so that a large board is not copied to one place after the other.
+std::size_t sizeOfTensors(const State& state) {
+  std::size_t numbers = 0;
+  for (const TensorId id : document::inputIds())
+    if (hasInput(state, id)) numbers += input(state, id)->size();
+  return numbers * sizeof(float) + state.painted.blocked.size();
+}
+
 /// The bytes that remain to be read.
 class Rest {
  public:
@@ -93,6 +101,7 @@ std::string packed(const State& state, const document::Settings& shown) {
   for (const BatchItem& other : state.items)
     head += base::joined({labelsText(other.labels), "\n", labelsText(other.keyLabels), "\n"});
   std::string out = std::move(head);
+  out.reserve(out.size() + sizeOfTensors(state));
   for (const TensorId id : document::inputIds())
     if (hasInput(state, id)) put(out, *input(state, id));
   for (std::size_t item = 0; item < state.items.size(); ++item)

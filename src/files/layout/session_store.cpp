@@ -56,7 +56,9 @@ std::string changeOf(std::string_view before, std::string_view after) {
   const std::size_t head = sameAtFront(before, after),
                     tail = sameAtBack(before, after, std::min(before.size(), after.size()) - head);
   const std::string_view between = after.substr(head, after.size() - head - tail);
-  return base::joined({head, " ", tail, " ", between.size(), "\n"}) + std::string(between);
+  std::string out = base::joined({head, " ", tail, " ", between.size(), "\n"});
+  out.reserve(out.size() + between.size());
+  return out.append(between);
 }
 
 /// Reads the parts of what write() wrote.
@@ -144,15 +146,17 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
     Document copy = document;
     while (copy.redo()) {}
     std::vector<Step> found;
-    std::string after = last_ = contentOf(copy.state());
+    last_ = contentOf(copy.state());
+    std::string after;  // of the step that was recorded; before that, last_
     for (std::size_t i = numbers.size(); i > same; --i) {
       const bool begins = copy.lastBegan();
       copy.undo();
       std::string before = contentOf(copy.state());
-      found.push_back({numbers[i - 1], begins, changeOf(before, after), after.size()});
+      const std::string& now = found.empty() ? last_ : after;
+      found.push_back({numbers[i - 1], begins, changeOf(before, now), now.size()});
       after = std::move(before);
     }
-    if (same == 0) base_ = std::move(after), start_ = contentOf(copy.start());
+    if (same == 0) base_ = found.empty() ? last_ : std::move(after), start_ = contentOf(copy.start());
     steps_.insert(steps_.end(), std::make_move_iterator(found.rbegin()),
                   std::make_move_iterator(found.rend()));
   }
