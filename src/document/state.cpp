@@ -338,6 +338,16 @@ Result<void> refuseNumber(std::string_view field, float number) {
       false, base::Error::Fault::number};
 }
 
+namespace {
+
+/// So many tokens have room for their scores with these heads, and with these keys if they are others.
+int tokensThatFit(const Settings& s) {
+  const auto each = static_cast<double>(Limits::scores / s.heads);
+  return static_cast<int>(s.cross ? each / s.keyTokens : std::sqrt(each));
+}
+
+}  // namespace
+
 Result<void> checkSizes(std::string_view field, const Settings& s) {
   if (auto ok = within("tokens", s.tokens, Limits::tokens); !ok) return ok;
   if (auto ok = within("key_tokens", s.keyTokens, Limits::tokens); !ok) return ok;
@@ -355,7 +365,8 @@ Result<void> checkSizes(std::string_view field, const Settings& s) {
   if (scores > Limits::scores)
     return base::refuse(ErrorKind::memory, field,
                         {s.heads, " heads of ", s.tokens, " × ", s.keyTokens, " scores make ", scores,
-                         "; use fewer heads or tokens, for at most ", Limits::scores, "."});
+                         "; use at most ", tokensThatFit(s), " tokens, or ",
+                         Limits::scores / (std::int64_t{s.tokens} * s.keyTokens), " heads."});
   const std::int64_t numbers = countNumbers(s);
   if (numbers > kMaxNumbers)
     return base::refuse(

@@ -104,8 +104,7 @@ TEST_CASE("options: refusals") {
 TEST_CASE("options: sizes stay within the limits together") {
   const State big = sized(512, 64, 1, 1);
   CHECK(tried(sized(1448, 64, 1, 1), OptionId::tokens, 1449) ==
-        "tokens: 64 heads of 1449 × 1449 scores make 134374464; use fewer heads or tokens, for at most "
-        "134217728.");
+        "tokens: 64 heads of 1449 × 1449 scores make 134374464; use at most 1448 tokens, or 63 heads.");
   CHECK(tried(big, OptionId::d_k, 256) ==
         "d_k: tokens 512, heads 64, d_k 256 and model_dim 1 make inputs of 25231872 numbers; use smaller "
         "ones, for at most 6500000.");
