@@ -154,7 +154,7 @@ void Screen::measureLabels(const views::Fonts& fonts) {
 const attention::Trace& Screen::traceFor(const views::Layout& layout) {
   const document::State& s = session.state();
   const bool isOfAll = onPage() || s.averageHeads || s.pin.text || layout.find(TensorId::output) != nullptr;
-  if (!session.isStored() && !onPage()) return session.traceSoon(s.focusHead);
+  if (!session.isStored()) return session.traceSoon(s.focusHead);  // pages read inputs of it alone
   return isOfAll ? session.trace() : session.traceWith(s.focusHead);
 }
 
