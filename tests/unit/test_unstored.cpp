@@ -275,6 +275,33 @@ TEST_CASE("unstored: a key that takes all of a row's weight is seen as that at o
   const Tensor& blocks = engine.summaries().overview(TensorId::weights)->blocks();
   CHECK(blocks.at(1, 200, 300) > 0.99f);
   CHECK(engine.summaries().row(TensorId::weights, engine.shapes().weights, 1, 400).highAt == 601);
+  // Back again in the same drag; but when it has been computed meanwhile, nothing is known of other keys.
+  for (const bool isComputed : {false, true}) {
+    if (isComputed) computeAll(engine);
+    layer.k.at(0, 601, 1) = isComputed ? -900.0f : 1.0f;
+    engine.apply(layer.spec, layer.inputs(), {Change::What::cells, TensorId::k, 0, 601, 1, 1, 1});
+    CHECK(engine.mayWait() == !isComputed);
+    if (!isComputed) CHECK(apart(engine, layer, 1).outputs < 1e-5f);
+    for (const float number : engine.shapes().headOutput.values()) CHECK(std::isfinite(number));
+    layer.k.at(0, 601, 1) = 60.0f;
+    engine.apply(layer.spec, layer.inputs(), {Change::What::cells, TensorId::k, 0, 601, 1, 1, 1});
+  }
+  computeAll(engine);
+  CHECK(apart(engine, layer, 1).weights == 0.0f);
+}
+
+TEST_CASE("unstored: a key that is all that a row sees keeps its weight") {
+  Random random(78);
+  Layer layer = test::direct(test::shape(1, 1, 300, 300, 4, 4), random);
+  layer.spec.causal = true;
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  computeAll(engine);
+  layer.k.at(0, 0, 1) -= 5.0f;
+  engine.apply(layer.spec, layer.inputs(), {Change::What::cells, TensorId::k, 0, 0, 1, 1, 1});
+  CHECK(engine.mayWait());
+  CHECK(apart(engine, layer, 0).outputs < 1e-5f);
 }
 
 TEST_CASE("unstored: a value changes outputs and nothing of pairs, now or later") {

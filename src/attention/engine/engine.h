@@ -143,7 +143,7 @@ class Engine : private RowSource {
     int at;
     const float *before, *after, *valuesBefore, *valuesAfter;  ///< rows of K and of V
   };
-  void foresee(int head, const ChangedKey& key);
+  bool foresee(int head, const ChangedKey& key);
   void foreseePairs(int head, int key, const std::vector<float>& grown);
   void beginForeseen(int head, const ChangedKey& key);
   void makeForeseen(Span heads, bool isOfOutputs);

@@ -5,6 +5,7 @@
 // by how much the other weights of a row grow.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attention/engine/engine.h"
 #include "attention/steps/column.h"
@@ -18,7 +19,24 @@ namespace {
 constexpr float kSeen = 1.0f / 512;
 
 /// The logarithm of the sum of a row of exponentials without its maximum taken off.
-double logSum(float max, float sum) { return double{max} + std::log(double{sum}); }
+double logSum(float max, float sum) {
+  return double{max} + std::log(double{std::max(sum, std::numeric_limits<float>::min())});
+}
+
+/// The sum of a row of exponentials after the score of one key has become another.
+struct Mixed {
+  double max, kept, gone, come;  ///< of the sum before, of the key's score before, and of that after
+
+  explicit Mixed(double only) : max(only), kept(0), gone(0), come(1) {}
+  Mixed(double before, double sum, double was, double is)
+      : max(std::max(before, is)),
+        kept(sum * std::exp(before - max)),
+        gone(std::exp(was - max)),
+        come(std::exp(is - max)) {}
+  double sum() const { return std::max(kept - gone, 0.0) + come; }
+  /// Is the result mostly what rounding has left of the sum?
+  bool isLost() const { return 1e-4 * kept > sum(); }
+};
 
 }  // namespace
 
@@ -43,8 +61,9 @@ void Engine::beginForeseen(int head, const ChangedKey& key) {
           {}};
 }
 
-/// Maxima, sums and outputs after a key has become another, from those before.
-void Engine::foresee(int head, const ChangedKey& key) {
+/// Maxima, sums and outputs after a key has become another, from those before. False if they are not to be
+/// relied on: of a row that this key had all the weight of, nothing is known of the other keys.
+bool Engine::foresee(int head, const ChangedKey& key) {
   beginForeseen(head, key);
   const Foreseen& from = foreseen_[static_cast<std::size_t>(head)];
   const auto queries = static_cast<std::size_t>(spec_.queryCount);
@@ -53,30 +72,32 @@ void Engine::foresee(int head, const ChangedKey& key) {
   const ComputedLayer layer{spec_, inputs_, trace_};
   scoresOfKey(layer, head, key.at, from.keys.data(), was.data());
   scoresOfKey(layer, head, key.at, key.after, is.data());
+  bool isSure = true;
   for (int i = 0; i < spec_.queryCount; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const double sum = double{from.sum[at]};
-    if (is[at] == kHiddenScore || !(sum > 0)) continue;
-    const double max = double{from.max[at]}, most = std::max(max, double{is[at]}),
-                 shrink = std::exp(max - most);
-    const double gone = std::exp(double{was[at]} - most), come = std::exp(double{is[at]} - most);
-    const double now = std::max(sum * shrink - gone, 0.0) + come;
+    if (is[at] == kHiddenScore || !(from.sum[at] > 0)) continue;
+    Mixed mixed(double{from.max[at]}, double{from.sum[at]}, double{was[at]}, double{is[at]});
+    if (isOfKey && mixed.isLost()) {
+      const KeyRange visible = visibleKeys(spec_, i);
+      isSure = isSure && visible.end - visible.begin == 1;
+      mixed = Mixed(double{is[at]});
+    }
     const float* const before = from.outputs.data() + std::ptrdiff_t{i} * spec_.valueDim;
     float* const out = trace_.headOutput.row(head, i);
-    for (int c = 0; c < spec_.valueDim; ++c) {
-      const double weighted = double{before[c]} * sum * shrink -
-                              gone * double{from.values[static_cast<std::size_t>(c)]} +
-                              come * double{key.valuesAfter[c]};
-      out[c] = saturate(weighted / now);
-    }
+    for (int c = 0; c < spec_.valueDim; ++c)
+      out[c] = saturate((double{before[c]} * mixed.kept -
+                         mixed.gone * double{from.values[static_cast<std::size_t>(c)]} +
+                         mixed.come * double{key.valuesAfter[c]}) /
+                        mixed.sum());
     if (!isOfKey) continue;
-    float &maxNow = trace_.rowMax.at(head, i, 0), &sumNow = trace_.rowSum.at(head, i, 0);
-    const double logBefore = logSum(maxNow, sumNow);
-    maxNow = static_cast<float>(most), sumNow = static_cast<float>(now);
-    grown[at] = static_cast<float>(logBefore - logSum(maxNow, sumNow));
+    float &max = trace_.rowMax.at(head, i, 0), &sum = trace_.rowSum.at(head, i, 0);
+    const double logBefore = logSum(max, sum);
+    max = static_cast<float>(mixed.max), sum = static_cast<float>(mixed.sum());
+    grown[at] = static_cast<float>(logBefore - logSum(max, sum));
   }
   if (isOfKey) foreseePairs(head, key.at, grown);
   writeRows(head, {0, spec_.queryCount});
+  return isSure;
 }
 
 /// What is said of masked scores and weights, after maxima and sums of rows are those of the new key.
@@ -139,10 +160,11 @@ void Engine::changeGiven(const Change& change) {
   if (keys.size() > 1 || !isPlain(spec_) || isBiased(spec_, inputs_)) return makeStale(heads);
   const float *k = std::as_const(trace_.k).row(kvHead, keys.begin),
               *v = std::as_const(trace_.v).row(kvHead, keys.begin);
+  bool isSure = true;
   for (int h = heads.begin; h < heads.end; ++h)
-    foresee(h, isOfKeys ? ChangedKey{keys.begin, before.data(), k, v, v}
-                        : ChangedKey{keys.begin, k, k, before.data(), v});
-  makeForeseen(heads, !isOfKeys);
+    isSure &= foresee(h, isOfKeys ? ChangedKey{keys.begin, before.data(), k, v, v}
+                                  : ChangedKey{keys.begin, k, k, before.data(), v});
+  isSure ? makeForeseen(heads, !isOfKeys) : makeStale(heads);
 }
 
 }  // namespace attention
