@@ -27,6 +27,8 @@ const REPORTS = {
     ...PARTS.flatMap((what) => ['64 × 4 causal', '64 × 4'].map((size) => `page ${size} ${what} # ms ≤ # # vertices ~ cells uploaded`)),
     ...[4, 16, 64].map((tokens) => `page ${tokens} × 4 causal in words, a frame ~ ms ≤ # # frames; ~ ms`), 'page a lesson, from click to frame # ms ≤ 50 at most # ms',
     ...[12, 64].map((tokens) => `page ${tokens} × 4 causal step # ms ≤ # # vertices`), 'page 16 × 4 without # ms', 'page 16 × 4 with gradients # ms', 'page 16 × 4 el.gradient ~ ms'],
+  long: [...['at first', '1200 × 2 × 16', 'and back', 'there again', 'after edits'].map((when) => `${when} # MB of the module's memory`),
+    ...['until whole', 'drag q', 'drag k', 'drag v', 'pan and zoom'].map((what) => `${what} # ms median, # at the 99th percentile, # frames`)],
   keys: ['Q, another cell # ms', 'Q, another number # ms'],
   native: ['kernels: …; # cores; PyTorch', ...['', ' causal'].map((mask) => `4×256×64${mask} (register-only peak # GFLOP/s)`), 'kernels … # # #', 'kernels, with weights # # #',
     'Eigen # # #', ...ONNX.flatMap((graph) => [`ONNX Runtime ${graph} # # #`, `ONNX Runtime, all threads ${graph} # # #`]), 'kernels, 1 thread # # #', 'kernels, 2 threads # # #',

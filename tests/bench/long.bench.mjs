@@ -1,0 +1,79 @@
+// A board of 4,096 tokens and 8 heads of 64 columns in the page: memory there and back, and what a frame takes while numbers are dragged and
+// the weights are moved. Times are those of the calls that draw, so on a machine that does other things they are too long. Natively, in
+// processor time: build/native/frame --long.
+//   node long.bench.mjs [--quick]
+import {Board, launch, serve} from '../browser/harness.mjs';
+import {quick} from './contest.mjs';
+
+// Of the smaller ones, too, the scores are not stored.
+const [TOKENS, HEADS, COLUMNS, ROUNDS] = quick ? [1200, 2, 16, 4] : [4096, 8, 64, 60], MEGABYTE = 1 << 20;
+const [server, browser] = await Promise.all([serve(), launch()]);
+const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
+await page.addInitScript(() => {
+  localStorage.setItem('attention-playground', '{"open":false}');  // no lesson, which would change the board
+  globalThis.times = [];
+  const {requestAnimationFrame} = globalThis;
+  globalThis.requestAnimationFrame = (draw) => requestAnimationFrame((now) => {
+    const began = performance.now();
+    draw(now);
+    const time = performance.now() - began;
+    if (time > 0.2) globalThis.times.push(time);  // a callback that draws
+  });
+});
+await page.goto(server.url);
+await page.evaluate(() => customElements.whenDefined('attention-playground').then(() => document.querySelector('attention-playground').ready));
+const board = new Board(page, 'attention-playground');
+const line = (what, value) => console.log(`${what.padEnd(28)}${value}`);
+
+const heap = async (what) => line(what, `${((await board.stats()).heapBytes / MEGABYTE).toFixed(0)} MB of the module's memory`);
+const quantile = (times, share) => times.sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))]?.toFixed(1);
+async function timed(what, act) {
+  await page.evaluate(() => { globalThis.times.length = 0; });
+  await act();
+  const times = await page.evaluate(() => [...globalThis.times]);
+  line(what, `${quantile(times, 0.5)} ms median, ${quantile(times, 0.99)} at the 99th percentile, ${times.length} frames`);
+}
+const frame = () => page.evaluate(() => new Promise(requestAnimationFrame));
+
+async function set(tokens, heads) {
+  for (const [option, value] of [['heads', 1], ['d_k', 64], ['heads', heads], ['d_k', COLUMNS], ['tokens', tokens]]) await board.call('set', option, value);
+}
+const small = await board.call('getState');
+await heap('at first');
+await timed('until whole', async () => {
+  await set(TOKENS, HEADS);
+  await board.settle();
+});
+await heap(`${TOKENS} × ${HEADS} × ${COLUMNS}`);
+await board.call('setState', small);
+await board.settle();
+await heap('and back');
+await set(TOKENS, HEADS);
+await board.settle();
+await heap('there again');
+for (const name of ['q', 'k', 'v']) {
+  const [x, y] = await board.middle(name, 0, TOKENS / 2, COLUMNS / 2);
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await frame();
+  await timed(`drag ${name}`, async () => {
+    for (let i = 0; i < ROUNDS; i++) {
+      await page.mouse.move(x + 3 + i % 40, y);
+      await frame();
+    }
+  });
+  await page.mouse.up();
+  await board.settle();
+}
+const [x, y] = await board.middle('weights', 0, TOKENS / 2, TOKENS / 2);
+await page.mouse.move(x, y);
+await timed('pan and zoom', async () => {
+  await page.keyboard.down('Control');
+  for (let i = 0; i < ROUNDS; i++) await page.mouse.wheel(0, -100), await frame();
+  await page.keyboard.up('Control');
+  for (let i = 0; i < ROUNDS; i++) await page.mouse.wheel(i % 2 ? 30 : 0, i % 2 ? 0 : 30), await frame();
+});
+await board.settle();
+await heap('after edits');
+await browser.close();
+await server.close();
