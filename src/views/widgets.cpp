@@ -550,6 +550,7 @@ void Widgets::points(std::string_view name, const Box& box, bool enabled) {
 }
 
 bool Widgets::hit(std::string_view name, Box box, bool enabled, Mirror::Role role, int value) {
+  if (box.height < least_) box = {box.x, box.midY() - least_ / 2, box.width, least_};
   c_.widgetRects[std::string(name)] = box;
   const ImVec2 middle{box.midX(), box.midY()};
   ((ImGui::IsRectVisible(middle, {middle.x + 1, middle.y + 1}) ? c_.view.inView : c_.view.buried) += ',') +=
@@ -943,8 +944,9 @@ bool Widgets::field(std::string_view name, Box box, std::string_view content) {
   if (!locked && ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
   list_->AddRectFilled(at(box), to(box), p.panel, 5);
   list_->AddRect(at(box), to(box), p.border, 5);
-  textMiddle(list_, c_.fonts.text, box.x + 10, box.midY(), locked ? p.muted : p.text,
-             elide(c_.fonts.text, content, box.width - 20));
+  const float pad = box.width < 100 ? 8 : 10;
+  textMiddle(list_, c_.fonts.text, box.x + pad, box.midY(), locked ? p.muted : p.text,
+             elide(c_.fonts.text, content, box.width - 2 * pad));
   return pressed;
 }
 

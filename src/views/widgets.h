@@ -160,6 +160,8 @@ class Widgets {
   /// An icon above its name, without a frame; on a pill while it is `active`.
   bool slot(std::string_view name, Box box, Icon icon, std::string_view label, bool enabled = true,
             bool active = false);
+  /// From now on what is lower is pressed as if it were that high.
+  void grow(float height) { least_ = height; }
   /// A cross without a frame, which closes a panel.
   bool cross(std::string_view name, Box box);
   /// A button that opens a menu; beginMenu() takes the same name. `chosen`: what is open is of this menu.
@@ -224,7 +226,7 @@ class Widgets {
   Context& c_;
   FocusRing* focusRing_;
   ImDrawList* list_;
-  float menuWidth_ = 0;
+  float menuWidth_ = 0, least_ = 0;
   bool isColumn_ = false;
 };
 

@@ -438,9 +438,10 @@ test('the address bar follows the board when it is asked to, and then opens it',
   await board.close();
 });
 
-for (const [name, viewport] of [['small', {width: 640, height: 440}], ['phone', {width: 390, height: 844}]]) {
-  test(`the dialog of a ${name} window has everything in reach`, async () => {
-    const board = await browser.open('/', {viewport});
+const FINGER = {hasTouch: true, isMobile: true};
+for (const [name, options] of [['small', {viewport: {width: 640, height: 440}}], ['phone', {viewport: {width: 390, height: 844}, ...FINGER}]]) {
+  test(`the dialog of a ${name} window has everything in reach${options.hasTouch ? ', and nothing below 44 pixels for a finger' : ''}`, async () => {
+    const board = await browser.open('/', options);
     await board.click('more');
     await board.rest();  // the menu has reached its position
     await openDialog(board);
@@ -452,6 +453,15 @@ for (const [name, viewport] of [['small', {width: 640, height: 440}], ['phone', 
           .filter(([box]) => box.left < 0 || box.right > innerWidth).map(([, html]) => html);
       });
       assert.deepEqual(out, []);
+      if (!options.hasTouch) continue;
+      const small = await board.page.evaluate(() => {
+        const root = [...document.querySelector('attention-playground').shadowRoot.querySelectorAll('div')].find((div) => div.shadowRoot?.querySelector('dialog')).shadowRoot;
+        return [...root.querySelectorAll('button, select, input, a, [role=tab], [role=radio]')].filter((node) => node.offsetParent)
+          .map((node) => node.matches('[type=checkbox], [type=radio]') ? node.closest('label') : node)  // a label is pressed for its box
+          .map((node) => [node.getBoundingClientRect(), node.outerHTML.slice(0, 80)])
+          .filter(([box]) => box.width < 44 || box.height < 44).map(([box, html]) => `${box.width} × ${box.height}: ${html}`);
+      });
+      assert.deepEqual(small, []);
     }
     await board.close();
   });

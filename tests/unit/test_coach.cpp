@@ -121,6 +121,33 @@ TEST_CASE("first visit: at most 60 words stand in the header, the bar, the coach
   CHECK(above <= 60);
 }
 
+TEST_CASE("first visit: the sentence, Causal and Heads stand over the board at every width") {
+  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f},
+                                      {1100.0f, 700.0f},
+                                      {1024.0f, 768.0f},
+                                      {820.0f, 1180.0f},
+                                      {640.0f, 440.0f},
+                                      {600.0f, 600.0f},
+                                      {430.0f, 932.0f},
+                                      {390.0f, 844.0f},
+                                      {360.0f, 740.0f}}) {
+    Fixture f(width, height, true);
+    CAPTURE(width);
+    float end = 0;
+    for (const char* name : {"labels", "causal", "heads"}) {
+      CAPTURE(name);
+      const app::Rect box = f.at(name);
+      CHECK(box.x >= end);
+      CHECK(box.y < 92);
+      end = box.x + box.width;
+    }
+    CHECK(end <= width);
+    f.tap(f.at("labels"));
+    REQUIRE(f.host.texts.size() == 1);
+    CHECK(f.host.texts.front().text == "I saw a saw");
+  }
+}
+
 TEST_CASE("first visit: at most 55 numbers in the matrices, until the reader goes to S, V or O") {
   struct Reader : Visitor {
     using Visitor::Visitor;

@@ -2,8 +2,10 @@
 // board.
 #include "app_fixture.h"
 
+#include <algorithm>
 #include <array>
 
+#include "lessons.h"
 #include "views/finger.h"
 
 namespace {
@@ -82,7 +84,8 @@ TEST_CASE("finger: beside a button it is pressed, and the rows of the sheet are 
   f.host.touch = true;
   const app::Rect causal = f.at("causal");
   const std::string was = f.option("causal");
-  f.press(causal.x + 30, causal.y - 6);
+  CHECK(causal.height == 44);
+  f.press(causal.x + 30, causal.y + 3);
   f.lift();
   CHECK(f.option("causal") != was);
   f.tap(f.at("panel"));
@@ -112,6 +115,36 @@ TEST_CASE("finger: swiped down by its handle a sheet closes; up, or not far, it 
   REQUIRE(isThere(f, "panel:close"));
   swipe(head, 80);
   CHECK_FALSE(isThere(f, "panel:close"));
+}
+
+TEST_CASE(
+    "finger: the cross of a lesson on a phone leaves its bar, and what was done; that of the list closes "
+    "it") {
+  Fixture f(390, 844);
+  f.host.touch = true;
+  const auto file = std::find_if(std::begin(lessons::files), std::end(lessons::files),
+                                 [](const auto& one) { return one.name == "query.json"; });
+  REQUIRE(file != std::end(lessons::files));
+  REQUIRE(f.app().openLesson(file->text, file->name, "query", 1));
+  f.settle();
+  if (!isThere(f, "guide-close")) f.tap(f.at("guide-handle"));
+  f.settle();
+  REQUIRE(isThere(f, "guide-close"));
+  CHECK(f.at("guide-close").height >= 44);
+  f.tap(f.at("guide-close"));
+  f.settle();
+  CHECK_FALSE(isThere(f, "guide-close"));
+  const app::Rect bar = f.at("guide-sheet"), toolbar = f.at("toolbar");
+  CHECK(bar.height <= 140);
+  CHECK(bar.y + bar.height <= toolbar.y + 1);
+  CHECK(isThere(f, "guide-next"));
+  f.tap(f.at("guide-handle"));
+  f.settle();
+  CHECK(isThere(f, "guide-close"));
+  f.tap(f.at("panel:guide"));  // below it, which closes both
+  f.settle();
+  CHECK_FALSE(isThere(f, "guide-close"));
+  CHECK_FALSE(isThere(f, "guide-sheet"));
 }
 
 TEST_CASE("layout: on a phone the legend of many words stands below the weights, over none of them") {

@@ -52,11 +52,6 @@ class Walk : public Fixture {
     read();
     for (const Control& one : controls_) {
       if (isExcepted(one.name) || !isSeen(one)) continue;
-      // Of a control that is in the header and in a sheet, only that of the sheet is measured.
-      if (one.box.y < 44 && std::count_if(
-                                controls_.begin(), controls_.end(),
-                                [&](const Control& other) { return other.name == one.name; }) > 1)
-        continue;
       const auto [wide, high] = reach(one);
       if (std::min(wide, high) < kLeast)
         small.insert(base::joined(

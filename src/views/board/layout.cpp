@@ -37,6 +37,7 @@ constexpr float kSums = 48;      // for the row sums of the weights, and the end
 constexpr float kExtraCell = 36;
 constexpr float kArrow = 92;  // width of the arrow from scores to weights
 constexpr float kCardHeight = 306;
+constexpr float kTabletCard = 324;  // with bars below the formula
 constexpr float kHeadsPanel = 206, kHeadsColumn = 108;
 constexpr float kMaxCell = 48, kReadableCell = 36;
 constexpr float kLargeCell = 64;  // on a board larger than that in a window of 1440 by 900
@@ -46,7 +47,10 @@ constexpr float kCornerWidth = 420;
 constexpr float kPresentCard = 1080;
 constexpr float kLowCard = 216;                      // with bars beside the terms
 constexpr float kHighCard = 400, kSteadyCard = 268;  // kSteadyCard: in a window of 1440 by 900
-constexpr int kSteady = 25;                          // tokens up to which the cards stay in one place
+constexpr float kFormulaCard = 240;                  // as high as the formula of a weight with its numbers
+constexpr float kFormulaWidth = 680, kLeastWidth = 620,
+                kLeastArcs = 356;  // of the arithmetic with bars beside it, at least, and of the other card
+constexpr int kSteady = 25;        // tokens up to which the cards stay in one place
 constexpr float kUnderCards = 24;
 constexpr float kLegibleCell = 28;
 constexpr int kLong = 12;  // tokens
@@ -382,8 +386,12 @@ class Builder {
   }
   // The same with the bar over the board as without it.
   float steadyCard() const {
+    Wide four{};
+    four.above = std::max(in_.headDim, 4), four.lower = 4;
+    const bool hasRoom =
+        !projected() && cellByHeight(four, labelRoom(false), kFormulaCard + kUnderCards) >= kReadableCell;
     return std::clamp(std::floor((out_.board.height + out_.bar.height - kUsualHeight) / 2) + kSteadyCard,
-                      kLowCard, kHighCard);
+                      hasRoom ? kFormulaCard : kLowCard, kHighCard);
   }
 
   // With the cards below in view, low ones if numbers can only be read above those.
@@ -527,10 +535,15 @@ class Builder {
     const float least = in_.present || room >= kLowCard ? kLowCard : kCardHeight;
     const float height = std::max(least, std::min(room, in_.present ? least : kHighCard));
     const int count = (hasArcs() ? 1 : 0) + (in_.inspector && out_.inspector.empty() ? 1 : 0);
-    const float each = count == 2 ? (width - 28) / 2 : width;
-    if (hasArcs()) out_.arcs = {x, y, each, height};
+    constexpr float kApart = 28;
+    float left = count == 2 ? (width - kApart) / 2 : width, right = left;
+    // The formula with the bars of its row beside it is wider than the other card needs to be.
+    const float wider = std::min(kFormulaWidth, width - kApart - kLeastArcs);
+    if (count == 2 && wider > right && wider >= kLeastWidth && std::max(in_.tokens, in_.keyTokens) <= kSteady)
+      right = wider, left = width - kApart - wider;
+    if (hasArcs()) out_.arcs = {x, y, left, height};
     if (in_.inspector && out_.inspector.empty())
-      out_.inspector = {count == 2 ? x + each + 28 : x, y, each, height};
+      out_.inspector = {count == 2 ? x + left + kApart : x, y, right, height};
     out_.contentHeight = count == 0 ? y : y + height + kUnderCards;
     if (in_.present) centreDown();
   }
@@ -649,13 +662,16 @@ class Builder {
     const bool both = in_.inspector && hasArcs() && width >= 760;
     const float each = both ? (width - 16) / 2 : width;
     const float arcsHeight =
-        both ? kCardHeight
+        both ? kTabletCard
              : std::clamp(48.0f + static_cast<float>(std::max(in_.tokens, in_.keyTokens)) * 34.0f,
                           in_.card == document::Card::arcs ? 140.0f : kCardHeight, 420.0f);
     if (hasArcs() && both) out_.arcs = {x, y, each, arcsHeight};
     if (in_.inspector) {
       Box& card = brief ? out_.inspectorBelow : out_.inspector;
-      card = {both ? x + each + 16 : x, y, each, in_.width < 600 ? 236.0f : kCardHeight};
+      card = {both ? x + each + 16 : x, y, each,
+              in_.width < 600 ? kFormulaCard - 4
+              : both          ? kTabletCard
+                              : kCardHeight};
       y = card.bottom() + 16;
     }
     if (hasArcs() && !both) {

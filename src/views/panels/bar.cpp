@@ -108,6 +108,7 @@ void sentenceField(Context& c, Widgets& widgets, std::string_view name, const Bo
   t.name = ofKeys ? "Sentence of the keys" : "Sentence";
   t.text = words;
   t.box = box;
+  if (box.width < 200) t.box.width = std::min(300.0f, c.layout.header.width - box.x - 10);  // room to type
   c.requests.text = t;
 }
 

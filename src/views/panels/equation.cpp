@@ -88,8 +88,7 @@ float Equation::wholeHeight() const {
 bool Equation::fits(float width, float height) const {
   if (isEmpty()) return false;
   const float right = std::max(set_->right.width(), set_->rightNumbers.width());
-  const float result = formula_.below.empty() ? 0 : kNote + textWidth(c_.fonts.mono, "= " + formula_.below);
-  return leftWidth() + 2 * kEquals + textWidth(c_.fonts.text, "=") + right + result <= width &&
+  return leftWidth() + 2 * kEquals + textWidth(c_.fonts.text, "=") + right <= width &&
          this->height() + (hasNumbers() ? 0 : kLinePitch) <= height;
 }
 
@@ -161,7 +160,7 @@ void Equation::notes(float x, float symbolsY, float numbersY, float right) {
     words(symbolsY + s.right.over, base::joined({base::late<"match with ">(), labels[key],
                                                  attention::explanation_format::subscript(cell_.col + 1)}));
   words(symbolsY + s.right.under, base::late<"all the matches">());
-  if (s.rightNumbers.bar == 0) return;
+  if (s.rightNumbers.bar == 0 || textWidth(c_.fonts.mono, "= " + formula_.below) > right - x) return;
   textMiddle(list_, c_.fonts.mono, x, numbersY + s.rightNumbers.over, c_.palette.weight,
              "= " + formula_.above);
   textMiddle(list_, c_.fonts.mono, x, numbersY + s.rightNumbers.under, c_.palette.text,

@@ -1,5 +1,5 @@
-// The bar at the top: presets, undo, views, files and theme; on small screens also the two most important
-// options.
+// The bar at the top: presets, undo, views, files and theme; on small screens also the sentence and the two
+// most important options.
 #include <algorithm>
 #include <cmath>
 
@@ -40,7 +40,9 @@ constexpr float kAround = 14, kTight = 6;  // around the words of a tab
 
 class Header {
  public:
-  explicit Header(Context& c) : c_(c), w_(c), middle_(c.layout.header.midY()) {}
+  explicit Header(Context& c) : c_(c), w_(c), middle_(c.layout.header.midY()) {
+    if (c.roomy()) w_.grow(c.layout.header.height);
+  }
 
   void draw() {
     const Box& h = c_.layout.header;
@@ -207,9 +209,10 @@ class Header {
     left_ += textWidth(c_.fonts.strong, "Attention Playground") + 10;
   }
 
-  // Under the bar, which has the sentence, a board that is no example needs no name.
+  // Beside the sentence a board that is no example needs no name.
   std::string_view menuTitle() const {
-    return !c_.layout.bar.empty() && c_.state.preset.empty() && !c_.isOfLesson() ? "Examples" : presetTitle();
+    const bool isSentenceSeen = hasSentence_ || !c_.layout.bar.empty();
+    return isSentenceSeen && c_.state.preset.empty() && !c_.isOfLesson() ? "Examples" : presetTitle();
   }
 
   std::string_view presetTitle() const {
@@ -303,14 +306,15 @@ class Header {
     // On a page the header names it, and omits the controls of the board.
     const bool names = hasTabs() && (c_.onPage() || width >= 860);
     if (names) tabsMenu(kTabsMenu);
-    if (!c_.onPage()) causal(), headCount();
+    if (hasToolbar()) left_ -= 5, right_ += 5;
     const Box more = fromRight(34);
+    if (!c_.onPage()) mostImportant();
     if (names && c_.onPage() && w_.icon("lab-close", fromRight(34), Icon::close)) showView(c_, View::layer);
     float room = right_ - left_;
     const bool presetShown = room >= 130 + 4 * (34 + gap_);
     if (presetShown) room -= 130 + gap_;
     for (const Part part : kParts) {
-      if (isElsewhere(part)) continue;
+      if (isElsewhere(part) || (hasSentence_ && hasToolbar())) continue;
       const float needs = 34 + gap_;
       shown_[static_cast<std::size_t>(part)] = needs <= room + gap_;
       if (shown_[static_cast<std::size_t>(part)]) room -= needs;
@@ -390,25 +394,33 @@ class Header {
     return std::max(own, textWidth(font, words));
   }
 
-  void causal() {
-    const float room = widthIn(c_.fonts.strong, "Causal") + 42;
-    if (w_.toggle("causal", {left_, middle_ - 14, room, 28}, "Causal", c_.state.causal, true)) {
-      c_.requests.set(OptionId::causal, !c_.state.causal);
+  // The sentence, Causal and Heads, with their names where there is room. Of the other buttons three keep
+  // their places, on a phone none: it has them at the bottom, and in the menu.
+  void mostImportant() {
+    constexpr float kLeast = 52, kFew = 110, kMost = 200, kCounted = 140;
+    const float causalWide = widthIn(c_.fonts.strong, "Causal") + 42,
+                word = widthIn(c_.fonts.text, "Heads") + 6, step = 34 + gap_;
+    float headsWide = c_.roomy() ? 132.0f : 84.0f;
+    if (hasToolbar()) right_ += gap_ - 5, gap_ = 5;
+    const float others = causalWide + 2 * gap_ + (hasToolbar() ? kCounted : word + headsWide + 3 * step),
+                room = right_ - left_ - others, least = hasToolbar() ? kLeast : kFew;
+    hasSentence_ = !c_.layout.side.empty() && room >= least;
+    if (hasSentence_) {
+      const float most = hasToolbar() ? room : room - 140 - step;  // with the examples, and one button more
+      sentenceField(c_, w_, "labels", fromLeft(std::clamp(most, least, kMost)), false);
     }
-    left_ += room + gap_;
-  }
-
-  // With the word and buttons as wide as fingers, as far as there is room beside the menu.
-  void headCount() {
-    const float room = right_ - left_ - gap_ - 34, wide = std::min(c_.roomy() ? 132.0f : 84.0f, room),
-                word = widthIn(c_.fonts.text, "Heads") + 6;
-    if (word + wide <= room) {
+    const Box box = fromLeft(causalWide);
+    if (w_.toggle("causal", box, "Causal", c_.state.causal, true))
+      c_.requests.set(OptionId::causal, !c_.state.causal);
+    std::string count = std::to_string(c_.state.heads);
+    if (hasSentence_ && hasToolbar()) {
+      headsWide = kCounted, count += c_.state.heads == 1 ? " head" : " heads";
+    } else if (word + (headsWide = std::min(headsWide, right_ - left_)) <= right_ - left_) {
       textMiddle(ImGui::GetWindowDrawList(), c_.fonts.text, left_, middle_, c_.palette.text, "Heads");
       left_ += word;
     }
     const HeadSteps steps(c_);
-    steps.ask(c_, w_.stepper("heads", fromLeft(wide), std::to_string(c_.state.heads), steps.less > 0,
-                             steps.more > 0));
+    steps.ask(c_, w_.stepper("heads", fromLeft(headsWide), count, steps.less > 0, steps.more > 0));
   }
 
   void nextTheme() { c_.requests.set(OptionId::theme, std::string(c_.palette.dark ? "light" : "dark")); }
@@ -417,7 +429,7 @@ class Header {
   Widgets w_;
   /// around_: pixels of padding in a tab.
   float middle_, left_ = 0, right_ = 0, gap_ = 10, around_ = kAround;
-  bool shown_[std::size(kParts)] = {};
+  bool shown_[std::size(kParts)] = {}, hasSentence_ = false;
 };
 
 struct KeyLine {

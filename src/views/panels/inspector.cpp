@@ -159,11 +159,14 @@ class Inspector {
     const StepperView* stepper = stepperOf(c_);
     const int row = barsRow(c_, focus_, box, e);
     const Bars place = barsOf(c_, box, row);
-    const bool sumAbove = hasSumAbove(c_, box, row);
     float barsHeight = place == Bars::below ? kBars : 0.0f;
     const std::string title = titleOf(c_, e);
     const Switch raises = switchOf(c_, box, row, title);
     const Box steps = stepsOf(c_, raises);
+    // The name of a cell is worth more than a sum that is as it should be.
+    const bool hasRoom = textWidth(c_.fonts.strong, title) <= steps.x - 12 - sumRoom(c_) - box.x - 18;
+    const bool sumAbove =
+        hasSumAbove(c_, box, row) && (hasRoom || attention::hasSink(c_.spec) || rowEnd(c_, row).isWrong);
     const float right = steps.x - 12 - (sumAbove ? sumRoom(c_) : 0.0f);
     const float top = card(c_, box, "");
     float left = box.x + 18;
@@ -267,8 +270,8 @@ class Inspector {
     Equation formula(c_, focusOf(), explainFocus(c_, focus_, true));
     const auto fits = [&](float below) { return formula.fits(room.width, room.height - below); };
     const float most = bars;
-    if (!fits(most) && !fits(bars = std::min(most, kLowBars))) return false;
-    // Bars are lower before the first line below the formula goes.
+    if (!fits(most) && !fits(bars = std::min(most, kLowBars)) && !fits(bars = 0)) return false;
+    // Bars go before the formula, and are lower before the first line below it goes.
     if (bars > 0)
       bars =
           std::clamp(room.height - formula.height() - Equation::kFirstLine, std::min(most, kLowBars), most);
