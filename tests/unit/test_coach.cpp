@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "app_fixture.h"
+#include "base/sentence.h"
 #include "document/preset.h"
 #include "document/text.h"
 #include "painted.h"
@@ -145,6 +146,34 @@ TEST_CASE("first visit: the sentence, Causal and Heads stand over the board at e
     f.tap(f.at("labels"));
     REQUIRE(f.host.texts.size() == 1);
     CHECK(f.host.texts.front().text == "I saw a saw");
+  }
+}
+
+TEST_CASE("first visit: whatever sentence the reader types, no step stands over its words or numbers") {
+  for (const auto& [width, height] :
+       {std::pair{1440.0f, 900.0f}, {1024.0f, 768.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
+    Visitor f(width, height);
+    for (const int words : {1, 2, 4, 12, 25, 64, 4}) {
+      CAPTURE(width);
+      CAPTURE(words);
+      f.click(f.at("labels"));
+      REQUIRE(!f.host.texts.empty());
+      std::string sentence;
+      for (int i = 0; i < words; ++i) sentence += i % 2 == 0 ? "jumps " : "over ";
+      f.app().endText(app::TextEnd::commit, sentence);
+      f.settle();
+      REQUIRE(f.option("tokens") == std::to_string(words));
+      CHECK((words != 4 || f.shows("coach")));
+      if (!f.shows("coach")) continue;
+      const app::Rect coach = f.at("coach");
+      for (const std::string_view tensor : {"q", "k", "scores", "weights", "v", "head_output"})
+        if (f.shows(base::joined({"matrix:", tensor})))
+          CHECK(isApart(coach, f.at(base::joined({"matrix:", tensor}))));
+      for (const char* where : {"above", "left", "keys", "right"})
+        for (int i = 0; i < words; ++i)
+          if (const std::string label = base::joined({"label:", where, ":", i}); f.shows(label))
+            CHECK(isApart(coach, f.at(label)));
+    }
   }
 }
 

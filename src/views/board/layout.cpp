@@ -48,9 +48,10 @@ constexpr float kPresentCard = 1080;
 constexpr float kLowCard = 216;                      // with bars beside the terms
 constexpr float kHighCard = 400, kSteadyCard = 268;  // kSteadyCard: in a window of 1440 by 900
 constexpr float kFormulaCard = 240;                  // as high as the formula of a weight with its numbers
+constexpr int kFewArcs = 25;                         // tokens whose arcs need no words about what is left out
 constexpr float kFormulaWidth = 680, kLeastWidth = 620,
                 kLeastArcs = 356;  // of the arithmetic with bars beside it, at least, and of the other card
-constexpr int kSteady = 25;        // tokens up to which the cards stay in one place
+constexpr int kSteady = 64;        // tokens up to which the cards stay in one place
 constexpr float kUnderCards = 24;
 constexpr float kLegibleCell = 28;
 constexpr int kLong = 12;  // tokens
@@ -539,7 +540,8 @@ class Builder {
     float left = count == 2 ? (width - kApart) / 2 : width, right = left;
     // The formula with the bars of its row beside it is wider than the other card needs to be.
     const float wider = std::min(kFormulaWidth, width - kApart - kLeastArcs);
-    if (count == 2 && wider > right && wider >= kLeastWidth && std::max(in_.tokens, in_.keyTokens) <= kSteady)
+    if (count == 2 && wider > right && wider >= kLeastWidth &&
+        std::max(in_.tokens, in_.keyTokens) <= kFewArcs)
       right = wider, left = width - kApart - wider;
     if (hasArcs()) out_.arcs = {x, y, left, height};
     if (in_.inspector && out_.inspector.empty())

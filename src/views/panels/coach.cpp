@@ -72,7 +72,10 @@ class Coach {
     if (i > 0) {
       const std::string_view name = i == 1 ? "causal" : "heads";
       const auto at = c_.widgetRects.find(name);
-      return at == c_.widgetRects.end() || c_.locked(name) ? std::nullopt : std::optional(Box(at->second));
+      if (at == c_.widgetRects.end() || c_.locked(name)) return std::nullopt;
+      const Box& b = at->second;  // higher than it looks where fingers press it
+      const float high = std::min(b.height, 30.0f);
+      return Box{b.x, b.midY() - high / 2, b.width, high};
     }
     const MatrixPlace* q = c_.layout.find(TensorId::q);
     if (!q || !c_.editable(TensorId::q) || q->rows <= kQuery || q->cols <= kColumn) return {};
@@ -102,6 +105,7 @@ class Coach {
                 rest = textWidth(c_.fonts.text, words.why);
     const bool isOneLine = first + rest <= text;
     const Box box = place(target, isOneLine ? 70.0f : 70 + kLine * std::ceil(rest / text));
+    if (covers(box)) return;
     begin(box);
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->PushClipRectFullScreen();
@@ -115,6 +119,18 @@ class Coach {
     list->PopClipRect();
     ImGui::End();
     c_.widgetRects["coach"] = box;
+  }
+
+  // Numbers, words or a title: a sentence of the reader's own may leave no corner free. Then it waits for a
+  // shorter one.
+  bool covers(const Box& box) const {
+    constexpr float kTitle = 22, kSlant = 30;
+    return std::any_of(c_.layout.matrices.begin(), c_.layout.matrices.end(), [&](const MatrixPlace& m) {
+      const Box cells = onScreen(c_.layout, c_.view, m.box);
+      const float above = m.labelsAbove ? m.labelRoom : 0, beside = m.labelsAbove && m.slanted ? kSlant : 0;
+      return box.x < cells.right() + beside && box.right() > cells.x &&
+             box.bottom() > cells.y - above - kTitle && box.y < cells.bottom();
+    });
   }
 
   void foot(ImDrawList* list, int i, const Box& box) {

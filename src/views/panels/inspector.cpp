@@ -65,7 +65,7 @@ bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
 enum class Bars { none, column, below, beside };
 constexpr float kBars = 108, kLowBars = 78;
 constexpr float kColumn = 228, kColumnGap = 36, kColumnFoot = 62, kThinBar = 18, kColumnCard = 620;
-constexpr int kColumnKeys = 25;    ///< of longer rows a profile says more than some bars
+constexpr int kColumnKeys = 64;    ///< of longer rows a profile says more than some bars
 constexpr float kTableCard = 330;  ///< the height of a card from which products stand as a table
 Bars barsOf(const Context& c, const Box& box, int row) {
   if (row < 0) return Bars::none;
