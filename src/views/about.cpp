@@ -68,11 +68,11 @@ constexpr Row kRows[] = {
     {"panel", "Controls", "", "Opens all options of the layer"},
     {"panel:controls", "Controls", "Shift + O", "All options of the layer"},
     {"panel:guide", "Guide", "", "Lessons, puzzles and questions, each of them about the board"},
-    {"panel:close", "Close", "", "Closes this column; it is opened again by the buttons over the board"},
+    {"panel:close", "Close", "", "Closes this column; the buttons over the board open it again"},
     {"step-through", "Step through", "I", "Shows, step after step, how a query becomes a row of the output"},
 
     // the number that a finger has selected
-    {"keys", "Keys", "", "Opens or closes them"},
+    {"keys", "Keys", "", "Opens or closes the number keys"},
     {"done", "Done", "", "Leaves this number"},
 
     {"section:*", "Section", "", "Opens or closes it"},
@@ -171,7 +171,7 @@ constexpr Row kRows[] = {
     {"tag:none", "No pattern", "",
      "Neither previous token, induction, first token nor same word holds 0.40 of the weight, and it is not "
      "broad"},
-    {"hide-head:*", "Takes part", "", "Leaves this head out of the output, or takes it back in"},
+    {"hide-head:*", "Takes part", "", "Leaves this head out of the output, or puts it back"},
     {"layer:*", "Head", "", "Puts this head of this layer on the board"},
     {"model:by", "Order of the heads", "",
      "Orders heads by their layer, or by how much they have of a measure"},
@@ -209,7 +209,7 @@ constexpr Row kRows[] = {
     {"stepper-next", "Next step", "→", ""},
     {"stepper-last", "To the last step", "", ""},
     {"stepper-speed", "Speed", "", "Half, single or double"},
-    {"stepper-close", "Close", "Esc", "Shows the whole way again"},
+    {"stepper-close", "Close", "Esc", "Ends the steps and shows all numbers again"},
     {"stepper-track", "Steps of the row", "← →", ""},
     {"stepper:*", "To this step", "", "Drag to go back and forth"},
 
@@ -254,7 +254,7 @@ constexpr Row kRows[] = {
     {"cost_window", "Window", "", ""},
     {"cost:measure", "Measure", "", "Times the layer on this machine, for about a second"},
     {"cost:stop", "Stop", "", "Ends the measurement"},
-    {"train:play", "Play or pause", "", "Learns on, step after step"},
+    {"train:play", "Play or pause", "", "Goes on learning, step after step"},
     {"train:step", "Step", "", "Learns from one batch"},
     {"train:reset", "Reset", "", "Forgets what was learned, and begins again"},
     {"train:open", "Open this layer on the board", "", "What was learned becomes a board like any other"},
@@ -295,7 +295,7 @@ constexpr Row kRows[] = {
     {"guide-back", "Back", "", "To the step before, with its board"},
     {"guide-next", "Next", "", "To the next step"},
     {"title:*", "What it is", "", "Explains the word, with its formula"},
-    {"number:*", "Number", "", "Goes to the cell, or opens into the sum that it is"},
+    {"number:*", "Number", "", "Goes to its cell, or shows the sum that makes it"},
     {"guide-hint", "Hint", "", "Says how to begin"},
     {"guide-show", "Show me", "", "Makes the changes before your eyes; undo takes them back"},
     {"guide-answer", "Answer", "", "Shows the answers to choose from"},

@@ -663,7 +663,7 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
   const Palette& p = c_.palette;
   const std::string base(name);
   const bool open = !c_.locked(name);
-  const float side = box.width >= 132 ? 44 : std::floor(box.width * 0.3f);
+  const float side = box.width >= 112 ? 44 : std::floor(box.width * 0.3f);
   const Box less{box.x, box.y, side, box.height}, more{box.right() - side, box.y, side, box.height};
   c_.widgetRects[base] = box;
   list_->AddRectFilled(at(box), to(box), p.panel, 5);

@@ -664,6 +664,15 @@ TEST_CASE(
   CHECK_FALSE(isThere(f, "panel"));
 }
 
+TEST_CASE("toolbar: where a narrow window is too low for it, the header has Undo") {
+  for (const auto& [width, height] : {std::pair{390.0f, 440.0f}, {480.0f, 360.0f}, {640.0f, 440.0f}}) {
+    Fixture f(width, height);
+    CAPTURE(width);
+    CHECK_FALSE(isThere(f, "toolbar"));
+    CHECK(f.at("undo").y < 44);
+  }
+}
+
 TEST_CASE("toolbar: it is there on phones only, without what the page hid") {
   for (const auto& [width, height] : {std::pair{390.0f, 440.0f}, {640.0f, 844.0f}, {1440.0f, 900.0f}}) {
     Fixture f(width, height);

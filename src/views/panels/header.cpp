@@ -289,7 +289,7 @@ class Header {
 
   // What the header shows only if there is room, in order of priority.
   enum class Part { undo, redo, reset, fullscreen, help, theme };
-  static constexpr Part kParts[] = {Part::reset,      Part::undo, Part::redo,
+  static constexpr Part kParts[] = {Part::undo,       Part::redo, Part::reset,
                                     Part::fullscreen, Part::help, Part::theme};
 
   // Controls from the left, at the right a menu for everything that has no room, and between them as much as
@@ -415,9 +415,13 @@ class Header {
     std::string count = std::to_string(c_.state.heads);
     if (hasSentence_ && hasToolbar()) {
       headsWide = kCounted, count += c_.state.heads == 1 ? " head" : " heads";
-    } else if (word + (headsWide = std::min(headsWide, right_ - left_)) <= right_ - left_) {
-      textMiddle(ImGui::GetWindowDrawList(), c_.fonts.text, left_, middle_, c_.palette.text, "Heads");
-      left_ += word;
+    } else {
+      const float free = right_ - left_, undo = hasToolbar() ? 0 : step;  // Undo comes before a word
+      headsWide = std::min(headsWide, free - undo >= 112 ? free - undo : free);
+      if (word + headsWide + undo <= free) {
+        textMiddle(ImGui::GetWindowDrawList(), c_.fonts.text, left_, middle_, c_.palette.text, "Heads");
+        left_ += word;
+      }
     }
     const HeadSteps steps(c_);
     steps.ask(c_, w_.stepper("heads", fromLeft(headsWide), count, steps.less > 0, steps.more > 0));
