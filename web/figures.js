@@ -17,6 +17,7 @@ const ABOUT = {
 
 export const styles = `
   label.choice { display: flex; align-items: center; min-height: 2.07em; }
+  @media (pointer: coarse) { label.choice { min-height: 44px; } }
   label.choice select { margin-left: auto; }
   label.choice:has(:checked) > span { font-weight: 600; }
   input[type=radio] { width: 1.185em; height: 1.185em; min-height: 0; margin: 0 8px 0 0; accent-color: var(--ink); flex: none; }
