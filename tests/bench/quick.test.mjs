@@ -2,14 +2,15 @@
 // not judged: other programs run beside the tests.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const results = mkdtempSync(join(tmpdir(), 'bench-'));  // where the user's own results stand, nothing is overwritten
+const results = mkdtempSync(join(tmpdir(), 'bench-')), measured = join(results, 'measured.json');  // where the user's own results stand, nothing is overwritten
+writeFileSync(measured, '{}');
 after(() => rmSync(results, {recursive: true}));
 
 const ENGINES = ['chromium', 'firefox', 'webkit'];
@@ -59,12 +60,14 @@ const asPattern = (line) => new RegExp(`^\\s*${line.replace(/[.*+?^${}()|[\]\\]/
 test('each benchmark of ./play is run here', () => {
   const [, listed] = /^BENCHES="(.*)"$/m.exec(readFileSync(join(here, '../../play'), 'utf8'));
   assert.deepEqual(Object.keys(REPORTS).sort(), listed.split(' ').sort());
+  const kept = JSON.parse(readFileSync(join(here, 'measured.json'), 'utf8'));
+  assert.deepEqual(Object.keys(kept).filter((name) => !(name in REPORTS)), [], 'of what is kept');
 });
 
 for (const [name, lines] of Object.entries(REPORTS)) {
   test(`./play bench ${name} --quick`, () => {
-    const {status, stdout, stderr} = spawnSync(process.execPath, [join(here, `${name}.bench.mjs`), '--quick'],
-      {cwd: here, encoding: 'utf8', env: {...process.env, BENCH_RESULTS: results}, timeout: 600_000});
+    const {status, stdout, stderr} = spawnSync(process.execPath, [join(here, 'measured.mjs'), name, '--quick'],
+      {cwd: here, encoding: 'utf8', env: {...process.env, BENCH_RESULTS: results, BENCH_MEASURED: measured}, timeout: 600_000});
     assert.equal(status, 0, `${stdout}\n${stderr}`);
     for (const line of lines) {
       const found = asPattern(line).exec(stdout);
@@ -72,5 +75,8 @@ for (const [name, lines] of Object.entries(REPORTS)) {
       for (const number of found.slice(1)) assert.ok(Number(number) > 0, `${number} in "${found[0]}"`);
     }
     assert.doesNotMatch(stdout, /NaN|Infinity|undefined/);
+    const {report, processor, load} = JSON.parse(readFileSync(measured, 'utf8'))[name];
+    assert.deepEqual(report.filter((line) => !stdout.includes(line)), []);
+    assert.ok(report.length >= lines.length && processor && load >= 0, 'what is kept');
   });
 }

@@ -135,6 +135,7 @@ test('it works from a folder within a folder, under a strict content policy', as
     const other = await serve(place, {policy: false, headers: {'Content-Security-Policy': STRICT}});
     try {
       await visit(`${other.url}/some/where/docs/index.html`, async (page) => {
+        await page.keyboard.press('Shift');  // a reader is there, so the board does not wait
         await until('a board', () => page.locator('attention-playground').evaluate((element) => element.ready?.then(() => true)));
         await page.locator('nav.pages a', {hasText: 'Scores'}).click();
         await page.waitForURL(/some\/where\/docs\/scores\.html$/);
@@ -178,5 +179,11 @@ test('what is generated is what its sources say', () => {
   for (const [list, name] of [['SCORES', 'scores.html'], ['NORMALIZERS', 'weights.html']]) {
     const [, names] = new RegExp(`#define ATTENTION_${list}\\(use\\)([^]*?)\\n(?:#|\\n)`).exec(registry);
     for (const [, one] of names.matchAll(/use\((\w+)\)/g)) assert.ok(text(name).includes(`<h2 id="${one}">`), one);
+  }
+  // Each measured benchmark with its machine, the others with the command that measures them.
+  const measured = JSON.parse(readFileSync(join(root, 'tests/bench/measured.json'), 'utf8')), tested = decoded(text('tested.html'));
+  for (const [, names] of readFileSync(join(root, 'play'), 'utf8').matchAll(/^BENCHES="(.*)"$/gm)) for (const name of names.split(' ')) {
+    const run = measured[name], wanted = run ? [`${run.when}: ${run.processor}, ${run.cores} processors`, ...run.report] : [`./play bench ${name}`];
+    for (const line of wanted) assert.ok(tested.includes(line), `${name}: ${line}`);
   }
 });

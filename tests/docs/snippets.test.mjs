@@ -1,8 +1,8 @@
-// Everything in the documentation that somebody may copy: HTML is opened, commands and Python are run, JavaScript is read by its parser. What needs a
-// bundler, Sphinx or PyTorch stands in a README, whose blocks other suites run.
+// Everything in the documentation that somebody may copy is run: HTML and JavaScript in a page, command lines, Python. What needs a bundler, Sphinx, PyTorch
+// or root is in a list, with the test that runs it.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
@@ -50,8 +50,7 @@ async function opened(html, name, look = async () => {}) {
 test('each block of HTML draws what it says', async () => {
   const all = blocks('html').filter(({code}) => /<(attention-playground|iframe)\b/.test(code));
   assert.ok(all.length >= 10, `${all.length} blocks`);
-  // The slides need reveal.js from the network; ./play test hosts has it.
-  for (const {page, code} of all.filter((one) => one.page !== 'recipe-reveal.html')) await opened(code, page);
+  for (const {page, code} of all.filter((block) => !listed(block))) await opened(code, page);
 });
 
 const examples = () => Array.from(pages.find(({name}) => name === 'examples.html').html.matchAll(/<textarea [^>]*>([^]*?)<\/textarea>/g), ([, code]) => decoded(code));
@@ -78,6 +77,7 @@ test('each of the twelve examples draws, follows and answers', async () => {
 test('an example is edited in place: what is written at the left is drawn at the right, and can be taken back', async () => {
   const page = await browser.newPage({viewport: {width: 1440, height: 900}});
   await page.goto(`${server.url}/docs/examples.html`);
+  await page.keyboard.press('Shift');
   const area = page.locator('.try').first(), text = area.locator('textarea'), frame = area.frameLocator('iframe');
   await frame.locator('attention-playground').waitFor();
   const written = await text.inputValue();
@@ -95,6 +95,7 @@ test('a recipe that can run here shows its result', async () => {
   const page = await browser.newPage({viewport: {width: 1440, height: 900}});
   for (const name of ['recipe-plain.html', 'recipe-wordpress.html', 'recipe-moodle.html', 'recipe-a-slide-deck.html', 'recipe-a-frame-as-high-as-its-board-that-scripts-can-drive.html']) {
     await page.goto(`${server.url}/docs/${name}`);
+    await page.keyboard.press('Shift');  // a reader is there, so nothing waits
     const live = page.frameLocator('figure.live iframe').first();
     await live.locator('attention-playground, iframe').first().waitFor();
   }
@@ -132,6 +133,33 @@ test('each command line with attn runs', () => {
   }
 });
 
+/** Files for the examples that the programs print, some of other names and sizes than above. */
+function makeOthers() {
+  writeFileSync(join(place, 'others.py'), `
+import numpy
+random = numpy.random.default_rng(2)
+def rows(*shape): return random.normal(size=shape).astype("float32")
+for name in "qkv": numpy.save(name + ".npy", rows(2, 6, 4))
+numpy.savez("prefixed.npz", **{"layers.3." + name: rows(2, 6, 4) for name in "qkv"})
+weights = numpy.exp(rows(4, 6, 90, 90)); numpy.savez("recording.npz", **{f"layers.{i}.weights": w / w.sum(-1, keepdims=True) for i, w in enumerate(weights)})
+`);
+  run('python3', ['others.py'], {env: {...process.env, PATH: `/usr/bin:${process.env.PATH}`}});
+  run(join(native, 'attn'), ['convert', 'prefixed.npz', 'prefixed.safetensors']);
+  run(join(native, 'attn'), ['convert', 'board.json', 'results.npz']);
+  copyFileSync(join(SITE, 'lessons/query.json'), join(place, 'query.json'));
+}
+
+test('each example that attn prints in its help runs', () => {
+  makeOthers();
+  const lines = blocks('text').filter(({page}) => page === 'command-line.html').flatMap(({code}) => code.split('\n')).filter((line) => /^attn /.test(line) && !line.includes('[OPTIONS]'));
+  assert.ok(lines.length >= 20, `${lines.length} lines`);
+  for (const line of lines) {
+    const command = line.replace(/ {4,}.*$/, '').replace(/^(.*)model\.safetensors(?= --prefix)/, '$1prefixed.safetensors').replace('long.npz --outputs weights --top', 'layer.npz --outputs weights --top')
+      .replace('web/lessons', join(root, 'web/lessons')).replace('--tokens 4096', '--tokens 64').replace(/python3 -i -$/, '/usr/bin/python3 -');
+    run('bash', ['-c', command], {env: {...process.env, PATH: `${native}:${process.env.PATH}`}});
+  }
+});
+
 // ---------------------------------------------------------------- Python and JavaScript
 
 const RUNNER = `
@@ -164,13 +192,62 @@ test('each block of Python runs, or is one of a README that ./play test models r
   run(python, ['-c', RUNNER], {input: JSON.stringify(list), env: {...process.env, PYTHONPATH: join(root, 'web/python'), PYTHONDONTWRITEBYTECODE: '1'}});
 });
 
-test('each block of JavaScript is a module', () => {
-  mkdirSync(join(place, 'js'), {recursive: true});
-  const all = blocks('js').filter(({code}) => !code.startsWith('viewof '));  // a cell of Observable, which ./play test hosts runs
-  assert.ok(all.length >= 5, `${all.length} blocks`);
-  for (const [i, {page, code}] of all.entries()) {
-    const file = join(place, 'js', `${i}-${page}.mjs`);
-    writeFileSync(file, code);
-    run(process.execPath, ['--check', file]);
+/** What cannot run here, by page, language and a part of its text, with the test that runs it, or the reason why none does. */
+const ELSEWHERE = [
+  {page: 'embed.html', language: 'sh', has: 'npm install', by: 'core/package.test.mjs'},
+  {page: 'embed.html', language: 'js', has: 'attention-playground/core', by: 'core/package.test.mjs'},
+  {page: 'embed.html', language: 'jsx', has: 'onChange', by: 'hosts/frameworks.test.mjs'},
+  {page: 'features.html', language: 'sh', has: './play desktop', by: 'desktop/desktop.test.mjs'},
+  {page: 'features.html', language: 'sh', has: 'apt install', by: 'setup/debian.test.mjs'},
+  {page: 'index.html', language: 'sh', has: './play', by: 'setup/play.test.mjs'},
+  {page: 'python.html', language: 'sh', has: 'pip install', by: 'python/package.test.mjs'},
+  {page: 'recipe-bundlers.html', language: 'sh', has: 'esbuild', by: 'hosts/bundlers.test.mjs'},
+  {page: 'recipe-docusaurus.html', language: 'jsx', has: 'useEffect', by: 'hosts/hosts.test.mjs'},
+  {page: 'recipe-from-another-origin.html', language: 'html', has: 'integrity', by: 'browser/versions.test.mjs'},
+  {page: 'recipe-from-another-origin.html', language: 'html', has: 'standalone.js', by: 'hosts/hosts.test.mjs'},
+  {page: 'recipe-myst-and-jupyter-book.html', language: 'md', has: '', by: 'hosts/hosts.test.mjs'},
+  {page: 'recipe-myst-and-jupyter-book.html', language: 'yaml', has: '', why: 'Jupyter Book hands these lines to Sphinx, with which hosts/hosts.test.mjs tries them as conf.py'},
+  {page: 'recipe-observable.html', language: 'js', has: 'viewof', by: 'hosts/hosts.test.mjs'},
+  {page: 'recipe-quarto.html', language: 'md', has: '', by: 'hosts/hosts.test.mjs'},
+  {page: 'recipe-reveal.html', language: 'html', has: 'Reveal', by: 'hosts/hosts.test.mjs'},
+  {page: 'recipe-sphinx.html', language: 'rst', has: '', by: 'hosts/hosts.test.mjs'},
+  {page: 'recipe-svelte.html', language: 'svelte', has: '', by: 'hosts/frameworks.test.mjs'},
+  {page: 'recipe-vue.html', language: 'js', has: 'vue', by: 'hosts/frameworks.test.mjs'},
+  {page: 'recipe-vue.html', language: 'vue', has: '', by: 'hosts/frameworks.test.mjs'},
+];
+const listed = ({page, language, code}) => ELSEWHERE.find((one) => one.page === page && one.language === language && code.includes(one.has));
+
+/** What a block of JavaScript must have brought about, by its page; it runs in a page with a board. */
+const did = {
+  'embed.html': async (page) => {
+    const board = page.locator('attention-playground'), said = [];
+    page.on('console', (message) => message.type() === 'log' && said.push(message));
+    assert.equal(await board.evaluate((element) => element.get('causal')), true);
+    await board.evaluate((element) => element.set('temperature', 2));
+    await until('the tensor in the console', async () => said.length > 0 && (await said[0].args()[0].jsonValue()).shape.join() === '2,4,4');
+  },
+  'recipe-bundlers.html': async (page) => assert.equal(await page.evaluate(() => customElements.get('attention-playground').home), `${server.url}/`),
+  'recipe-observable.html': async (page) => assert.equal(await page.evaluate(() => typeof customElements.get('attention-playground')), 'function'),
+};
+test('each block of JavaScript runs in a page and does what it says', async () => {
+  const all = blocks('js').filter((block) => !listed(block));
+  assert.deepEqual(all.map(({page}) => page).sort(), Object.keys(did).sort());
+  for (const {page, code} of all) {
+    const board = '<script type="module">import "attention-playground";</script><attention-playground preset="i-saw-a-saw" style="display:block;height:300px"></attention-playground>';
+    await opened(`${board}<script type="module">${code}\nglobalThis.hasRun = true;</script>`, page, async (tab) => {
+      await until('the end of it', () => tab.evaluate(() => globalThis.hasRun === true));
+      await did[page](tab);
+    });
+  }
+});
+
+test('no block is left out: what is not run here names the test that runs it', () => {
+  const own = {html: /<(attention-playground|iframe)\b/, js: /./, sh: /^(build\/native\/)?attn /m, python: /./, ts: /./, text: /./};  // ts: the types, which hosts/frameworks.test.mjs compiles
+  const all = blocks('html', 'js', 'jsx', 'sh', 'python', 'ts', 'text', 'md', 'yaml', 'rst', 'svelte', 'vue');
+  assert.equal(all.length, pages.flatMap(({html}) => html.match(/<pre [^>]*data-language=/g) ?? []).length, 'languages');
+  assert.deepEqual(all.filter((block) => !listed(block) && !own[block.language]?.test(block.code)).map(({page, code}) => `${page}: ${code}`), []);
+  for (const one of ELSEWHERE) {
+    assert.ok(all.some((block) => listed(block) === one), `${one.page}, ${one.language}: there is no such block any more`);
+    assert.ok(one.why || existsSync(join(root, 'tests', one.by)), one.by);
   }
 });

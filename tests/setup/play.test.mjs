@@ -73,6 +73,11 @@ test('an unknown benchmark gets one sentence and status 2', () => {
   assert.match(stderr, /^play: no benchmark is called "everything".*\n$/);
 });
 
+test('what is kept of a benchmark is a whole run', () => {
+  const {status, stderr} = play('bench', 'keys', '--write', '--quick');
+  assert.deepEqual([status, stderr], [2, 'play: --write keeps whole runs, so it cannot be used with --quick\n']);
+});
+
 test('help names every command', () => {
   const {status, stdout} = play('help');
   assert.equal(status, 0);
@@ -117,6 +122,15 @@ test('a step runs once, again when it was interrupted, and again when it or its 
     echo 2 >"$TC/file"; once step 'a step' step "$TC/file" >/dev/null; echo "another file: $(count)"`);
   assert.deepEqual(stdout.trim().split('\n'),
       ['failed after 1', 'done after 2', 'still 2', 'changed: 3', 'with a file: 4', 'another file: 5']);
+});
+
+test('packages of npm are brought once, and again if their folder is gone', () => {
+  const {stdout} = shell(`
+    ROOT=$TC/root; mkdir -p "$ROOT/some/place"; echo {} >"$ROOT/some/place/package-lock.json"
+    npm() { mkdir -p node_modules; echo "$PWD $1" | sed "s|$ROOT/||"; echo >>"$TC/count"; }
+    bring() { bring_packages some 'some packages' some/place >/dev/null; cat "$LOG" | tail -n 1; wc -l <"$TC/count"; }
+    bring; bring; rm -r "$ROOT/some/place/node_modules"; bring; echo '{"a": 1}' >"$ROOT/some/place/package-lock.json"; bring`);
+  assert.deepEqual(stdout.trim().split(/\s*\n\s*/), ['some/place ci', '1', 'some/place ci', '1', 'some/place ci', '2', 'some/place ci', '3']);
 });
 
 test('what was half unpacked is not taken as done', () => {

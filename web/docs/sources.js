@@ -18,11 +18,8 @@ export const printed = (program, args, input) =>
   execFileSync(join(build, 'native', program), args, {encoding: 'utf8', input: input ?? '', env: {...process.env, LC_ALL: 'C.UTF-8'}, maxBuffer: 1 << 26});
 export const attn = (args, input) => printed('attn', args, input);
 
-/** What was measured by ./play bench on some machine, by the name of the benchmark; undefined where it was not run. */
-export function measured(name) {
-  const file = join(build, 'bench', `${name}.json`);
-  return existsSync(file) ? {...JSON.parse(readFileSync(file, 'utf8')), chart: readFileSync(file.replace(/json$/, 'svg'), 'utf8')} : undefined;
-}
+/** What ./play bench --write has kept, by the name of the benchmark: its report, the day, and the machine. */
+export const measured = readJson('tests/bench/measured.json');
 
 /** The comment at the start of a source, without its marks: what a module says of itself. */
 export const introduction = (path) => {

@@ -33,8 +33,8 @@ export function show(frame, code) {
 }
 
 // A board computes and draws a good deal as it starts. So that the text can be read at once also on a slow phone, boards wait until the reader does
-// something, or has had a few seconds to look at the page; until then the first screen has a picture of its board.
-const QUIET = 5000;
+// something, or has had a few seconds to look at the page, more than the 5 s of quiet after which a measurement of its start ends; until then the first screen has a picture of its board.
+const QUIET = 8000;
 const reader = new Promise((resolve) => {
   for (const type of ['pointermove', 'pointerdown', 'touchstart', 'wheel', 'scroll', 'keydown', 'focusin']) addEventListener(type, resolve, {once: true, passive: true});
   const wait = () => setTimeout(resolve, QUIET);
