@@ -130,6 +130,30 @@ test('opened from a file the page says that it needs a web server', async () => 
   await page.context().close();
 });
 
+test('a browser too old for the scripts: the page says which ones are new enough', async () => {
+  const page = await (await browser.browser.newContext()).newPage();
+  await page.route(/element\.js$/, (route) => route.fulfill({contentType: 'text/javascript', body: 'class Element { #field = @unknown; }'}));
+  await page.goto(`${browser.server.url}/`);
+  const text = page.locator('foreignObject p');
+  await until('the sentence', () => text.evaluate((p) => p.getBoundingClientRect().left >= 0));
+  assert.match(await text.textContent(), /Chrome 91, Firefox 89, Safari 16\.4 or newer/);
+  await page.context().close();
+});
+
+test('without scripts each page says what is switched off, before anything else', async () => {
+  const context = await browser.browser.newContext({javaScriptEnabled: false, viewport: {width: 390, height: 844}}), page = await context.newPage();
+  for (const name of ['index.html', 'embed.html', 'glossary.html']) {
+    await page.goto(`${browser.server.url}/${name}`);
+    const said = page.locator('noscript'), {y} = await said.boundingBox();
+    assert.match(await said.textContent(), /switched off here/);
+    assert.ok(y < 500, `${name}: ${y}`);
+    for (const other of await page.locator('foreignObject p').all()) assert.ok((await other.boundingBox()).y > y, name);
+  }
+  await page.goto(`${browser.server.url}/tutorial.html`);
+  assert.ok(await page.locator('attention-playground p').first().isVisible());
+  await context.close();
+});
+
 for (const [what, path, blocked, wanted] of [
   ['embed.js', '/embed.html', /embed\.js/, /scripts of this board did not arrive, or something blocks them/],
   ['element.js', '/embed.html', /element\.js/, /element\.js did not arrive, or is damaged/],
