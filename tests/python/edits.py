@@ -117,6 +117,49 @@ def compared():
             say("hooks", model=name, by=implementation, worst=worst, moved=moved, switched=float(switched), before=float(np.abs(edit.before - plain).max() / np.abs(plain).max()))
 
 
+def sliding():
+    """Longformer and BigBird multiply parts of their keys: heads of their second layer against the output of its kernel, changed by hand."""
+    made = {"Longformer": (hf.LongformerForMaskedLM, hf.LongformerConfig(**SMALL, attention_window=4, max_position_embeddings=64),
+                           dict(input_ids=torch.arange(19)[None] * 7 % 90 + 1, global_attention_mask=torch.arange(19)[None].eq(7).long())),
+            "BigBird": (hf.BigBirdForMaskedLM, hf.BigBirdConfig(**SMALL, block_size=4, num_random_blocks=1, max_position_embeddings=128), dict(input_ids=torch.arange(62)[None] * 7 % 90 + 1))}
+    for name, (family, config, inputs) in made.items():
+        torch.manual_seed(1)
+        model = family(config).eval()
+        for parameter in model.parameters():
+            parameter.data *= 3
+        recording = record(model, **inputs)
+        layer, count = recording[1], recording[1].q.shape[2]
+        kernel, worst, moved = dict(model.named_modules())[layer.name], {}, {}
+        parts = [layer.v[0, 1, :, at:at + D] for at in range(0, layer.v.shape[-1], D)]  # token 7 takes the values of its own projections
+
+        def product(weights):
+            out = weights @ parts[0]
+            out[7] = (weights @ parts[-1])[7]
+            return torch.from_numpy(out.astype(np.float32))
+
+        other = np.random.default_rng(2).dirichlet(np.ones(count), count).astype(np.float32)
+        seen = layer.weights[0, 1] > 0
+        by_hand = {"off": lambda own: own * 0, "scale": lambda own: own * 2.5, "mean": lambda own: own.mean(0, keepdim=True).expand(own.shape),
+                   "uniform": lambda own: product(seen / seen.sum(-1, keepdims=True)), "replace": lambda own: product(other)}
+        for what, change in by_hand.items():
+            def hook(module, args, out):
+                new = (out[0] if isinstance(out, tuple) else out).clone()
+                new[0, :count, D:2 * D] = change(new[0, :count, D:2 * D])
+                return (new, *out[1:]) if isinstance(out, tuple) else new
+
+            with torch.no_grad():
+                before = model(**inputs).logits
+                handle = kernel.register_forward_hook(hook)
+                wanted = model(**inputs).logits
+                handle.remove()
+            with recording.edit() as edit:
+                getattr(edit, what)(1, 1, *{"scale": [2.5], "replace": [other]}.get(what, []))
+            largest = float(wanted.abs().max())
+            worst[what], moved[what] = float(np.abs(edit.after - wanted.numpy()).max()) / largest, float((wanted - before).abs().max()) / largest
+        say("sliding", model=name, worst=worst, moved=moved)
+        say("sliding map", model=name, least=float(recording.effect(progress=False).min()), hooks=sum(len(one._forward_hooks) for one in model.modules()))
+
+
 def said(call):
     try:
         call()
@@ -224,6 +267,8 @@ def bad():
 
 
 if __name__ == "__main__":
+    if IS_5:
+        sliding()
     compared()
     numbers()
     bad()

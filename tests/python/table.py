@@ -47,6 +47,17 @@ ARCHITECTURES = {
                           encoder_ffn_dim=64, decoder_ffn_dim=64)),
     "ViT": ("ViT", dict(num_hidden_layers=2, hidden_size=64, intermediate_size=96, num_attention_heads=4, image_size=32, patch_size=16)),
 }
+# Kernels that multiply parts of the keys. Longformer and LED fill 19 tokens up to 20, and token 7 sees all; the blocks of BigBird fill 62 up to 64.
+LONG, WIDE, SEEING = torch.arange(19)[None] * 7 % 90 + 1, torch.arange(62)[None] * 7 % 90 + 1, torch.zeros(1, 19, dtype=torch.long).index_fill(1, torch.tensor([7]), 1)
+BOTH_LONG = dict(vocab_size=100, d_model=64, encoder_layers=2, decoder_layers=1, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64)
+BLOCKS = dict(block_size=4, num_random_blocks=1, max_position_embeddings=128)
+SPARSE = {
+    "Longformer": ("Longformer", dict(SMALL, attention_window=4, max_position_embeddings=64), dict(input_ids=LONG, global_attention_mask=SEEING), "LongformerSelfAttention"),
+    "LED": ("LED", dict(BOTH_LONG, attention_window=4, max_encoder_position_embeddings=64, max_decoder_position_embeddings=64),
+            dict(input_ids=LONG, decoder_input_ids=IDS, global_attention_mask=SEEING), "LEDEncoderSelfAttention"),
+    "BigBird, block-sparse": ("BigBird", dict(SMALL, **BLOCKS), dict(input_ids=WIDE), "BigBirdBlockSparseAttention"),
+    "BigBird-Pegasus": ("BigBirdPegasus", dict(BOTH_LONG, **BLOCKS), dict(input_ids=WIDE, decoder_input_ids=IDS), "BigBirdPegasusBlockSparseAttention"),
+}
 INPUTS = {"T5": BOTH, "BART": BOTH, "ViT": dict(pixel_values=torch.linspace(-1, 1, 3 * 32 * 32).reshape(1, 3, 32, 32))}
 
 
@@ -95,6 +106,54 @@ def compared(name, implementation, kind):
     found, seen = record(model, **inputs_of(name, kind)), wanted(name, kind)
     assert len(found) == len(seen), (name, implementation, len(found), len(seen))
     return max(float(np.abs(layer.computed()[..., :one.shape[-1]] - one.float().numpy()).max()) for layer, one in zip(found, seen))
+
+
+def banded(name, model, inputs):
+    """The weights of the first sliding layer as the model itself reports them: a band beside the columns of tokens that all see, and apart from it the rows of
+    these; as one matrix. BigBird reports one matrix. None where a model reports none."""
+    with torch.no_grad():
+        out = model(**inputs, output_attentions=True)
+    reported = out.get("encoder_attentions") or out.get("attentions")
+    if "BigBird" in name:
+        return reported[0].float()
+    count = LONG.shape[1]
+    band, whole = reported[0].float(), torch.zeros(1, 4, 20, 24)
+    for row in range(count):
+        whole[0, :, row, row:row + 5] = band[0, :, row, 1:]  # keys from row − 2
+    whole = whole[..., 2:2 + count][:, :, :count]
+    whole[..., 7] += band[0, :, :count, 0]
+    whole[:, :, 7] = (out.get("encoder_global_attentions") if "LED" in name else out.global_attentions)[0][0, :, :count, 0]
+    return whole
+
+
+def sparse():
+    for name, (family, options, inputs, kernel) in SPARSE.items():
+        torch.manual_seed(1)
+        model = getattr(hf, family + "Model")(getattr(hf, family + "Config")(**options)).eval()
+        for kind in (torch.float32, torch.bfloat16, torch.float16, torch.float64):
+            outputs, model = {}, model.to(kind)
+            hooks = [module.register_forward_hook(lambda _, args, out, at=at: outputs.update({at: out[0] if isinstance(out, tuple) else out}))
+                     for at, module in model.named_modules() if type(module).__name__ == kernel]
+            with torch.no_grad():
+                model(**inputs)
+            for hook in hooks:
+                hook.remove()
+            found = record(model, **inputs)
+            off = 0.0
+            for at, out in outputs.items():
+                layer, heads = found[at], lambda one: one.swapaxes(1, 2).reshape(*one.shape[0:3:2], -1)
+                count = layer.q.shape[2]
+                away = [np.abs(heads(layer.computed() @ layer.v[..., i:i + 16]) - out[:, :count].float().numpy()) for i in range(0, layer.v.shape[-1], 16)]
+                away = np.concatenate([away[-1][:, 7:8], away[0][:, :7], away[0][:, 8:]], 1) if len(away) > 1 else away[0]  # token 7 takes the values of its own projections
+                off = max(off, float(away.max()))
+            first, reported = found[next(iter(outputs))], banded(name, model, inputs)
+            say("row", name, type=str(kind)[6:], by="eager", off=max(float(np.abs(layer.computed() - layer.weights).max()) for layer in found))
+            say("sparse", name, type=str(kind)[6:], off=off, reported=float(np.abs(first.weights - reported[:, :, :count, :count].numpy()).max()), shape=first.q.shape, layers=len(outputs),
+                names=[layer.name for layer in found], tokens=len(first.tokens[0]), causal=first.causal, seen=int((first.weights[0, 0, 10] > 0).sum()))
+        if name == "Longformer":
+            first = record(model.float(), LONG)[0]
+            say("sparse", "window", words=first.positions, shape=first.q.shape, sparse=record(model, LONG, weights=False, layers=[1])[0].weights is None)
+            found.save("longformer.npz", layers=0)
 
 
 def said(call):
@@ -340,19 +399,20 @@ def bad():
     say("bad", "NaN", said=said(lambda: record(model, IDS)))
     modules = [*model.modules(), *failing.modules()]
     say("bad", "left", hooks=sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in modules), training=all(m.training for m in model.modules()))
-    if not IS_5:
-        return
-    block = dict(SMALL, block_size=4, num_random_blocks=1, max_position_embeddings=128)
-    say("bad", "BigBird", said=said(lambda: record(hf.BigBirdModel(hf.BigBirdConfig(**block)), torch.arange(64)[None] + 1)))
-    led = dict(ARCHITECTURES["BART"][1], attention_window=4, max_encoder_position_embeddings=64, max_decoder_position_embeddings=64)
-    say("bad", "LED", said=said(lambda: say("bad", "LED, names", names=[one.name for one in record(hf.LEDModel(hf.LEDConfig(**led)), **BOTH)])))
-    for name, config in (("Mamba", hf.MambaConfig(vocab_size=100, hidden_size=32, num_hidden_layers=2)),
-                         ("Longformer", hf.LongformerConfig(**SMALL, attention_window=4, max_position_embeddings=64))):
-        say("bad", name, said=said(lambda: record(getattr(hf, name + "Model")(config), IDS)))
+    if not IS_5:  # hooks of PyTorch 1 are not told all that a module was given
+        return say("bad", "Longformer", said=said(lambda: record(hf.LongformerModel(hf.LongformerConfig(**SPARSE["Longformer"][1])), IDS)))
+    relative = dict(vocab_size=100, d_model=64, d_kv=16, num_layers=1, num_heads=4, d_ff=64, local_radius=3)
+    for name, model in (("Mamba", hf.MambaModel(hf.MambaConfig(vocab_size=100, hidden_size=32, num_hidden_layers=2))),
+                        ("LongT5", hf.LongT5EncoderModel(hf.LongT5Config(**relative)))):
+        say("bad", name, said=said(lambda: record(model, IDS)))
+    pegasus = hf.PegasusXModel(hf.PegasusXConfig(**BOTH_LONG, num_global_tokens=4, block_size=4))
+    say("bad", "Pegasus-X", said=said(lambda: record(pegasus, input_ids=IDS[:, :8], decoder_input_ids=IDS[:, :5])))
 
 
 if __name__ == "__main__":
     table()
+    if IS_5:
+        sparse()
     axes()
     written()
     positions()

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from .recording import NEVER, listed
 from .running import log_softmax
@@ -28,8 +29,8 @@ class Editing(Watch):
     def lose(self, why):
         self.why = self.why or (self.at()[-1][0], why)
 
-    def change(self, where, action):
-        key = self.key_of(where)
+    def change(self, where, action, key=None):
+        key = key or self.key_of(where)
         if not self.changes.get(key):
             return
         try:
@@ -39,6 +40,19 @@ class Editing(Watch):
             self.lose(str(error))
         except (RuntimeError, IndexError, ValueError) as error:
             self.why = (where[-1][0], "%s" % error)
+
+    def take_whole(self, where, key, out, ask):
+        if key:
+            self.change(where, lambda heads: self.change_whole(heads, where, out, ask), key)
+
+    def change_whole(self, heads, where, out, ask):
+        """Of a module that multiplies parts of its keys; it is asked for its weights only where a change needs to know them."""
+        size, known = out.shape[-1] // self.heads_of(where)[0], ask() if any(what != "scale" for what, _ in heads.values()) else None
+        rows = known.q.shape[2] if known else out.shape[1]
+        for head, (what, by) in heads.items():
+            own = out[:, :rows, head * size:(head + 1) * size]
+            fill = lambda new: F.pad(new, (0, known.tokens - rows, 0, known.tokens - rows))  # with what fills up the length that the kernel needs
+            own.copy_(changed_output(what, by, own.clone(), lambda new, head=head: known.product(fill(new), head)[:, :rows], lambda head=head: known.weights[:, head] > 0, rows))
 
     def check(self):
         """ValueError where a change that was wanted was not made."""

@@ -656,14 +656,10 @@ def record(model, *args, tokens=None, key_tokens=None, tokenizer=None, layers=No
 
 def recorded(watch, words, heads, queries, weights):
     """The layers of what was found; those that do not agree with the model are added to watch.lost."""
-    from .watch import SPARSE
     recording, found = Recording(), joined(watch.found)
     recording.title = type(watch.model).__name__
     names, used = [one.where[-1][0] for one in found], {}
-    sparse = {where[-1][0] for where, why in watch.lost if why is SPARSE}
     for one, name in zip(found, names):
-        if name in sparse:  # some of its blocks, which are no whole attention
-            continue
         used[name] = used.get(name, 0) + 1
         if names.count(name) > 1:  # a layer that is used more than once
             name = "%s.%d" % (name, used[name]) if name else str(used[name])

@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .positions import made, tables_of
 from .recording import spread
+from .whole import Unknown, Whole
 
 HIDDEN = -1e4      # what is added to hide a key is below this; exp() of it is 0
 REMEMBERED = 128   # results of operations that are followed at a time
@@ -26,6 +27,7 @@ CASTS = {"_to_copy", "to"}  # of another type: what stands where stays
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "heads", "nhead")
 GROUPS = ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_kv_head")
 SPARSE = "its softmax is not of a product of two whole matrices, as sliding and sparse kernels multiply parts of them"
+BLOCKS = "its queries are computed in blocks, each with keys of its own, as those of LongT5 are"
 LIMITS = {"maximum", "clamp", "clamp_min", "nan_to_num"}  # keep −∞ finite
 
 
@@ -265,31 +267,39 @@ class Watch:
         self.known.clear()
 
     def enter(self, name, module, args, kwargs):
+        if self.is_quiet:  # it is asked for its weights
+            return
         if module is self.model:
             self.uses = {}
         ids = (kwargs or {}).get("input_ids")
         if name.split(".")[-1] == "decoder" and getattr(ids, "ndim", 0) == 2:
             self.decoder_ids.append(ids)  # which the model may have made itself, of labels or step by step
         inputs = [one for one in (*args, *(kwargs or {}).values()) if isinstance(one, torch.Tensor) and one.dim() >= 2]
-        self.inside.append((name, module, tuple(inputs[0].shape) if inputs else None, bool(inputs) and inputs[0].is_floating_point(), []))
+        self.inside.append((name, module, tuple(inputs[0].shape) if inputs else None, bool(inputs) and inputs[0].is_floating_point(), [],
+                            {"args": args, "kwargs": kwargs, "found": len(self.found), "numbers": len(self.numbers)}))
 
     def leave(self, module, out):
+        if self.is_quiet:
+            return
         while self.inside:
-            _, ended, _, _, made_of = self.inside.pop()
+            if self.inside[-1][1] is module and "is_parts" in self.inside[-1][5]:
+                self.whole(out[0] if isinstance(out, tuple) else out)
+            _, ended, _, _, made_of, held = self.inside.pop()
             made_of.clear()
+            held.clear()
             if ended is module:
                 break
         if self.inside and "att" in type(self.inside[-1][1]).__name__.lower() and isinstance(out, torch.Tensor) and out.is_floating_point():
             self.inside[-1][4].append((module, out))  # what queries and keys are made of
 
     def at(self):
-        return tuple(self.inside) or (("", self.model, None, False, []),)
+        return tuple(self.inside) or (("", self.model, None, False, [], {}),)
 
-    def key_of(self, where):
-        """What a new attention is counted by, None where it is not wanted."""
+    def key_of(self, where, sign=1):
+        """What a new attention is counted by, None where it is not wanted; with sign −1, of a module as a whole."""
         name = where[-1][0]
-        self.uses[name] = self.uses.get(name, 0) + 1
-        key = (name, self.uses[name])
+        self.uses[name, sign] = self.uses.get((name, sign), 0) + 1
+        key = (name, sign * self.uses[name, sign])
         number = self.numbers.setdefault(key, len(self.numbers))
         return key if self.is_wanted(number, name) else None
 
@@ -457,7 +467,7 @@ class Watch:
         scores = self.of(before, Scores)
         if not scores or scores.is_capping:
             if "attention" in type(self.at()[-1][1]).__name__.lower():
-                self.lose(SPARSE)
+                self.at()[-1][5]["is_parts"] = True
             return self.note(out, None)
         if dim not in (-1, out.dim() - 1):
             return self.lose("its softmax does not run over the last axis")
@@ -540,6 +550,45 @@ class Watch:
         placed[matrix.to(v.device)] = v
         return placed.reshape(*lead, *v.shape[1:])
 
+    # ---------------------------------------------------------------- modules that multiply parts of their keys
+
+    def whole(self, out):
+        """What came of the innermost module, as one attention; what was found of its parts is none."""
+        where, held = self.at(), self.at()[-1][5]
+        del self.found[held["found"]:]
+        for key in list(self.numbers)[held["numbers"]:]:
+            del self.numbers[key]
+        self.is_quiet = True
+        try:
+            self.take_whole(where, self.key_of(where, -1), out, lambda: self.asked(where, out))
+        except (Limit, MemoryError):
+            raise
+        except Exception as error:
+            self.lost.append((where, str(error) if isinstance(error, Unusual) else SPARSE if isinstance(error, Unknown) else "it could not be followed (%s: %s)" % (type(error).__name__, error)))
+        finally:
+            self.is_quiet = False
+
+    def asked(self, where, out):
+        held = where[-1][5]
+        if held["kwargs"] is None:
+            raise Unusual(SPARSE + "; PyTorch 2 can ask it for them")
+        one = Whole(where[-1][1], held["args"], held["kwargs"], out, self.heads_of(where)[0])
+        self.room(*[out.shape] * 3, (one.batch, one.heads, one.tokens, one.tokens), where[-1][0])
+        if not one.ask().is_true():
+            raise Unknown
+        shape = where[0][2]
+        one.cut(shape[1] if shape and shape[0] == one.batch else 0)
+        return one
+
+    def take_whole(self, where, key, out, ask):
+        if not key:
+            return
+        one = ask()
+        bias, hidden = one.masks()
+        kept = spread(one.q.shape[2]) if self.is_sparse else None
+        self.found.append(Found(where, *(plain(tensor) for tensor in (one.q, one.k, one.v)), one.scale, 0.0, bias, hidden, plain(some(one.weights, kept)),
+                                eps=torch.finfo(one.out.dtype).eps, rows=kept, key=key))
+
     # ---------------------------------------------------------------- which axis is what
 
     def heads_of(self, where):
@@ -554,7 +603,7 @@ class Watch:
     @staticmethod
     def batches_of(where):
         """How many entries the batch may have, by what the innermost module was given: by its first axis, else by its second."""
-        for _, module, shape, is_float, _ in reversed(where):
+        for _, module, shape, is_float, *_ in reversed(where):
             if shape is None:
                 continue
             if len(shape) == 2:
@@ -579,6 +628,8 @@ class Watch:
         if len(lead) > 2:
             if heads not in (lead[-1], lead[-1] * lead[-2]):
                 raise unsure
+            if batches and batches != (1,) and count // heads not in batches:
+                raise Unusual(BLOCKS)
             return count // heads, heads, 1
         if not lead:
             return 1, 1, 1
