@@ -16,7 +16,7 @@ using files::Drawing;
 using files::Rgb;
 using Item = Drawing::Item;
 
-constexpr float kWidth = 1180, kLeastHeight = 640, kMostHeight = 20'000;
+constexpr float kWidth = 1180, kLeastWidth = 390, kLeastHeight = 640, kMostHeight = 20'000;
 constexpr double kMargin = 20;
 constexpr int kMostFrames = 12, kMostShapes = 40'000;
 constexpr std::string_view kHidden = "header,panel,guide,stepper,arcs,plane,values,changes,inspector";
@@ -248,10 +248,20 @@ class Context {
   ImGuiContext *before_, *own_;
 };
 
+/// How wide the window is: of a figure whose width is given, so that its smallest letters have 5 points in
+/// it.
+float windowFor(const files::FigureOptions& options) {
+  constexpr double kSmallest = 9.5, kLegible = 5 / 0.75;  // in pixels
+  if (!(options.width > 0)) return kWidth;
+  return std::clamp(static_cast<float>(options.width * kSmallest / kLegible - 2 * kMargin), kLeastWidth,
+                    kWidth);
+}
+
 /// Builds frames until the board has settled, in a window of the height that it needs.
-void settle(App& app, draw::Heatmaps& heatmaps, draw::Lines& lines, std::vector<draw::Lines::Drawn>& drawn) {
+void settle(App& app, draw::Heatmaps& heatmaps, draw::Lines& lines, std::vector<draw::Lines::Drawn>& drawn,
+            float width) {
   ImGuiIO& io = ImGui::GetIO();
-  io.DisplaySize = {kWidth, kLeastHeight};
+  io.DisplaySize = {width, kLeastHeight};
   const auto begin = [&] {
     drawn.clear();
     app.zoomFor(io.DisplaySize.x, io.DisplaySize.y);
@@ -295,7 +305,7 @@ base::Result<Drawing> boardFigure(std::string_view stateText, const files::Figur
                                     {"gradient", "false"}})
     if (auto ok = app.set(name, value); !ok) return ok;
   app.setEmbed({std::string(kHidden), "all", ""});
-  settle(app, heatmaps, lines, drawn);
+  settle(app, heatmaps, lines, drawn, windowFor(options));
   Drawing out;
   out.title = "Attention, step by step";
   const Rgb ground = options.style == files::FigureOptions::Style::print ? Rgb{{255, 255, 255}}

@@ -163,6 +163,42 @@ test('heads of a trained model are switched off by the mouse, and it reads anoth
   }
 });
 
+test('trying all heads stops between two of them, and goes on from there', async () => {
+  const many = join(folder, 'many.npz');
+  run('train', '--task', 'induction', '--steps', '1', '--set', 'layers=4', 'heads=8', 'd_model=32', '--out', many);
+  const board = await opened({viewport: {width: 1440, height: 1800}}, many);
+  await board.page.evaluate(() => {  // frames are drawn one at a time, as the test asks for them
+    const real = requestAnimationFrame.bind(globalThis), waiting = [];
+    globalThis.requestAnimationFrame = (draw) => waiting.push(draw);
+    globalThis.drawn = () => new Promise((done) => real((time) => {
+      const drawing = waiting.splice(0);
+      drawing.forEach((one) => one(time));
+      done(drawing.length > 0);
+    }));
+  });
+  const drawn = () => board.page.evaluate(() => globalThis.drawn()), isTrying = async () => Boolean(await place(board, 'model:stop'));
+  await board.call('set', 'view', 'model');
+  await until('heads are tried', async () => await drawn() && isTrying());
+  await board.click('model:stop');
+  for (let frame = 0, still = 0; still < 3; ++frame) {
+    still = await drawn() ? 0 : still + 1;  // no frame is asked for
+    assert.ok(frame < 60, 'heads are still tried');
+  }
+  for (let i = 0; i < 20; ++i) {  // 20 more frames, in which all 32 would be tried, two in each
+    await board.page.mouse.move(700 + 5 * i, 60);
+    await drawn();
+  }
+  assert.ok(await isTrying(), 'it was stopped before the last');
+  await board.click('model:stop');
+  let frames = 0;
+  await until('all heads', async () => {
+    frames += await drawn();
+    return !await isTrying();
+  });
+  assert.ok(frames >= 8, `${frames} frames for those that were left`);
+  await board.close();
+});
+
 test('predictions have logits and probabilities, and a loss on the targets that were typed, as attn run has them', async () => {
   const board = await opened({viewport: {width: 1440, height: 900}, seen: true});
   const session = await board.page.context().newCDPSession(board.page);

@@ -145,10 +145,23 @@ for (const [language, python] of [['numpy', numpy], ['torch', torch], ['jax', ja
 
 test('LaTeX has the formulas and the numbers', () => {
   const text = attn('code', file(layer({options: {causal: true}})), '--as', 'latex').stdout;
-  assert.match(text, /\\begin\{align\*\}[^]*\\frac\{Q K\^\\top\}\{\\sqrt\{2\}\}[^]*\\operatorname\{softmax\}[^]*\\end\{align\*\}\n$/);
+  assert.match(text, /\\begin\{aligned\}[^]*\\frac\{Q K\^\\top\}\{\\sqrt\{2\}\}[^]*\\operatorname\{softmax\}[^]*\\end\{aligned\}\$\}\n\\\]\n$/);
   assert.equal(text.split('\\begin{bmatrix}').length, text.split('\\end{bmatrix}').length);
   assert.equal(text.split('\\begin{bmatrix}').length, 8);
   assert.match(text, /mask\}\(S\) &= \\begin\{bmatrix\}[^\n]*-\\infty/);
+});
+
+test('programs and LaTeX fit a column of 3.25 inches', () => {
+  const wide = file({q: filled([2, 13, 16], 1), k: filled([2, 13, 16], 2), v: filled([2, 13, 16], 3), options: {causal: true}});
+  for (const language of ['numpy', 'torch', 'jax']) {
+    const longest = Math.max(...attn('code', wide, '--as', language).stdout.split('\n').map((line) => line.length));
+    assert.ok(longest <= 78, `${language}: ${longest} characters, which are less than 5 points`);
+  }
+  const text = attn('code', wide, '--as', 'latex').stdout, rows = text.split('\\begin{bmatrix}').slice(1).flatMap((one) => one.split('\\end{bmatrix}')[0].split(' \\\\ '));
+  assert.match(text, /\\resizebox\{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi\}\{!\}/);
+  // A column is as wide as "-0.88" and twice 3 points, 28 points of letters of 10: ten of them and a name in 3.25 inches leave letters of 7 points.
+  for (const row of rows) assert.ok(row.split('&').length <= 10, row);
+  assert.match(text, /\\cdots[^]*\\vdots[^]*\\ddots/);
 });
 
 test('code says what it cannot do', () => {

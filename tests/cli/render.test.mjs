@@ -146,7 +146,21 @@ test('a figure is as wide as asked, in every unit, and its text stays legible', 
       for (const [, x, length] of svg.matchAll(/<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"/g)) assert.ok(Number(x) + Number(length) <= pixels + 0.5);
     }
   }
-  assert.ok(Math.abs(sizeOf(attn('render', state, '--what', 'board', '--width', '6.75in').stdout)[0] - 648) < 0.01);
+  for (const [width, pixels] of [['3.25in', 312], ['6.75in', 648]]) {
+    const svg = attn('render', state, '--what', 'board', '--width', width).stdout, [, drawn] = /viewBox="0 0 ([\d.]+)/.exec(svg);
+    assert.ok(Math.abs(sizeOf(svg)[0] - pixels) < 0.01);
+    const points = Math.min(...[...svg.matchAll(/font-size="([\d.]+)"/g)].map(([, size]) => size * 0.75 * pixels / drawn));
+    assert.ok(points >= 5, `the board at ${width}: ${points} points`);
+  }
+});
+
+test('a figure for a column is no longer than a page of 9 inches', () => {
+  for (const width of ['3.25in', '6.75in']) {
+    for (const [what, state] of [['heads', many(13, 12)], ['heads', many(64, 16)], ['arcs', many(200)], ['arcs', many(1000)], ['weights', many(600)]]) {
+      const [, height] = sizeOf(attn('render', file(state), '--what', what, '--width', width).stdout);
+      assert.ok(height <= 9 * 96, `${what} of ${state.labels.length} tokens at ${width}: ${height / 96} in`);
+    }
+  }
 });
 
 test('what is typed is what is printed: heads, layers and tokens from 0 or from 1', () => {

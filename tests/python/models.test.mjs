@@ -311,6 +311,12 @@ test('the recipes of the README give the same, as they are written', () => {
   assert.ok(Math.max(...lines) <= 15, String(lines));
 });
 
+test('a figure is drawn into axes of Matplotlib', () => {
+  const {width, same, axes, pdf, ink} = JSON.parse(run(models(), script('axes.py'), attn));
+  assert.deepEqual([width, same, axes, pdf], [4 * 312, true, [false, false], true]);
+  for (const share of ink) assert.ok(share > 0.01 && share < 0.5, `${ink}`);
+});
+
 test('what is no attention, or another kind of it, is refused with the reason, and no hook is left', () => {
   const {said, left} = of('refusals');
   assert.match(said[0], /^ValueError: model: no attention was found in it/);

@@ -18,6 +18,7 @@ namespace {
 using attention::Tensor;
 using attention::TensorId;
 
+constexpr std::size_t kColumn = 78;  ///< characters of 5 points that fit 3.25 inches
 constexpr std::array<std::string_view, 4> kNames{"numpy", "torch", "jax", "latex"};
 
 std::string digits(float value) {
@@ -68,26 +69,37 @@ class Program {
   static std::string count(int n, const std::string& one, const std::string& many = {}) {
     return std::to_string(n) + " " + (n == 1 ? one : many.empty() ? one + "s" : many);
   }
-  void line(const std::string& text) { out_ += text + "\n"; }
+  /// A comment that makes a line wider than a column of a page stands above it.
+  void line(const std::string& text) {
+    const std::size_t comment = text.size() > kColumn ? text.find("  # ") : std::string::npos;
+    if (comment == std::string::npos) out_ += text + "\n";
+    else out_ += text.substr(comment + 2) + "\n" + text.substr(0, comment) + "\n";
+  }
   std::string np(const std::string& name) const { return np_ + "." + name; }
   std::string array() const { return isTorch_ ? "torch.tensor" : np("array"); }
   /// What stands for a masked score.
   std::string masked() const { return isTorch_ ? "-float(\"inf\")" : "-" + np("inf"); }
   static std::string whole(int value) { return std::to_string(value); }
 
-  /// A list of lists, one row per line.
+  /// A list of lists; a row begins a line, and goes on in the next where it would be wider than a column.
   void literal(const std::string& name, const Tensor& tensor, bool isMatrix) {
     std::string text = name + " = " + array() + "([";
     for (int h = 0; h < tensor.heads(); ++h) {
       if (!isMatrix) text += h > 0 ? ",\n    [" : "[";
       for (int r = 0; r < tensor.rows(); ++r) {
         text += r > 0 ? ",\n    [" : "[";
-        for (int c = 0; c < tensor.cols(); ++c) text += (c > 0 ? ", " : "") + digits(tensor.at(h, r, c));
+        for (int c = 0; c < tensor.cols(); ++c) {
+          const std::string number = (c > 0 ? ", " : "") + digits(tensor.at(h, r, c));
+          const bool fits = text.size() - text.rfind('\n') - 1 + number.size() + 4 <= kColumn;
+          text += fits || c == 0 ? number : ",\n     " + number.substr(2);
+        }
         text += "]";
       }
       if (!isMatrix) text += "]";
     }
-    line(text + "]" + (isTorch_ ? ", dtype=torch.float32)" : ", dtype=" + np("float32") + ")"));
+    const std::string type = "dtype=" + (isTorch_ ? "torch.float32" : np("float32")) + ")";
+    const bool fits = text.size() - text.rfind('\n') + type.size() + 2 <= kColumn;
+    line(text + (fits ? "], " : "],\n    ") + type);
   }
 
   void inputs() {
@@ -305,11 +317,24 @@ class Program {
 
 // ---- LaTeX
 
+/// No wider than the column in which it stands.
+constexpr std::string_view kFitted =
+    "\\[\n\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}"
+    "{$\\arraycolsep=3pt\\displaystyle\\begin{aligned}\n";
+
+/// Of more than ten rows or columns the first six and the last three, with dots between.
 std::string matrix(const attention::ReferenceTensor& tensor, int head, int decimals) {
+  const auto next = [](int i, int count) { return count > 10 && i == 6 ? count - 3 : i + 1; };
+  const auto isGap = [](int i, int count) { return count > 10 && i == 6; };
   std::string out = "\\begin{bmatrix}";
-  for (int r = 0; r < tensor.rows; ++r) {
+  for (int r = 0; r < tensor.rows; r = next(r, tensor.rows)) {
     out += r > 0 ? " \\\\ " : " ";
-    for (int c = 0; c < tensor.cols; ++c) {
+    for (int c = 0; c < tensor.cols; c = next(c, tensor.cols)) {
+      if (isGap(r, tensor.rows) || isGap(c, tensor.cols)) {
+        out += c > 0 ? " & " : "";
+        out += !isGap(r, tensor.rows) ? "\\cdots" : isGap(c, tensor.cols) ? "\\ddots" : "\\vdots";
+        continue;
+      }
       char text[64];
       const double value = tensor.at(head, r, c);
       if (std::isinf(value)) std::snprintf(text, sizeof text, "%s", value < 0 ? "-\\infty" : "\\infty");
@@ -381,14 +406,12 @@ std::string latex(const document::State& state, const attention::ReferenceTrace&
   const auto show = [&](const std::string& name, const attention::ReferenceTensor& tensor, int at) {
     return "  " + name + " &= " + matrix(tensor, at, state.decimals);
   };
-  std::string out =
-      "% needs amsmath; head " + std::to_string(head + 1) + " of " + std::to_string(spec.heads) + "\n";
+  std::string out = "% needs amsmath and graphicx; head " + std::to_string(head + 1) + " of " +
+                    std::to_string(spec.heads) + "\n";
   if (state.batch > 1)
     out += "% number " + std::to_string(state.batchItem + 1) + " of a batch of " +
            std::to_string(state.batch) + "\n";
-  const int columns = std::max({spec.keyCount, spec.headDim, spec.valueDim});
-  if (columns > 10) out += "\\setcounter{MaxMatrixCols}{" + std::to_string(columns) + "}\n";
-  out += "\\begin{align*}\n" + projectionFormulas(spec, inputs, head, kvHead);
+  out += std::string(kFitted) + projectionFormulas(spec, inputs, head, kvHead);
   std::string score = scoreFormula(spec, inputs);
   if (isRotated)
     for (std::size_t at = score.find("Q K^"); at != std::string::npos; at = score.find("Q K^", at + 14))
@@ -412,7 +435,7 @@ std::string latex(const document::State& state, const attention::ReferenceTrace&
     out += show("\\operatorname{mask}(S)", trace.masked, head) + " \\\\\n";
   out += show("A", trace.weights, head) + " \\\\\n" + show("O", trace.headOutput, head);
   if (inputs.projected() && inputs.wO) out += " \\\\\n" + show("Y", trace.output, 0);
-  return out + "\n\\end{align*}\n";
+  return out + "\n\\end{aligned}$}\n\\]\n";
 }
 
 }  // namespace

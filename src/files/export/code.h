@@ -16,7 +16,8 @@ std::optional<Language> languageNamed(std::string_view name);
 
 /// A short program that contains the inputs of the sequence on the board, and leaves its result in `output`:
 /// [heads, L, d_v], or [L, columns] where there is a W_O. Steps that the layer does not have are omitted. For
-/// LaTeX (amsmath): the formulas, and the numbers of the head on the board with the state's decimals. Returns
+/// LaTeX (amsmath, graphicx): the formulas, and the numbers of the head on the board with the state's
+/// decimals, no wider than the column in which they stand; of large matrices the corners. Returns
 /// the errors of attention::validate().
 base::Result<std::string> toCode(const document::State& state, Language language);
 

@@ -23,6 +23,7 @@ using What = FigureOptions::What;
 
 constexpr double kLetter = 6.6;      ///< the average width of a character at 13 px
 constexpr int kMostShapes = 40'000;  ///< more cells than these are drawn as one image
+constexpr double kPage = 860;        ///< no figure for a column is higher: 9 inches
 constexpr double kLeastCell = 4;     ///< smaller ones are put together, if the options say how
 
 std::string fixed(double value, int decimals = 2) {
@@ -376,23 +377,13 @@ class Maker {
   }
 
   Drawing heads() {
-    const int across = std::min(w_.heads,
-                                options_.width > 0 ? std::max(1, static_cast<int>(options_.width / 130)) : 4),
-              down = (w_.heads + across - 1) / across;
-    const auto widthWith = [&](double cell) {
-      return headsLeft(cell) + across * (drawn_.cols * cell + gap()) - gap() + headsBar();
-    };
-    chooseCells([&] {
-      if (options_.width > 0)
-        return fitted(options_.width, 24, [&](double cell) { return widthWith(cell) + sizes().margin; });
-      return std::clamp(160.0 / std::max(drawn_.rows, drawn_.cols), 0.25, 24.0);
-    });
+    const int across = headsAcross(), down = (w_.heads + across - 1) / across;
+    chooseCells([&] { return headsCell(across); });
     begin(tensors_.isOfLayers
               ? joined({"Attention weights of all heads of layer ", tensors_.shown + options_.base})
               : "Attention weights of all heads");
     const double top = title(sizes().margin) + sizes().axis + 12 + slant(), width = drawn_.cols * cell_,
-                 height = drawn_.rows * cell_, pitch = height + 28 + slant() + sizes().axis,
-                 left = headsLeft(cell_);
+                 height = drawn_.rows * cell_, pitch = headsPitch(), left = headsLeft(cell_);
     for (int h = 0; h < drawn_.heads; ++h) {
       const Matrix matrix{drawn_, h, left + h % across * (width + gap()), top + h / across * pitch, cell_};
       out_.text(matrix.x, matrix.y - 8 - slant(), look_.said(joined({"head ", h + options_.base})),
@@ -412,10 +403,9 @@ class Maker {
   /// Draws a curve from each query to each key whose width is proportional to the weight, as in Vig 2019
   /// (bertviz).
   Drawing arcs() {
-    constexpr double kMostHeight = 1400;
     begin(joined({"Who attends to whom, ", layerAndHead(tensors_, options_)}));
     const int most = std::max(w_.rows, w_.cols);
-    cell_ = std::min(options_.width > 0 ? 20.0 : 30.0, kMostHeight / most);
+    cell_ = options_.width > 0 ? std::min(20.0, (kPage - 60) / most) : std::min(30.0, 1400.0 / most);
     const double gap = 12, left = sizes().margin + sideOf(w_.queries, "query") + gap,
                  other = sideOf(w_.keys, "key") + sizes().margin,
                  span = options_.width > 0 ? std::max(40.0, options_.width - left - gap - other) : 280,
@@ -533,6 +523,24 @@ class Maker {
     return y + std::min(4.0, sizes().margin);
   }
 
+  /// How many heads stand side by side: more of them where a column would be longer than a page.
+  int headsAcross() {
+    if (!(options_.width > 0)) return std::min(w_.heads, 4);
+    int across = std::clamp(static_cast<int>(options_.width / 130), 1, w_.heads);
+    for (const int most = std::max(across, static_cast<int>(options_.width / 60));
+         across < std::min(most, w_.heads); ++across) {
+      cell_ = headsCell(across);
+      if ((w_.heads + across - 1) / across * headsPitch() + 60 <= kPage) break;
+    }
+    return across;
+  }
+  double headsCell(int across) const {
+    if (!(options_.width > 0)) return std::clamp(160.0 / std::max(drawn_.rows, drawn_.cols), 0.25, 24.0);
+    return fitted(options_.width, 24, [&](double cell) {
+      return headsLeft(cell) + across * (drawn_.cols * cell + gap()) - gap() + headsBar() + sizes().margin;
+    });
+  }
+  double headsPitch() const { return drawn_.rows * cell_ + 28 + slant() + sizes().axis; }
   double headsLeft(double cell) const {
     return sizes().margin + (hasLabels() ? besideOf(drawn_.queries, labelSizeOf(cell)) : 0);
   }
