@@ -12,7 +12,6 @@
 #include "app/names.h"
 #include "app/script.h"
 #include "app/watched.h"
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/preset.h"
 #include "files/layout/packed.h"
@@ -195,8 +194,7 @@ Result<void> App::openState(document::State state, std::string_view fileName, st
   }
   const std::string more =
       heading > 0 ? base::joined({" Row ", heading, " is taken as a heading."}) : std::string();
-  if (!isFirst || heading > 0)
-    parts_->screen.say(base::joined({base::late<"Opened ">(), fileName, ".", more}), false);
+  if (!isFirst || heading > 0) parts_->screen.say(base::joined({"Opened ", fileName, ".", more}), false);
   return {};
 }
 

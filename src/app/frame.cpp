@@ -8,7 +8,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/text.h"
 #include "views/board/board.h"
@@ -247,7 +246,7 @@ void Frame::command(Command c) {
       if (isAllowed(Session::Way::reset)) session_.reset(Source::user);
       return;
     case Command::pickFile:
-      if (!screen_.host.pickFile()) screen_.say(base::late<"Drop a file on the window to open it.">(), false);
+      if (!screen_.host.pickFile()) screen_.say("Drop a file on the window to open it.", false);
       return;
     case Command::saveState:
     case Command::saveAs:
@@ -283,9 +282,9 @@ void Frame::clearMask() {
 
 void Frame::save(Command c) {
   const bool isState = c == Command::saveState || c == Command::saveAs;
-  const std::string name = c == Command::saveTable         ? base::late<"weights.csv">()
-                           : c == Command::saveNpz         ? base::late<"attention.npz">()
-                           : c == Command::saveSafetensors ? base::late<"attention.safetensors">()
+  const std::string name = c == Command::saveTable         ? "weights.csv"
+                           : c == Command::saveNpz         ? "attention.npz"
+                           : c == Command::saveSafetensors ? "attention.safetensors"
                                                            : "attention.json";
   const auto saved = screen_.host.saveFile(name, isState ? document::toText(session_.state()) : std::string(),
                                            c == Command::saveAs);

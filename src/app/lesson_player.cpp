@@ -8,7 +8,6 @@
 
 #include "app/names.h"
 #include "app/session_board.h"
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/json.h"
 #include "document/search.h"
@@ -23,7 +22,6 @@ using attention::Tensor;
 using attention::TensorId;
 using base::Error;
 using base::joined;
-using base::late;
 using base::Result;
 using document::Cells;
 using document::Goal;
@@ -84,13 +82,13 @@ Result<void> LessonPlayer::open(std::string_view text, std::string_view name, st
   const auto wanted = std::find_if(lessons->begin(), lessons->end(),
                                    [&](const document::Lesson& l) { return id.empty() || l.id == id; });
   if (wanted == lessons->end())
-    return refused(unknown("lesson", id, late<"the id of a lesson of this file">()).error());
+    return refused(unknown("lesson", id, "the id of a lesson of this file").error());
   const auto steps = static_cast<int>(wanted->steps.size());
   if (step < 0 || step >= steps)
-    return refused(base::refuse(Error::Kind::range, "step",
-                                {step, late<" is no step of ">(), base::inQuotes(wanted->id), "; use 0 to ",
-                                 steps - 1, "."})
-                       .error());
+    return refused(
+        base::refuse(Error::Kind::range, "step",
+                     {step, " is no step of ", base::inQuotes(wanted->id), "; use 0 to ", steps - 1, "."})
+            .error());
   const document::Rehearsal said = document::rehearse(*wanted, true);
   if (!said.refused.empty()) return refused(said.refused.front());
   finishMoves();
@@ -156,8 +154,7 @@ Result<void> LessonPlayer::setList(std::string_view text) {
   if (Result<void> ok = document::parseJson(text, kFields, parsed); !ok) return ok.error();
   const Json* list = parsed.root.find("lessons");
   if (!list || list->kind != Json::Kind::list)
-    return base::refuse(Error::Kind::type, "lessons",
-                        {late<"the list of lessons is missing; reload the page.">()});
+    return base::refuse(Error::Kind::type, "lessons", {"the list of lessons is missing; reload the page."});
   view_.entries.clear();
   for (const Json& item : list->items) {
     views::GuideEntry entry;
@@ -738,7 +735,7 @@ void LessonPlayer::remember() {
   text +=
       joined({screen_.view.sideClosed ? ",\"closed\":true" : "", isCoached_ ? ",\"coached\":true}" : "}"});
   if (screen_.host.remember(text) || std::exchange(isForgetful_, true)) return;
-  screen_.say(late<"What you pass is kept only until you leave: it cannot be stored here.">(), false);
+  screen_.say("What you pass is kept only until you leave: it cannot be stored here.", false);
 }
 
 void LessonPlayer::recall() {

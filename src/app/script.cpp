@@ -8,7 +8,6 @@
 #include "app/names.h"
 #include "attention/layer/loops.h"
 #include "attention/steps/forward.h"
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/json.h"
 #include "document/remedy.h"
@@ -147,10 +146,9 @@ Result<const Tensor*> Script::gradient(std::string_view name, int head, int row,
   attention::Trace whole;  // where pairs are not stored, the gradient has its own
   if (!session_.isStored()) {
     if (std::int64_t{spec.heads} * spec.queryCount * spec.keyCount > attention::Limits::stored)
-      return base::refuse(
-          Error::Kind::memory, name,
-          {base::late<"gradients need all scores, of which at most ">(), attention::Limits::stored,
-           base::late<" fit into memory here; use fewer heads or tokens, or attn grad.">()});
+      return base::refuse(Error::Kind::memory, name,
+                          {"gradients need all scores, of which at most ", attention::Limits::stored,
+                           " fit into memory here; use fewer heads or tokens, or attn grad."});
     attention::forward(spec, session_.inputs(), whole);
   }
   Result<Tensor> made =

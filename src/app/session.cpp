@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "app/locks.h"
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/pin.h"
 #include "document/preset.h"
@@ -142,10 +141,9 @@ void Session::reset(Source source) {
 Result<const attention::Tensor*> Session::copyOf(std::string_view name, const attention::Tensor& tensor) {
   const std::int64_t numbers = std::int64_t{tensor.heads()} * tensor.rows() * tensor.cols();
   if (numbers > attention::Limits::stored)
-    return base::refuse(
-        base::Error::Kind::memory, name,
-        {base::late<"it has ">(), numbers, base::late<" numbers; at most ">(), attention::Limits::stored,
-         base::late<" are given at once. Use fewer heads or tokens, or read its cells.">()});
+    return base::refuse(base::Error::Kind::memory, name,
+                        {"it has ", numbers, " numbers; at most ", attention::Limits::stored,
+                         " are given at once. Use fewer heads or tokens, or read its cells."});
   copy_.reshapeUnwritten(tensor.heads(), tensor.rows(), tensor.cols());
   for (int h = 0; h < tensor.heads(); ++h)
     for (int i = 0; i < tensor.rows(); ++i) std::copy_n(tensor.row(h, i), tensor.cols(), copy_.row(h, i));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/late.h"
 #include "base/number.h"
 #include "base/sentence.h"
 #include "document/block.h"
@@ -14,7 +13,6 @@ namespace document {
 namespace {
 
 using base::joined;
-using base::late;
 using base::Piece;
 using ErrorKind = Error::Kind;
 using Kind = Json::Kind;
@@ -91,7 +89,7 @@ class MarkupReader : Refusing {
     const std::size_t end = text_.find(close, open.size());
     if (end == std::string_view::npos || end == open.size())
       return fail(field_, {base::inQuotes(open), " at ", base::inQuotes(text_.substr(0, 16)),
-                           late<" is not closed by ">(), base::inQuotes(close), "; close it."});
+                           " is not closed by ", base::inQuotes(close), "; close it."});
     out = text_.substr(open.size(), end - open.size());
     text_.remove_prefix(end + close.size());
     return true;
@@ -125,10 +123,9 @@ void MarkupReader::readRun() {
   } else if (text_[0] == '<' && text_.size() > 1 &&
              (std::isalpha(static_cast<unsigned char>(text_[1])) != 0 || text_[1] == '/' ||
               text_[1] == '!')) {
-    fail(
-        field_,
-        {base::inQuotes(text_.substr(0, 20)),
-         late<" looks like HTML, which is not shown; use **bold** and [q:0], or write \\< for the sign.">()});
+    fail(field_,
+         {base::inQuotes(text_.substr(0, 20)),
+          " looks like HTML, which is not shown; use **bold** and [q:0], or write \\< for the sign."});
   } else {
     plain_ += text_[0];
     text_.remove_prefix(1);
@@ -151,8 +148,8 @@ bool MarkupReader::readCells(std::string_view words, Cells& out) {
                                               one.find_first_not_of("0123456789") == std::string_view::npos;
     if ((!isAny && !isNumber) || out.at.size() == 3)
       return fail(field_, {"the place of ", base::inQuotes(out.tensor),
-                           late<" is not one; use a row, a row and a column, or a head before them, counted "
-                                "from 0: [q:3,2].">()});
+                           " is not one; use a row, a row and a column, or a head before them, counted "
+                           "from 0: [q:3,2]."});
     out.at.push_back(isAny ? Cells::kAny : static_cast<int>(*base::parseFloat(one)));
   }
   if (out.at.size() < 3) out.at.insert(out.at.begin(), Cells::kShownHead);
@@ -171,8 +168,8 @@ bool MarkupReader::readPlace(std::string_view words) {
   } else if (name.starts_with("lesson:")) {
     run.kind = Run::Kind::lesson, run.name = std::string(name.substr(7));
     if (!isIdentifier(run.name))
-      return fail(field_, {base::inQuotes(run.name),
-                           late<" is no id of a lesson; use small letters, digits and -.">()});
+      return fail(field_,
+                  {base::inQuotes(run.name), " is no id of a lesson; use small letters, digits and -."});
   } else if (const Option* o = optionNamed(name); o && !isTensorName(name)) {
     run.kind = Run::Kind::option, run.name = std::string(o->name);
   } else {
@@ -258,17 +255,17 @@ class LessonReader : public Refusing {
   bool list(const Json& json, const std::string& field, std::size_t most, std::vector<T>& out, Read read);
 
   float least_ = 0;    ///< the least index allowed; -1 where that stands for any
-  std::string where_;  ///< late<"card \"x\", step 3, ">(), or ""
+  std::string where_;  ///< "card \"x\", step 3, ", or ""
 };
 
 bool LessonReader::isObject(const Json& json, const std::string& field,
                             std::initializer_list<std::string_view> known) {
   if (json.kind != Kind::object)
-    return fail(field, {json.kindName(), late<" is not an object; give {…}.">()}, ErrorKind::type);
+    return fail(field, {json.kindName(), " is not an object; give {…}."}, ErrorKind::type);
   for (const std::string& key : json.keys)
     if (std::find(known.begin(), known.end(), key) == known.end())
       return fail(field,
-                  {"the field ", base::inQuotes(key), late<" is unknown; there are ">(),
+                  {"the field ", base::inQuotes(key), " is unknown; there are ",
                    base::orList({known.begin(), known.end()}), "."},
                   ErrorKind::type);
   return true;
@@ -276,14 +273,14 @@ bool LessonReader::isObject(const Json& json, const std::string& field,
 
 bool LessonReader::text(const Json& json, const std::string& field, std::size_t most, std::string& out) {
   if (json.kind != Kind::text)
-    return fail(field, {json.kindName(), late<" is not a text; give one in quotes.">()}, ErrorKind::type);
-  if (json.text.empty()) return fail(field, {late<"it is empty; say something, or leave it out.">()});
+    return fail(field, {json.kindName(), " is not a text; give one in quotes."}, ErrorKind::type);
+  if (json.text.empty()) return fail(field, {"it is empty; say something, or leave it out."});
   if (json.text.size() > most)
-    return fail(field, {"the text has ", json.text.size(), late<" bytes; at most ">(), most,
-                        late<" are read. Make it shorter.">()});
+    return fail(field,
+                {"the text has ", json.text.size(), " bytes; at most ", most, " are read. Make it shorter."});
   for (const char c : json.text)
     if ((c >= 0 && c < ' ' && c != '\n') || c == 0x7f)
-      return fail(field, {late<"it has a control character; use letters and \\n.">()});
+      return fail(field, {"it has a control character; use letters and \\n."});
   out = json.text;
   return true;
 }
@@ -301,12 +298,10 @@ template <class T, class Read>
 bool LessonReader::list(const Json& json, const std::string& field, std::size_t most, std::vector<T>& out,
                         Read read) {
   if (json.kind != Kind::list)
-    return fail(field, {json.kindName(), late<" is not a list of what belongs there; give […].">()},
-                ErrorKind::type);
-  if (json.items.empty())
-    return fail(field, {late<"the list is empty; put something into it, or leave it out.">()});
+    return fail(field, {json.kindName(), " is not a list of what belongs there; give […]."}, ErrorKind::type);
+  if (json.items.empty()) return fail(field, {"the list is empty; put something into it, or leave it out."});
   if (json.items.size() > most)
-    return fail(field, {json.items.size(), late<" are too many; use at most ">(), most, "."});
+    return fail(field, {json.items.size(), " are too many; use at most ", most, "."});
   for (std::size_t i = 0; i < json.items.size(); ++i) {
     out.emplace_back();
     if (!read(json.items[i], joined({field, "[", i, "]"}), out.back())) return false;
@@ -322,17 +317,16 @@ bool LessonReader::markups(const Json& json, const std::string& field, std::vect
 bool LessonReader::whole(const Json& json, const std::string& field, int least, int most, int& out) {
   if (json.kind != Kind::number || json.number != std::floor(json.number) || json.number < least ||
       json.number > most)
-    return fail(
-        field,
-        {described(json), late<" does not fit; give a whole number from ">(), least, " to ", most, "."},
-        json.kind == Kind::number ? ErrorKind::range : ErrorKind::type);
+    return fail(field,
+                {described(json), " does not fit; give a whole number from ", least, " to ", most, "."},
+                json.kind == Kind::number ? ErrorKind::range : ErrorKind::type);
   out = static_cast<int>(json.number);
   return true;
 }
 
 bool LessonReader::number(const Json& json, const std::string& field, std::optional<double>& out) {
   if (json.kind != Kind::number)
-    return fail(field, {described(json), late<" is not a number; give one.">()}, ErrorKind::type);
+    return fail(field, {described(json), " is not a number; give one."}, ErrorKind::type);
   out = json.number;
   return true;
 }
@@ -341,7 +335,7 @@ bool LessonReader::numbers(const Json& json, const std::string& field, std::vect
   if (json.kind == Kind::number) {
     out = {json.single};
     if (std::isfinite(json.single)) return true;
-    return fail(field, {late<"the number is too large for 32 bits; use -3.4e38 to 3.4e38.">()});
+    return fail(field, {"the number is too large for 32 bits; use -3.4e38 to 3.4e38."});
   }
   Block block;
   if (Result<void> ok = readBlock(json, field, Kind::numbers, block); !ok) return error = ok.error(), false;
@@ -353,16 +347,16 @@ bool LessonReader::indices(const Json& json, const std::string& field, std::size
                            std::vector<int>& out) {
   if (json.kind == Kind::list && json.items.empty()) return true;
   if (json.kind != Kind::numbers)
-    return fail(field,
-                {json.kindName(),
-                 late<" is not a list of whole numbers; give [head, row, column], counted from 0.">()},
-                ErrorKind::type);
+    return fail(
+        field,
+        {json.kindName(), " is not a list of whole numbers; give [head, row, column], counted from 0."},
+        ErrorKind::type);
   if (json.numbers.size() > most)
-    return fail(field, {json.numbers.size(), late<" numbers are too many; give at most ">(), most,
-                        late<": head, row and column, counted from 0.">()});
+    return fail(field, {json.numbers.size(), " numbers are too many; give at most ", most,
+                        ": head, row and column, counted from 0."});
   for (const float n : json.numbers) {
     if (!(n >= least_ && n <= 1e6f) || n != std::floor(n))
-      return fail(field, {base::shortest(n), late<" is no place; count from 0.">()});
+      return fail(field, {base::shortest(n), " is no place; count from 0."});
     out.push_back(static_cast<int>(n));
   }
   return true;
@@ -395,7 +389,7 @@ bool LessonReader::choice(const Json& json, const std::string& field,
                           std::initializer_list<std::string_view> choices, int& out) {
   for (const std::string_view& c : choices)
     if (json.kind == Kind::text && json.text == c) return out = static_cast<int>(&c - choices.begin()), true;
-  return fail(field, {described(json), late<" is none of these; use ">(),
+  return fail(field, {described(json), " is none of these; use ",
                       base::orList({choices.begin(), choices.end()}), "."});
 }
 
@@ -407,27 +401,25 @@ bool LessonReader::readMove(const Json& json, const std::string& field, Move& ou
              *visible = json.find("visible");
   if (json.find("tensor") != nullptr) {
     if ((value == nullptr) == (values == nullptr))
-      return fail(field, {late<"an edit of cells has either value or values; give one of them.">()});
+      return fail(field, {"an edit of cells has either value or values; give one of them."});
     return cells(json, field, out.cells) &&
            numbers(value ? *value : *values, field + (value ? ".value" : ".values"), out.values);
   }
   if (json.find("option") != nullptr) {
     out.what = Move::What::option;
-    if (is == nullptr) return fail(field, {late<"is is missing; give the value that the option takes.">()});
+    if (is == nullptr) return fail(field, {"is is missing; give the value that the option takes."});
     return optionName(*json.find("option"), field + ".option", out.option) &&
            optionValue(*is, field + ".is", out.option, out.value);
   }
   const Json* mask = json.find("mask");
   if (mask == nullptr)
-    return fail(
-        field, {late<"it says nothing to do; give tensor and value, option and is, or mask and visible.">()});
+    return fail(field, {"it says nothing to do; give tensor and value, option and is, or mask and visible."});
   out.what = Move::What::mask;
   if (visible == nullptr || visible->kind != Kind::boolean)
-    return fail(field + ".visible", {late<"it must be true or false.">()}, ErrorKind::type);
+    return fail(field + ".visible", {"it must be true or false."}, ErrorKind::type);
   out.visible = visible->boolean;
   if (!indices(*mask, field + ".mask", 2, out.cells.at)) return false;
-  return out.cells.at.size() == 2 ||
-         fail(field + ".mask", {late<"give a row and a column, counted from 0.">()});
+  return out.cells.at.size() == 2 || fail(field + ".mask", {"give a row and a column, counted from 0."});
 }
 
 bool LessonReader::readMoves(const Json& json, const std::string& field, std::vector<Move>& out) {
@@ -438,8 +430,7 @@ bool LessonReader::readMoves(const Json& json, const std::string& field, std::ve
 // Parses {"causal": true, "q": [[…]]}: options, and whole tensors.
 bool LessonReader::readSet(const Json& json, const std::string& field, std::vector<Move>& out) {
   if (json.kind != Kind::object)
-    return fail(field, {json.kindName(), late<" is not an object; give {\"causal\": true}.">()},
-                ErrorKind::type);
+    return fail(field, {json.kindName(), " is not an object; give {\"causal\": true}."}, ErrorKind::type);
   for (std::size_t i = 0; i < json.keys.size(); ++i) {
     const std::string& key = json.keys[i];
     Move move;
@@ -453,7 +444,7 @@ bool LessonReader::readSet(const Json& json, const std::string& field, std::vect
       const bool isInput = parameterNamed(key) ||
                            (id && std::find(inputIds().begin(), inputIds().end(), *id) != inputIds().end());
       if (!isInput && isTensorName(key))
-        return fail(move.field, {late<"it is computed; set an option, or an input such as q.">()});
+        return fail(move.field, {"it is computed; set an option, or an input such as q."});
       if (!isInput) return failUnknown(field, key, optionNames());
       if (!numbers(json.items[i], move.field, move.values)) return false;
     }
@@ -465,7 +456,7 @@ bool LessonReader::readSet(const Json& json, const std::string& field, std::vect
 bool LessonReader::readSelect(const Json& json, const std::string& field, Cells& out) {
   const bool fits = json.kind == Kind::list && json.items.size() == 4 && json.items[0].kind == Kind::text;
   if (!fits)
-    return fail(field, {late<"give a tensor, a head, a row and a column: [\"weights\", 0, 3, 0].">()},
+    return fail(field, {"give a tensor, a head, a row and a column: [\"weights\", 0, 3, 0]."},
                 ErrorKind::type);
   out.tensor = json.items[0].text;
   const auto around = derivedNamed(out.tensor);
@@ -491,7 +482,7 @@ bool LessonReader::readGoalOf(const Json& json, const std::string& field, Goal& 
     out.what = Goal::What::argmax;
     if (!whole(*argmax, field + ".argmax", 0, 1'000'000, out.argmax)) return false;
     if (out.cells.at.size() != 2)
-      return fail(field + ".at", {late<"argmax is of a row; give its head and its number: [0, 3].">()});
+      return fail(field + ".at", {"argmax is of a row; give its head and its number: [0, 3]."});
   }
   if (const Json* near = json.find("near")) {
     std::vector<float> values;
@@ -500,14 +491,13 @@ bool LessonReader::readGoalOf(const Json& json, const std::string& field, Goal& 
   }
   if (const Json* like = json.find("like")) {
     if (!isObject(*like, field + ".like", {"tensor", "at"}) || like->find("tensor") == nullptr)
-      return fail(field + ".like",
-                  {late<"give the tensor and the place: {\"tensor\": \"v\", \"at\": [0, 1]}.">()});
+      return fail(field + ".like", {"give the tensor and the place: {\"tensor\": \"v\", \"at\": [0, 1]}."});
     if (!cells(*like, field + ".like", out.like.emplace())) return false;
   }
   if (const Json* within = json.find("within")) {
     std::optional<double> by;
     if (!number(*within, field + ".within", by)) return false;
-    if (!(*by >= 0)) return fail(field + ".within", {late<"it must not be negative.">()});
+    if (!(*by >= 0)) return fail(field + ".within", {"it must not be negative."});
     out.within = *by;
   }
   if (const Json* change = json.find("change")) {
@@ -517,7 +507,7 @@ bool LessonReader::readGoalOf(const Json& json, const std::string& field, Goal& 
   }
   const bool isGoal = out.min || out.max || !out.near.empty() || out.like || out.what == Goal::What::argmax ||
                       out.change != Goal::Turn::none;
-  return isGoal || fail(field, {late<"it asks for nothing; give min, max, near, like, argmax or change.">()});
+  return isGoal || fail(field, {"it asks for nothing; give min, max, near, like, argmax or change."});
 }
 
 bool LessonReader::readGoal(const Json& json, const std::string& field, Goal& out) {
@@ -529,8 +519,7 @@ bool LessonReader::readGoal(const Json& json, const std::string& field, Goal& ou
   const auto kinds = std::count_if(json.keys.begin(), json.keys.end(), [](const std::string& k) {
     return k == "tensor" || k == "option" || k == "edits";
   });
-  if (kinds != 1)
-    return fail(field, {late<"a check is about one thing; give one of tensor, option and edits.">()});
+  if (kinds != 1) return fail(field, {"a check is about one thing; give one of tensor, option and edits."});
   if (const Json* label = json.find("label"); label && !text(*label, field + ".label", 80, out.label))
     return false;
   const Json* edits = json.find("edits");
@@ -539,20 +528,19 @@ bool LessonReader::readGoal(const Json& json, const std::string& field, Goal& ou
     if (const Json* bound = bounds.find(name);
         bound && !number(*bound, joined({field, edits ? ".edits." : ".", name}), *value))
       return false;
-  if (out.min && out.max && *out.min > *out.max) return fail(field, {late<"min is above max; swap them.">()});
+  if (out.min && out.max && *out.min > *out.max) return fail(field, {"min is above max; swap them."});
   if (edits != nullptr) {
     out.what = Goal::What::edits;
     if (edits->kind == Kind::object && !isObject(*edits, field + ".edits", {"max"})) return false;
     return out.max || out.min ||
-           fail(field + ".edits", {late<"give the most edits that are allowed: {\"max\": 3}.">()});
+           fail(field + ".edits", {"give the most edits that are allowed: {\"max\": 3}."});
   }
   if (json.find("option") != nullptr) {
     out.what = Goal::What::option;
     if (!optionName(*json.find("option"), field + ".option", out.option)) return false;
     const Json* is = json.find("is");
     if (is == nullptr)
-      return out.min || out.max ||
-             fail(field, {late<"is is missing; give the value that the option must have.">()});
+      return out.min || out.max || fail(field, {"is is missing; give the value that the option must have."});
     return optionValue(*is, field + ".is", out.option, out.is.emplace());
   }
   return cells(json, field, out.cells) && readGoalOf(json, field, out);
@@ -589,8 +577,8 @@ bool LessonReader::readClaim(const Json& json, Prediction& out) {
         if (!isList || key == "at" || key == "like") continue;
         const std::size_t count = value.kind == Kind::list ? value.items.size() : value.numbers.size();
         if (count != out.choices.size())
-          return fail(joined({field, ".", key}), {count, late<" are given for ">(), out.choices.size(),
-                                                  late<" choices; give one a choice.">()});
+          return fail(joined({field, ".", key}),
+                      {count, " are given for ", out.choices.size(), " choices; give one a choice."});
         Json of = value.kind == Kind::list ? value.items[c] : Json{};
         if (value.kind == Kind::numbers)
           of.kind = Kind::number, of.number = base::readable(value.numbers[c]), of.single = value.numbers[c];
@@ -601,8 +589,8 @@ bool LessonReader::readClaim(const Json& json, Prediction& out) {
     }
   }
   return out.claim.size() == out.choices.size() ||
-         fail(field, {out.claim.size(), late<" are given for ">(), out.choices.size(),
-                      late<" choices; give one a choice.">()});
+         fail(field,
+              {out.claim.size(), " are given for ", out.choices.size(), " choices; give one a choice."});
 }
 
 bool LessonReader::readPrediction(const Json& json, Prediction& out) {
@@ -611,20 +599,20 @@ bool LessonReader::readPrediction(const Json& json, Prediction& out) {
   for (const std::string_view field : {"question", "choices", "answer"})
     if (json.find(field) == nullptr)
       return fail(at(joined({"predict.", field})),
-                  {late<"it is missing; a prediction has question, choices and answer.">()}, ErrorKind::type);
+                  {"it is missing; a prediction has question, choices and answer."}, ErrorKind::type);
   if (!markup(*json.find("question"), at("predict.question"), out.question) ||
       !markups(*json.find("choices"), at("predict.choices"), out.choices))
     return false;
   const auto count = static_cast<int>(out.choices.size());
-  if (count < 2) return fail(at("predict.choices"), {late<"there is one choice; give 2 to 5.">()});
+  if (count < 2) return fail(at("predict.choices"), {"there is one choice; give 2 to 5."});
   if (!whole(*json.find("answer"), at("predict.answer"), 0, count - 1, out.answer)) return false;
   if (const Json* because = json.find("because")) {
     if (because->kind == Kind::text ? !markup(*because, at("predict.because"), out.because.emplace_back())
                                     : !markups(*because, at("predict.because"), out.because))
       return false;
     if (out.because.size() != 1 && out.because.size() != out.choices.size())
-      return fail(at("predict.because"), {out.because.size(), late<" reasons are given for ">(), count,
-                                          late<" choices; give one a choice, or one text for all.">()});
+      return fail(at("predict.because"), {out.because.size(), " reasons are given for ", count,
+                                          " choices; give one a choice, or one text for all."});
   }
   if (const Json* after = json.find("after"); after && !readMoves(*after, at("predict.after"), out.after))
     return false;
@@ -636,14 +624,13 @@ bool LessonReader::readAttempt(const Json& json, Attempt& out) {
   if (!isObject(json, at("try"), {"task", "hint", "allow", "check", "solution"})) return false;
   for (const std::string_view field : {"task", "check"})
     if (json.find(field) == nullptr)
-      return fail(at(joined({"try.", field})), {late<"it is missing; a try has task and check.">()},
-                  ErrorKind::type);
+      return fail(at(joined({"try.", field})), {"it is missing; a try has task and check."}, ErrorKind::type);
   if (!markup(*json.find("task"), at("try.task"), out.task) ||
       !readGoals(*json.find("check"), at("try.check"), out.check))
     return false;
   for (const Goal& goal : out.check)
     if (goal.change != Goal::Turn::none || goal.of == Goal::Of::change)
-      return fail(goal.field, {late<"change is for the claim of a prediction; use min or max.">()});
+      return fail(goal.field, {"change is for the claim of a prediction; use min or max."});
   if (const Json* hint = json.find("hint"); hint && !markup(*hint, at("try.hint"), out.hint)) return false;
   if (const Json* solution = json.find("solution");
       solution && !readMoves(*solution, at("try.solution"), out.solution))
@@ -661,7 +648,7 @@ bool LessonReader::readStep(const Json& json, Step& out) {
   if (!isObject(json, at("step"), {"preset", "set", "view", "select", "text", "predict", "try"}))
     return false;
   if (json.find("text") == nullptr && json.find("try") == nullptr)
-    return fail(at("text"), {late<"it is missing; say what the step is about.">()}, ErrorKind::type);
+    return fail(at("text"), {"it is missing; say what the step is about."}, ErrorKind::type);
   if (const Json* preset = json.find("preset")) {
     if (!text(*preset, at("preset"), 64, out.preset)) return false;
     Names names;
@@ -693,11 +680,11 @@ bool LessonReader::readLesson(const Json& json, bool isCard, Lesson& out) {
     return false;
   for (const std::string_view field : {"id", "title", "steps"})
     if (json.find(field) == nullptr)
-      return fail(at(field), {late<"it is missing; a lesson has id, title and steps.">()}, ErrorKind::type);
+      return fail(at(field), {"it is missing; a lesson has id, title and steps."}, ErrorKind::type);
   if (!text(*json.find("id"), at("id"), 64, out.id)) return false;
   if (!isIdentifier(out.id))
-    return fail(at("id"), {base::inQuotes(out.id),
-                           late<" is no id; use small letters, digits and -, as in \"query\".">()});
+    return fail(at("id"),
+                {base::inQuotes(out.id), " is no id; use small letters, digits and -, as in \"query\"."});
   if (isCard) where_ = joined({"card \"", out.id, "\", "});
   if (!text(*json.find("title"), at("title"), 100, out.title)) return false;
   if (const Json* about = json.find("about"); about && !text(*about, at("about"), 240, out.about))
@@ -725,9 +712,8 @@ bool LessonReader::readLesson(const Json& json, bool isCard, Lesson& out) {
   if (!isRead) return false;
   if (out.kind == LessonKind::puzzle) {
     if (out.steps.size() != 1 || !out.steps[0].attempt)
-      return fail(field, {late<"a puzzle is one step with a try.">()});
-    if (out.par == 0)
-      return fail(at("par"), {late<"it is missing; give the fewest edits that solve the puzzle.">()});
+      return fail(field, {"a puzzle is one step with a try."});
+    if (out.par == 0) return fail(at("par"), {"it is missing; give the fewest edits that solve the puzzle."});
   }
   where_ = prefix;
   return true;
@@ -736,13 +722,12 @@ bool LessonReader::readLesson(const Json& json, bool isCard, Lesson& out) {
 bool LessonReader::readFile(const Json& root, std::vector<Lesson>& out) {
   const Json* version = root.find("lesson");
   if (root.kind != Kind::object || version == nullptr)
-    return fail("lesson", {late<"it is missing; a lesson file begins with {\"lesson\": 1.">()},
-                ErrorKind::type);
+    return fail("lesson", {"it is missing; a lesson file begins with {\"lesson\": 1."}, ErrorKind::type);
   if (version->kind != Kind::number || version->number != 1)
-    return fail("lesson",
-                {described(*version),
-                 late<" is not a version that is read here; this playground reads version 1.">()},
-                ErrorKind::version);
+    return fail(
+        "lesson",
+        {described(*version), " is not a version that is read here; this playground reads version 1."},
+        ErrorKind::version);
   if (root.find("cards") == nullptr) return readLesson(root, false, out.emplace_back());
   if (!isObject(root, "file", {"$schema", "lesson", "cards"})) return false;
   if (!list(*root.find("cards"), "cards", kMaxLessonCards, out,
@@ -756,9 +741,8 @@ bool LessonReader::readFile(const Json& root, std::vector<Lesson>& out) {
   for (std::size_t i = 0; i < out.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (out[i].id == out[j].id)
-        return fail(
-            joined({"cards[", i, "].id"}),
-            {base::inQuotes(out[i].id), late<" is the id of another card too; give each its own.">()});
+        return fail(joined({"cards[", i, "].id"}),
+                    {base::inQuotes(out[i].id), " is the id of another card too; give each its own."});
   return true;
 }
 
@@ -771,8 +755,7 @@ Result<Markup> readMarkup(std::string_view text, std::string_view field) {
 Result<std::vector<Lesson>> readLessons(std::string_view text) {
   if (text.size() > kMaxLessonBytes)
     return base::refuse(ErrorKind::memory, "text",
-                        {late<"the lesson has ">(), text.size(), late<" bytes; at most ">(), kMaxLessonBytes,
-                         " are read."})
+                        {"the lesson has ", text.size(), " bytes; at most ", kMaxLessonBytes, " are read."})
         .error();
   static constexpr std::string_view kFields[] = {"$schema", "lesson", "id",   "kind",  "title",
                                                  "about",   "par",    "next", "steps", "cards"};

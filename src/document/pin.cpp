@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/text.h"
 
@@ -41,24 +40,20 @@ Result<std::string> pinOf(const State& state) {
   std::string text = toText(plain);
   std::erase(text, '\n');
   if (text.size() <= kMaxPinBytes) return text;
-  return base::refuse(
-      Error::Kind::memory, "pin",
-      {base::late<"this board takes ">(), text.size(),
-       base::late<" bytes; pin one with fewer tokens or columns, of at most ">(), kMaxPinBytes, "."});
+  return base::refuse(Error::Kind::memory, "pin",
+                      {"this board takes ", text.size(),
+                       " bytes; pin one with fewer tokens or columns, of at most ", kMaxPinBytes, "."});
 }
 
 Result<void> checkPin(std::string_view text) {
   if (text.empty()) return {};
   if (text.size() > kMaxPinBytes)
     return base::refuse(Error::Kind::memory, "pin",
-                        {base::late<"it has ">(), text.size(), " bytes; use at most ", kMaxPinBytes, "."});
+                        {"it has ", text.size(), " bytes; use at most ", kMaxPinBytes, "."});
   const Result<State> read = fromText(text, State());
-  if (!read)
-    return base::refuse(read.error().kind, "pin",
-                        {base::late<"it is no state text: ">(), read.error().message()});
+  if (!read) return base::refuse(read.error().kind, "pin", {"it is no state text: ", read.error().message()});
   if (read->pin.text)
-    return base::refuse(Error::Kind::range, "pin",
-                        {base::late<"a pinned board has no pin of its own; leave it out.">()});
+    return base::refuse(Error::Kind::range, "pin", {"a pinned board has no pin of its own; leave it out."});
   return {};
 }
 

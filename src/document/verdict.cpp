@@ -7,7 +7,6 @@
 #include "attention/layer/explain.h"
 #include "attention/layer/explanation_format.h"
 #include "attention/steps/forward.h"
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/derived.h"
 #include "document/preset.h"
@@ -18,7 +17,6 @@ namespace {
 using attention::formatNumber;
 using attention::explanation_format::subscript;
 using base::joined;
-using base::late;
 using base::shapeText;
 using ErrorKind = Error::Kind;
 using Pieces = std::initializer_list<base::Piece>;
@@ -46,8 +44,8 @@ class PaperBoard final : public LessonBoard {
     const Tensor* t = id ? attention::find(inputs_, trace_, *id) : nullptr;
     if (!t && id) t = input(state_, *id);
     if (t && !t->empty()) return t;
-    return wrong("tensor", {late<"this board has no ">(), base::inQuotes(name),
-                            late<"; switch on the option that makes it, or name another.">()});
+    return wrong("tensor", {"this board has no ", base::inQuotes(name),
+                            "; switch on the option that makes it, or name another."});
   }
 
  private:
@@ -76,8 +74,8 @@ Result<Block3> blockOf(const Tensor& t, const Cells& cells, const State& state, 
                            axis == 0   ? "head "
                            : axis == 1 ? "row "
                                        : "column ",
-                           index, " in ", cells.tensor, late<"; its shape is ">(),
-                           shapeText({sizes[0], sizes[1], sizes[2]}), late<", counted from 0.">()});
+                           index, " in ", cells.tensor, "; its shape is ",
+                           shapeText({sizes[0], sizes[1], sizes[2]}), ", counted from 0."});
     out.first[axis] = index < 0 ? 0 : index;
     out.last[axis] = index < 0 ? sizes[axis] : index + 1;
   }
@@ -141,8 +139,8 @@ std::string tokenAt(const State& state, const std::vector<std::string>& labels, 
 Result<Verdict> judgeArgmax(const Goal& goal, const std::vector<float>& row, const State& state) {
   Verdict out;
   if (goal.argmax >= static_cast<int>(row.size()))
-    return wrong(goal.field, {late<"there is no column ">(), goal.argmax, " in ", goal.cells.tensor,
-                              "; it has ", row.size(), late<", counted from 0.">()});
+    return wrong(goal.field, {"there is no column ", goal.argmax, " in ", goal.cells.tensor, "; it has ",
+                              row.size(), ", counted from 0."});
   const auto largest = std::max_element(row.begin(), row.end());
   const auto at = static_cast<int>(largest - row.begin());
   const bool isAlone =
@@ -165,8 +163,7 @@ Result<Verdict> judgeCells(const Goal& goal, LessonBoard& board, LessonBoard* be
     Result<std::vector<float>> old = numbersOf(before ? *before : board, goal.cells, goal.field);
     if (!old) return old.error();
     if (old->size() != values.size())
-      return wrong(goal.field,
-                   {"the shape of ", goal.cells.tensor, late<" changed; ask for something else.">()});
+      return wrong(goal.field, {"the shape of ", goal.cells.tensor, " changed; ask for something else."});
     for (std::size_t i = 0; i < values.size(); ++i) values[i] -= (*old)[i];
   }
   const State& state = board.state();
@@ -182,8 +179,7 @@ Result<Verdict> judgeCells(const Goal& goal, LessonBoard& board, LessonBoard* be
                              : goal.near.size() > 1 ? goal.near.size()
                                                     : values.size();
   if (wanted != values.size())
-    return wrong(goal.field, {wanted, late<" numbers are asked of ">(), values.size(),
-                              late<" cells; give one a cell.">()});
+    return wrong(goal.field, {wanted, " numbers are asked of ", values.size(), " cells; give one a cell."});
   Verdict out;
   double most = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -291,7 +287,7 @@ Result<std::vector<Edit>> editCells(const State& state, const Move& move) {
   const auto id = attention::tensorNamed(move.cells.tensor);
   const auto own = parameterNamed(move.cells.tensor);
   if (!own && (!id || !input(state, *id)))
-    return wrong(move.field, {move.cells.tensor, late<" is computed; change an input such as q.">()});
+    return wrong(move.field, {move.cells.tensor, " is computed; change an input such as q."});
   if (id)
     if (Result<void> ok = checkEditable(state, *id); !ok) return ok.error();
   const Tensor made = own ? parameter(state, *own) : Tensor{};
@@ -302,8 +298,8 @@ Result<std::vector<Edit>> editCells(const State& state, const Move& move) {
   for (int axis = 0; axis < 3; ++axis)
     count *= static_cast<std::size_t>(block->last[axis] - block->first[axis]);
   if (move.values.size() != 1 && move.values.size() != count)
-    return wrong(move.field, {move.values.size(), late<" numbers are given for ">(), count, " cells of ",
-                              move.cells.tensor, late<"; give one a cell.">()});
+    return wrong(move.field, {move.values.size(), " numbers are given for ", count, " cells of ",
+                              move.cells.tensor, "; give one a cell."});
   if (!own) return cellEdits(t, *block, *id, move.values);
   std::vector<float> values = move.values;
   values.resize(count, move.values.front());
@@ -373,8 +369,8 @@ Result<double> valueOf(const Run& run, LessonBoard& board, LessonBoard* before, 
           numbersOf(term.before && before ? *before : board, term.cell, field);
       if (!numbers) return numbers.error();
       if (numbers->size() != 1)
-        return wrong(field, {late<"a computed number needs one cell of ">(), term.cell.tensor,
-                             late<"; give its row and column.">()});
+        return wrong(
+            field, {"a computed number needs one cell of ", term.cell.tensor, "; give its row and column."});
       value = double{numbers->front()};
     }
     if (term.sign == '+') out += value;
@@ -383,7 +379,7 @@ Result<double> valueOf(const Run& run, LessonBoard& board, LessonBoard* before, 
     if (term.sign == '/') out /= value;
   }
   if (std::isnan(out) || (std::isinf(out) && run.terms.size() > 1))
-    return wrong(field, {late<"the computed number is none; divide by something else.">()});
+    return wrong(field, {"the computed number is none; divide by something else."});
   return out;
 }
 
@@ -437,9 +433,8 @@ Result<void> play(const std::vector<Move>& moves, State& state) {
     if (!edits) return edits.error();
     for (const Edit& edit : *edits) apply(state, edit);
     if (std::int64_t{state.heads} * state.tokens * state.keyTokens > kMaxPairs)
-      return wrong(move.field,
-                   {state.heads, " heads of ", state.tokens, " × ", state.keyTokens,
-                    late<" scores are too many for a lesson; use at most ">(), kMaxPairs, " in all."});
+      return wrong(move.field, {state.heads, " heads of ", state.tokens, " × ", state.keyTokens,
+                                " scores are too many for a lesson; use at most ", kMaxPairs, " in all."});
   }
   return {};
 }
@@ -586,7 +581,7 @@ bool Rehearsing::predicts(const Prediction& predict, LessonBoard& start, LessonB
   for (const Markup& reason : predict.because)
     if (!shows(reason, "predict.because", after, &start)) return false;
   if (predict.claim.empty())
-    untrue("predict.claim", {late<"it is missing; say what the board shows where the answer is right.">()});
+    untrue("predict.claim", {"it is missing; say what the board shows where the answer is right."});
   for (std::size_t i = 0; i < predict.claim.size(); ++i) {
     const bool isAnswer = static_cast<int>(i) == predict.answer;
     std::string seen;
@@ -603,10 +598,8 @@ bool Rehearsing::predicts(const Prediction& predict, LessonBoard& start, LessonB
                       verdict->want.empty() ? "" : " (", verdict->want, verdict->want.empty() ? "" : ")"});
     }
     if (!isChecked) continue;
-    if (isAnswer && !all)
-      untrue("predict.answer", {"choice ", i, late<" is said to be right, but ">(), seen, "."});
-    if (!isAnswer && all)
-      untrue("predict.answer", {"choice ", i, late<" is said to be wrong, but ">(), seen, "."});
+    if (isAnswer && !all) untrue("predict.answer", {"choice ", i, " is said to be right, but ", seen, "."});
+    if (!isAnswer && all) untrue("predict.answer", {"choice ", i, " is said to be wrong, but ", seen, "."});
     if (isAnswer && all) say({"predict: ", seen});
   }
   return true;
@@ -619,8 +612,7 @@ void Rehearsing::allows(const Attempt& attempt) {
                              : move.what == Move::What::mask ? "mask"
                                                              : move.cells.tensor;
     if (std::find(attempt.allow.begin(), attempt.allow.end(), name) == attempt.allow.end())
-      untrue("try.allow",
-             {late<"the solution changes ">(), name, late<", which is not allowed; allow it.">()});
+      untrue("try.allow", {"the solution changes ", name, ", which is not allowed; allow it."});
   }
 }
 
@@ -630,7 +622,7 @@ bool Rehearsing::tries(const Attempt& attempt, LessonBoard& start, LessonBoard& 
   State solved = after.state();
   if (const Result<void> ok = play(attempt.solution, solved); !ok) return refuse(ok.error());
   if (attempt.solution.empty())
-    untrue("try.solution", {late<"it is missing; give the edits that pass the check.">()});
+    untrue("try.solution", {"it is missing; give the edits that pass the check."});
   allows(attempt);
   if (std::any_of(attempt.check.begin(), attempt.check.end(),
                   [](const Goal& g) { return isTraining(g.cells); }))
@@ -646,13 +638,13 @@ bool Rehearsing::tries(const Attempt& attempt, LessonBoard& start, LessonBoard& 
     say({"try: ", first->of, " is ", first->shown, ", then ", last->shown, " (", last->want, ")"});
     if (!last->holds && !attempt.solution.empty())
       untrue("try.solution",
-             {"after it ", last->of, " is ", last->shown, late<", and should be ">(), last->want, "."});
+             {"after it ", last->of, " is ", last->shown, ", and should be ", last->want, "."});
   }
-  if (before || atFirst) untrue("try.check", {late<"it holds at the start already; ask for more.">()});
+  if (before || atFirst) untrue("try.check", {"it holds at the start already; ask for more."});
   const int edits = editsBetween(after.state(), solved);
   if (lesson_.kind == LessonKind::puzzle && edits != lesson_.par)
-    untrue("par", {"it is ", lesson_.par, late<", but the solution takes ">(), edits,
-                   late<" edits; write that, or a shorter solution.">()});
+    untrue("par", {"it is ", lesson_.par, ", but the solution takes ", edits,
+                   " edits; write that, or a shorter solution."});
   if (lesson_.kind == LessonKind::puzzle) say({"par ", edits});
   return true;
 }

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "base/late.h"
 #include "views/board/stepper.h"
 #include "views/widgets.h"
 
@@ -150,7 +149,7 @@ void advance(Context& c, ControlAction& action) {
   if (action.frames < kMostFrames) return;
   c.view.run.clear(), c.view.seek.clear();
   action = {};
-  c.requests.say(base::late<"This board has no such control now.">());
+  c.requests.say("This board has no such control now.");
 }
 
 }  // namespace views

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "base/sort.h"
 #include "document/preset.h"
@@ -47,7 +46,7 @@ class Finder {
   void add(Finding finding) {
     if (finding.found == Found::no) return;
     if (finding.found == Found::text && !search_.empty() && !finding.isKey)
-      finding.aside = translated(base::late<"in its text">());
+      finding.aside = translated("in its text");
     groups_[static_cast<std::size_t>(finding.kind)].push_back(std::move(finding));
     ++count_;
   }

@@ -1,6 +1,5 @@
 #include "views/head_tag.h"
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/widgets.h"
 
@@ -8,7 +7,6 @@ namespace views {
 
 using attention::HeadPattern;
 using base::joined;
-using base::late;
 
 namespace {
 
@@ -40,23 +38,23 @@ std::string tagSentence(const attention::HeadTag& tag) {
   const std::string share = formatNumber(static_cast<double>(tag.measure), 2);
   switch (tag.pattern) {
     case HeadPattern::previous:
-      return joined({late<"It is a previous-token head: a row gives ">(), share,
-                     late<" of its weight to the word before, on average.">()});
+      return joined({"It is a previous-token head: a row gives ", share,
+                     " of its weight to the word before, on average."});
     case HeadPattern::induction:
-      return joined({late<"It is an induction head: a row gives ">(), share,
-                     late<" of its weight to what followed the same word before, on average.">()});
+      return joined({"It is an induction head: a row gives ", share,
+                     " of its weight to what followed the same word before, on average."});
     case HeadPattern::first:
-      return joined({late<"It rests on a sink: a row gives ">(), share,
-                     late<" of its weight to the first word, on average.">()});
+      return joined(
+          {"It rests on a sink: a row gives ", share, " of its weight to the first word, on average."});
     case HeadPattern::same:
-      return joined({late<"It looks for the same word: a row gives ">(), share,
-                     late<" of its weight to earlier words that are equal, on average.">()});
+      return joined({"It looks for the same word: a row gives ", share,
+                     " of its weight to earlier words that are equal, on average."});
     case HeadPattern::broad:
-      return joined({late<"It looks at nearly all words alike: the entropy of its rows is ">(), share,
-                     late<" of the largest possible one.">()});
+      return joined({"It looks at nearly all words alike: the entropy of its rows is ", share,
+                     " of the largest possible one."});
     case HeadPattern::none: break;
   }
-  return late<"It has none of the common patterns: previous token, induction, first token, same word.">();
+  return "It has none of the common patterns: previous token, induction, first token, same word.";
 }
 
 }  // namespace views

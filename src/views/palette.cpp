@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/guide/glossary.h"
 #include "views/marked.h"
@@ -17,7 +16,6 @@ namespace views {
 namespace {
 
 using base::joined;
-using base::late;
 using End = PaletteView::End;
 using Kind = Finding::Kind;
 
@@ -103,7 +101,7 @@ class PalettePanel {
   void type() {
     TextTarget t;
     t.kind = TextTarget::Kind::palette;
-    t.name = late<"Find a command, a lesson or a term">();
+    t.name = "Find a command, a lesson or a term";
     t.text = p_.typed, t.selectAll = false, t.searches = kLetters;
     t.box = {box_.x + 44, box_.y + 8, box_.width - 44 - kPad - countWidth(), kField - 16};
     c_.requests.text = t;
@@ -153,7 +151,7 @@ class PalettePanel {
     }
     if (!search_.empty())
       textRight(list, c_.fonts.small, box_.right() - kPad, words.midY(), c_.palette.muted,
-                joined({p_.findings.count, late<" found">()}));
+                joined({p_.findings.count, " found"}));
     list->AddLine({box_.x, box_.y + kField - 0.5f}, {box_.right(), box_.y + kField - 0.5f},
                   c_.palette.border);
   }
@@ -171,7 +169,7 @@ class PalettePanel {
     float y = origin.y + 4;
     if (count() == 0) {
       paragraph({list, c_.fonts.text, c_.palette.muted}, box_.x + kPad, y + 16, box_.width - 2 * kPad,
-                late<"Nothing matches; try fewer words, or others.">());
+                "Nothing matches; try fewer words, or others.");
       y = origin.y + 60;
     }
     for (std::size_t i = 0; i < p_.findings.shown.size(); ++i) {
@@ -238,9 +236,7 @@ class PalettePanel {
     if (!why.empty())
       return textMiddle(list, c_.fonts.small, x, line.midY(), c_.palette.text,
                         elide(c_.fonts.small, why, line.width - 2 * kPad));
-    for (const auto& [key, does] : {std::pair{late<"↑↓">(), late<"move">()},
-                                    {late<"Enter">(), late<"do">()},
-                                    {late<"Esc">(), late<"close">()}}) {
+    for (const auto& [key, does] : {std::pair{"↑↓", "move"}, {"Enter", "do"}, {"Esc", "close"}}) {
       textMiddle(list, c_.fonts.smallStrong, x, line.midY(), c_.palette.text, key);
       x += textWidth(c_.fonts.smallStrong, key) + 6;
       textMiddle(list, c_.fonts.small, x, line.midY(), c_.palette.muted, does);

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "attention/layer/tensors.h"
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/remedy.h"
 #include "views/board/board.h"
@@ -47,16 +46,13 @@ std::string withMinus(std::string words) {
 /// What stands in the second half of "4 × 3: a row for each query, a column for each component".
 std::string axisWords(attention::Size size, bool isRow) {
   using attention::Size;
-  using base::late;
   switch (size) {
-    case Size::one: return isRow ? late<"one row">() : late<"one column">();
-    case Size::queries: return isRow ? late<"a row for each query">() : late<"a column for each query">();
-    case Size::keys: return isRow ? late<"a row for each key">() : late<"a column for each key">();
-    case Size::positions:
-      return isRow ? late<"a row for each position">() : late<"a column for each position">();
-    case Size::scoreUnits:
-      return isRow ? late<"a row for each hidden unit">() : late<"a column for each hidden unit">();
-    default: return isRow ? late<"a row for each component">() : late<"a column for each component">();
+    case Size::one: return isRow ? "one row" : "one column";
+    case Size::queries: return isRow ? "a row for each query" : "a column for each query";
+    case Size::keys: return isRow ? "a row for each key" : "a column for each key";
+    case Size::positions: return isRow ? "a row for each position" : "a column for each position";
+    case Size::scoreUnits: return isRow ? "a row for each hidden unit" : "a column for each hidden unit";
+    default: return isRow ? "a row for each component" : "a column for each component";
   }
 }
 
@@ -188,7 +184,7 @@ void hold(Context& c) {
 std::string whyNot(const Context& c, std::string_view name) {
   if (c.locked(controlOf(name))) {
     const auto instead = allowedInstead(c, controlOf(name));
-    return instead ? base::late<"In this exercise only this can be changed: ">() + *instead
+    return instead ? "In this exercise only this can be changed: " + *instead
                    : "The author of this page has locked it";
   }
   if (name == "undo") return "There is nothing to take back";

@@ -43,7 +43,7 @@ async function judged(name) {
 
 for (const name of ['index.html', 'embed.html', 'scores.html']) {
   test(`${name} has at least ${LEAST} points of 100 in each category`, async (t) => {
-    // Its times are those of this machine, four times as long, so what else runs here costs points: the best of a few counts.
+    // Its times are those of this machine, so what else runs here costs points: the best of a few counts.
     let points, lost;
     for (let attempt = 0; attempt < ATTEMPTS; ++attempt) {
       ({points, lost} = await judged(name));

@@ -2,7 +2,6 @@
 
 #include "attention/experiments/one_row.h"
 #include "attention/mechanisms/mechanism.h"
-#include "base/late.h"
 #include "base/number.h"
 
 namespace attention {
@@ -72,14 +71,12 @@ class Surface {
 
 std::string outOfRange(const Spec& spec, double wanted) {
   if (hasOdds(spec) && !(wanted > 0 && wanted < 1))
-    return base::late<
-        "This weight lies between 0 and 1 and reaches neither: ask for a number between them.">();
+    return "This weight lies between 0 and 1 and reaches neither: ask for a number between them.";
   const NormalizerMechanism& normalizer = normalizerOf(spec);
   if (normalizer.most == 1 && !(wanted >= 0 && wanted <= 1))
-    return base::late<"This weight lies between 0 and 1: ask for a number from 0 to 1.">();
-  if (normalizer.least == 0 && !(wanted >= 0))
-    return base::late<"This weight is never below 0: ask for 0 or more.">();
-  return std::isfinite(wanted) ? "" : base::late<"A weight is a finite number.">();
+    return "This weight lies between 0 and 1: ask for a number from 0 to 1.";
+  if (normalizer.least == 0 && !(wanted >= 0)) return "This weight is never below 0: ask for 0 or more.";
+  return std::isfinite(wanted) ? "" : "A weight is a finite number.";
 }
 
 }  // namespace
@@ -107,7 +104,7 @@ WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& tra
   out.why = whyUnreached(spec, trace, cell, reach);
   if (!out.why.empty() || reach.reached == 0 || !std::isfinite(phi)) {
     if (out.why.empty())
-      out.why = base::late<"The row is saturated: its scores are so far apart that no small change shows.">();
+      out.why = "The row is saturated: its scores are so far apart that no small change shows.";
     return out;
   }
   const double target = surface.target(wanted);
@@ -141,10 +138,9 @@ WhatIf WhatIfSolver::of(const Spec& spec, const Inputs& inputs, const Trace& tra
     g = surface.gradient(weight, backward_, row_, whole_);
   }
   if (!found) {
-    out.why = isQuery ? base::late<
-                            "No change of this query gives that weight: its key lies too near the others, "
-                            "which go along with it.">()
-                      : base::late<"No change of this key gives that weight.">();
+    out.why = isQuery ? "No change of this query gives that weight: its key lies too near the others, "
+                        "which go along with it."
+                      : "No change of this key gives that weight.";
     return out;
   }
   out.length = std::sqrt(dot(delta, delta));

@@ -6,7 +6,6 @@
 
 #include "attention/mechanisms/mechanism.h"
 #include "attention/steps/position.h"
-#include "base/late.h"
 #include "base/number.h"
 #include "base/sentence.h"
 
@@ -14,7 +13,6 @@ namespace attention {
 namespace {
 
 using base::joined;
-using base::late;
 
 std::string text(double value) {
   return joined({value < 0 ? "−" : "", base::shortest(std::fabs(base::readable(static_cast<float>(value))))});
@@ -66,7 +64,7 @@ class Writer {
   }
   /// A loop over 1 … `count`; `body` goes on the same line, if there is one.
   void loop(int depth, std::string_view index, int count, std::string_view body = {}, bool opens = true) {
-    line(depth, joined({late<"for ">(), index, late<" in 1 … ">(), count, body.empty() ? ":" : ": ", body}));
+    line(depth, joined({"for ", index, " in 1 … ", count, body.empty() ? ":" : ": ", body}));
     if (opens) lines_.back().opens = index[0];
   }
 
@@ -99,15 +97,14 @@ class Writer {
     std::vector<std::string> all;
     const std::int64_t offset = spec_.causalOffset;
     if (spec_.causal)
-      all.push_back(
-          joined({"j > ", plus("i", offset),
-                  spec_.prefix > 0 ? late<" and j > ">() + std::to_string(spec_.prefix) : std::string()}));
+      all.push_back(joined({"j > ", plus("i", offset),
+                            spec_.prefix > 0 ? " and j > " + std::to_string(spec_.prefix) : std::string()}));
     if (spec_.windowLeft >= 0) all.push_back("j < " + plus("i", offset - spec_.windowLeft));
     if (spec_.windowRight >= 0) all.push_back("j > " + plus("i", offset + spec_.windowRight));
     if (spec_.keyLength >= 0) all.push_back("j > " + std::to_string(spec_.keyLength));
     if (spec_.pattern.any() || (in_.painted && !in_.painted->empty())) all.push_back("masked[i,j]");
     std::string out;
-    for (const std::string& one : all) out += (out.empty() ? "" : late<" or ">()) + one;
+    for (const std::string& one : all) out += (out.empty() ? "" : " or ") + one;
     return out;
   }
 
@@ -135,7 +132,7 @@ class Writer {
                       " − j|"}));
     if (in_.bias) line(2, "s = s + bias[i,j]");
     const std::string when = spec_.maskAfterSoftmax ? std::string() : hidden();
-    if (!when.empty()) line(2, joined({late<"if ">(), when, ": s = −∞"}));
+    if (!when.empty()) line(2, joined({"if ", when, ": s = −∞"}));
     line(2, "S[i,j] = s", true);
   }
 
@@ -171,7 +168,7 @@ class Writer {
                 {"first", hasSink(spec_) ? sink : "−∞"},
                 {"sink", hasSink(spec_) ? "exp(" + sink + " − m)" : "0"}});
     });
-    if (!after.empty()) line(2, joined({late<"if ">(), after, ": w = 0"}));
+    if (!after.empty()) line(2, joined({"if ", after, ": w = 0"}));
     line(2, "W[i,j] = w", true);
   }
 
@@ -197,8 +194,7 @@ class Writer {
     loop(2, "e", spec_.valueDim, {}, false);
     line(3, joined({"c = (h − 1) × ", spec_.valueDim, " + e"}));
     line(3, joined({name, "[i,c] = O[h,i,e]"}), true);
-    if (spec_.hiddenHeads != 0)
-      line(3, joined({late<"if h is not ">(), shownHeads(), ": ", name, "[i,c] = 0"}));
+    if (spec_.hiddenHeads != 0) line(3, joined({"if h is not ", shownHeads(), ": ", name, "[i,c] = 0"}));
   }
 
   void output() {
@@ -208,7 +204,7 @@ class Writer {
     loop(1, "c", in_.wO->cols());
     line(2, in_.bO ? "y = b_O[c]" : "y = 0");
     if (isAll) loop(2, "h", spec_.heads, {}, false);
-    else line(2, joined({late<"for h in ">(), shownHeads(), ":"}));
+    else line(2, joined({"for h in ", shownHeads(), ":"}));
     loop(3, "e", spec_.valueDim, joined({"y = y + O[h,i,e] × W_O[(h − 1) × ", spec_.valueDim, " + e,c]"}),
          false);
     line(2, "Y[i,c] = y", true);

@@ -5,14 +5,12 @@
 
 #include "attention/engine/decode.h"
 #include "attention/mechanisms/mechanism.h"
-#include "base/late.h"
 #include "base/sentence.h"
 
 namespace attention {
 namespace {
 
 using base::joined;
-using base::late;
 using explanation_format::subscript;
 using Step = RowStep;
 
@@ -57,23 +55,23 @@ std::string nameOf(RowStep step, const Spec& spec, const Inputs& in) {
   for (const ScorePart& part : textOf(spec.score).parts)
     if (part.step == step) return std::string(part.name);
   switch (step) {
-    case Step::cache: return late<"cache">();
-    case Step::turned_query: return late<"turn q">();
-    case Step::turned_key: return late<"turn k">();
-    case Step::scaled: return spec.scale == 0.0f ? late<"÷ √d_k">() : late<"× scale">();
-    case Step::capped: return late<"soft cap">();
-    case Step::biased: return in.bias ? late<"bias">() : late<"ALiBi">();
+    case Step::cache: return "cache";
+    case Step::turned_query: return "turn q";
+    case Step::turned_key: return "turn k";
+    case Step::scaled: return spec.scale == 0.0f ? "÷ √d_k" : "× scale";
+    case Step::capped: return "soft cap";
+    case Step::biased: return in.bias ? "bias" : "ALiBi";
     case Step::masked:
-    case Step::masked_after: return late<"mask">();
-    case Step::temperatureScaled: return late<"÷ T">();
-    case Step::maximum: return late<"max">();
-    case Step::threshold: return late<"threshold">();
-    case Step::exponentials: return late<"exp">();
+    case Step::masked_after: return "mask";
+    case Step::temperatureScaled: return "÷ T";
+    case Step::maximum: return "max";
+    case Step::threshold: return "threshold";
+    case Step::exponentials: return "exp";
     case Step::sum: return "Σ";
-    case Step::weights: return late<"weights">();
+    case Step::weights: return "weights";
     case Step::values: return "× V";
-    case Step::concat: return late<"concat">();
-    case Step::output: return late<"output">();
+    case Step::concat: return "concat";
+    case Step::output: return "output";
     default: break;
   }
   return {};
@@ -241,7 +239,7 @@ class Lines {
       Term line;
       line.label = spec_.heads > 1 ? joined({"head ", h + 1}) : std::string("O") + subscript(at_.row + 1);
       if (isHidden(spec_, h)) {
-        line.text = late<"hidden, so 0">();
+        line.text = "hidden, so 0";
       } else {
         const auto piece = [&](int c) {
           const CellRef cell{TensorId::head_output, h, at_.row, c};
@@ -259,18 +257,18 @@ class Lines {
   void cache() {
     const int own = at_.row + spec_.causalOffset;
     Term line;
-    line.label = late<"keys, values">();
-    line.text = own > 0 ? joined({kept(cacheStep(spec_, at_.row).reused), late<", so only ">(), own + 1,
-                                  late<" is computed">()})
-                        : late<"the first token, so nothing is kept yet">();
+    line.label = "keys, values";
+    line.text = own > 0
+                    ? joined({kept(cacheStep(spec_, at_.row).reused), ", so only ", own + 1, " is computed"})
+                    : "the first token, so nothing is kept yet";
     lines_.push_back(std::move(line));
   }
 
   /// Names the tokens whose keys and values are reused.
   static std::string kept(KeyRange keys) {
-    if (keys.begin >= keys.end) return late<"none is kept">();
-    if (keys.end - keys.begin == 1) return joined({late<"that of ">(), keys.end, late<" is kept">()});
-    return joined({late<"those of ">(), keys.begin + 1, late<" to ">(), keys.end, late<" are kept">()});
+    if (keys.begin >= keys.end) return "none is kept";
+    if (keys.end - keys.begin == 1) return joined({"that of ", keys.end, " is kept"});
+    return joined({"those of ", keys.begin + 1, " to ", keys.end, " are kept"});
   }
 
   int largest() const {
@@ -282,8 +280,7 @@ class Lines {
   void nothing() {
     for (Term& t : explained(TensorId::weights, at_.head, at_.row, at_.key))
       if (t.step == Step::none && t.cells.empty()) lines_.push_back(std::move(t));
-    if (lines_.empty())
-      lines_.push_back({nameOf(step_, spec_, in_), late<"this key is hidden, so −∞">(), 0, {}});
+    if (lines_.empty()) lines_.push_back({nameOf(step_, spec_, in_), "this key is hidden, so −∞", 0, {}});
   }
 
   RowStep step_;

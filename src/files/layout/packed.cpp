@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/json.h"
 #include "document/option.h"
@@ -169,7 +168,7 @@ Unpacker::~Unpacker() = default;
 
 Result<State> Unpacker::read(std::string_view bytes, const State& current) {
   const auto refused = [] {
-    return base::refuse(Error::Kind::syntax, "file", {base::late<"it was not handed over whole.">()});
+    return base::refuse(Error::Kind::syntax, "file", {"it was not handed over whole."});
   };
   if (!isPacked(bytes)) return refused();
   const std::size_t end = std::min(bytes.find("\n\n"), bytes.size() - 1) + 1;
@@ -236,7 +235,7 @@ std::string packed(const StateTensors& tensors) {
 
 Result<StateTensors> unpackedTensors(std::string_view bytes) {
   const auto refused = [] {
-    return base::refuse(Error::Kind::syntax, "file", {base::late<"it was not handed over whole.">()});
+    return base::refuse(Error::Kind::syntax, "file", {"it was not handed over whole."});
   };
   Rest rest(bytes);
   StateTensors out;

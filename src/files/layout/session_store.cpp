@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/json.h"
 #include "document/text.h"
@@ -187,7 +186,7 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
 Result<void> restore(std::string_view bytes, Document& document) {
   const auto refused = [] {
     return base::refuse(base::Error::Kind::syntax, "session",
-                        {base::late<"it was not kept whole, or by a program of another version.">()});
+                        {"it was not kept whole, or by a program of another version."});
   };
   if (!bytes.starts_with(kSessionMagic)) return refused();
   Pieces pieces(bytes.substr(kSessionMagic.size()));

@@ -5,7 +5,6 @@
 
 #include "attention/engine/decode.h"
 #include "attention/steps/position.h"
-#include "base/late.h"
 #include "base/number.h"
 #include "base/sentence.h"
 #include "views/board/board.h"
@@ -153,8 +152,7 @@ class BoardView {
     std::string out(words);
     if (!isClipped(m)) return out;
     c_.widgetRects["clipped:" + std::string(attention::name(m.tensor))] = onScreen(c_.layout, c_.view, m.box);
-    return base::joined(
-        {out, base::late<" · colours end at ">(), ends_.isSigned ? "±" : "", base::shortest(ends_.at)});
+    return base::joined({out, " · colours end at ", ends_.isSigned ? "±" : "", base::shortest(ends_.at)});
   }
 
   void matrix(const MatrixPlace& m) {
@@ -460,7 +458,7 @@ class BoardView {
     if (m.caption.empty() || isQuiet(c_, TensorId::scores)) return;
     const bool isGiven = m.tensor == TensorId::q && c_.state.mode == document::Mode::qkv;
     if (m.tensor == TensorId::q && c_.decodes()) caption(m, box, cacheWords(c_));
-    else if (isGiven && isOfBias()) hint(m, box, base::late<"zeros: the bias makes the weights">());
+    else if (isGiven && isOfBias()) hint(m, box, "zeros: the bias makes the weights");
     else if (m.tensor == TensorId::scores) caption(m, box, clipped(m, scoreFormula(c_.state)));
     else if (m.tensor == TensorId::weights) caption(m, box, weightFormula(c_.state));
     else if (m.tensor == TensorId::head_output) caption(m, box, clipped(m, outputFormula(c_.state)));

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/board/board.h"
 #include "views/board/saliency.h"
@@ -279,9 +278,7 @@ class Keys {
     return true;
   }
   bool pin(int) { return togglePin(c_), true; }
-  bool before(int) {
-    return c_.pin || say(base::late<"Nothing is pinned. Press P to pin the board as it is.">());
-  }
+  bool before(int) { return c_.pin || say("Nothing is pinned. Press P to pin the board as it is."); }
 
   bool gradient(int) {
     return flip(OptionId::gradient, !c_.state.gradient, c_.state.gradient, "What would raise it", "u");
@@ -360,11 +357,10 @@ class Keys {
     if (!hasLayers(c_.state)) return false;  // not a command then
     const int to = (c_.state.batchItem + step + count) % count;
     return option(OptionId::layer, "layer", static_cast<double>(to),
-                  joined({base::late<"Layer ">(), to + 1, base::late<" of ">(), count, "."}));
+                  joined({"Layer ", to + 1, " of ", count, "."}));
   }
   [[gnu::noinline]] bool model(int) {
-    return document::hasManyHeads(c_.state) &&
-           open(document::View::model, base::late<"These are all heads. Press a">());
+    return document::hasManyHeads(c_.state) && open(document::View::model, "These are all heads. Press a");
   }
 
   bool temperature(int step) {

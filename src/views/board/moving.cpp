@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "attention/layer/explanation_format.h"
-#include "base/late.h"
 #include "views/board/board.h"
 #include "views/board/stepper.h"
 #include "views/widgets.h"
@@ -12,7 +11,6 @@ namespace views {
 namespace {
 
 using attention::RowStep;
-using base::late;
 
 constexpr float kFade = 120;     // milliseconds in which a motion appears where motion is reduced
 constexpr float kDashes = 12;    // cells from this size on have dashes and signs
@@ -21,45 +19,43 @@ constexpr float kReadable = 26;  // and from this size on numbers
 std::string wordsOfMask(const Context& c, const StepperView& w) {
   const float* scores = c.trace.masked.row(w.at.head, w.at.row);
   if (std::any_of(scores, scores + c.state.keyTokens, [](float s) { return std::isinf(s); }))
-    return late<"what may not be seen is left out">();
+    return "what may not be seen is left out";
   const bool hasMask =
       !c.state.painted.empty() ||
       attention::visibleCount(c.spec) < std::int64_t{c.spec.queryCount} * std::int64_t{c.spec.keyCount};
-  return hasMask ? late<"the mask hides no key from this query">() : late<"no mask: every key is seen">();
+  return hasMask ? "the mask hides no key from this query" : "no mask: every key is seen";
 }
 
 /// What the step does, in words.
 std::string wordsOf(const Context& c, const StepperView& w, Motion motion) {
   const RowStep step = w.now();
   switch (motion) {
-    case Motion::slide: return late<"the query slides onto its key">();
-    case Motion::multiply: return late<"pairs multiply">();
-    case Motion::add: return late<"products add up">();
-    case Motion::divide:
-      return c.spec.scale == 0 ? late<"divide by √d_k">() : late<"multiply by the scale">();
-    case Motion::grow: return late<"exp makes every score positive">();
-    case Motion::stand: return late<"their sum is Σ">();
-    case Motion::share: return late<"softmax shares out 1">();
-    case Motion::pour: return late<"weights pour the values">();
+    case Motion::slide: return "the query slides onto its key";
+    case Motion::multiply: return "pairs multiply";
+    case Motion::add: return "products add up";
+    case Motion::divide: return c.spec.scale == 0 ? "divide by √d_k" : "multiply by the scale";
+    case Motion::grow: return "exp makes every score positive";
+    case Motion::stand: return "their sum is Σ";
+    case Motion::share: return "softmax shares out 1";
+    case Motion::pour: return "weights pour the values";
     default: break;
   }
   switch (step) {
     case RowStep::turned_query:
-    case RowStep::turned_key: return late<"turned by its position">();
-    case RowStep::query_side: return late<"the query goes through its matrix">();
-    case RowStep::key_side: return late<"the key goes through its matrix">();
-    case RowStep::lengths: return late<"how long query and key are">();
+    case RowStep::turned_key: return "turned by its position";
+    case RowStep::query_side: return "the query goes through its matrix";
+    case RowStep::key_side: return "the key goes through its matrix";
+    case RowStep::lengths: return "how long query and key are";
     case RowStep::raw:
-      return c.spec.score == attention::Score::cosine ? late<"divide by both lengths">()
-                                                      : late<"both sides make a score">();
-    case RowStep::capped: return late<"no score beyond the cap">();
-    case RowStep::biased: return late<"the bias is added">();
+      return c.spec.score == attention::Score::cosine ? "divide by both lengths" : "both sides make a score";
+    case RowStep::capped: return "no score beyond the cap";
+    case RowStep::biased: return "the bias is added";
     case RowStep::masked: return wordsOfMask(c, w);
-    case RowStep::temperatureScaled: return late<"divide by the temperature">();
-    case RowStep::maximum: return late<"the largest score of the row">();
-    case RowStep::threshold: return late<"what every score loses">();
-    case RowStep::weights: return late<"scores become weights">();
-    case RowStep::masked_after: return late<"weights are left out, and the rest no longer sums to 1">();
+    case RowStep::temperatureScaled: return "divide by the temperature";
+    case RowStep::maximum: return "the largest score of the row";
+    case RowStep::threshold: return "what every score loses";
+    case RowStep::weights: return "scores become weights";
+    case RowStep::masked_after: return "weights are left out, and the rest no longer sums to 1";
     default: return {};
   }
 }

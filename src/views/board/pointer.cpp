@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/board/board.h"
 #include "views/board/whatif.h"
@@ -395,9 +394,7 @@ class Pointer {
     TextTarget t;
     t.kind = TextTarget::Kind::column;
     t.cell = {TensorId::q, column.head, 0, column.col};
-    t.name =
-        base::joined({c_.state.columnLayout ? base::late<"Name of row ">() : base::late<"Name of column ">(),
-                      column.col + 1});
+    t.name = base::joined({c_.state.columnLayout ? "Name of row " : "Name of column ", column.col + 1});
     t.text = document::columnName(c_.state, column.head, column.col);
     const float width = std::max(box.width + 24, 84.0f);
     t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13,

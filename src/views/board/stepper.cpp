@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "base/sort.h"
 #include "views/board/board.h"
@@ -16,7 +15,6 @@ namespace {
 using attention::Region;
 using attention::RowStep;
 using attention::Tensor;
-using base::late;
 using document::OptionId;
 
 constexpr float kFades = 120;  // milliseconds in which a step appears with reduced motion
@@ -134,9 +132,9 @@ bool button(Context& c, std::string_view name, Sign sign, const Box& box, bool e
 /// The word for a part of a step on the track.
 std::string wordOf(const Context& c, RowStep step, Motion motion) {
   switch (motion) {
-    case Motion::slide: return late<"slide">();
-    case Motion::multiply: return late<"multiply">();
-    case Motion::add: return late<"add">();
+    case Motion::slide: return "slide";
+    case Motion::multiply: return "multiply";
+    case Motion::add: return "add";
     default: return attention::nameOf(step, c.spec, c.inputs);
   }
 }
@@ -277,7 +275,7 @@ class Track {
 
 /// "1×", "2×", "0.5×": a press leads to the next.
 void speed(Context& c, const Box& box) {
-  if (Widgets(c).area(late<"stepper-speed">(), box)) {
+  if (Widgets(c).area("stepper-speed", box)) {
     const auto* at = std::find(std::begin(kSpeeds), std::end(kSpeeds), c.view.stepSpeed);
     c.view.stepSpeed = at + 1 < std::end(kSpeeds) ? at[1] : kSpeeds[0];
   }
@@ -309,16 +307,16 @@ void bar(Context& c, StepperView& w) {
     x += pitch;
     return button(c, name, sign, box, enabled);
   };
-  if (!narrow && next(late<"stepper-first">(), Sign::first, w.shown > 1)) stepBy(c, 1 - w.shown);
-  if (next(late<"stepper-back">(), Sign::back, w.shown > 1)) stepBy(c, -1);
-  if (next(late<"stepper-play">(), w.plays ? Sign::pause : Sign::play, true)) playStepper(c);
-  if (next(late<"stepper-next">(), Sign::next, w.shown < count)) stepBy(c, 1);
-  if (!narrow && next(late<"stepper-last">(), Sign::last, w.shown < count)) stepBy(c, count - w.shown);
+  if (!narrow && next("stepper-first", Sign::first, w.shown > 1)) stepBy(c, 1 - w.shown);
+  if (next("stepper-back", Sign::back, w.shown > 1)) stepBy(c, -1);
+  if (next("stepper-play", w.plays ? Sign::pause : Sign::play, true)) playStepper(c);
+  if (next("stepper-next", Sign::next, w.shown < count)) stepBy(c, 1);
+  if (!narrow && next("stepper-last", Sign::last, w.shown < count)) stepBy(c, count - w.shown);
   const float wide = c.roomy() ? 48.0f : narrow ? 32.0f : 40.0f;
   speed(c, {x, top, wide - 4, 28});
   x += wide;
   const Box close{b.right() - 36, top, 28, 28};
-  if (button(c, late<"stepper-close">(), Sign::close, close, true)) c.requests.set(OptionId::stepper, 0.0);
+  if (button(c, "stepper-close", Sign::close, close, true)) c.requests.set(OptionId::stepper, 0.0);
   const float left = x + (narrow ? 22.0f : 36.0f);
   Track(c, w, {left, b.y, close.x - (narrow ? 30.0f : 34.0f) - left, b.height}).draw();
 }

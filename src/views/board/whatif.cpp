@@ -6,7 +6,6 @@
 #include "attention/experiments/whatif.h"
 #include "attention/layer/explanation_format.h"
 #include "attention/mechanisms/mechanism.h"
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/board/board.h"
 #include "views/widgets.h"
@@ -74,11 +73,10 @@ void nameWeight(Context& c, const Drag& drag) {
   const auto nth = [](const char* letter, int index) {
     return letter + attention::explanation_format::subscript(index + 1);
   };
-  c.requests.say(
-      base::joined({nth(drag.by == TensorId::q ? "q" : "k", rowOf(drag)), base::late<" moved by ">(),
-                    formatNumber(std::sqrt(squares), 2), ": (", numbers,
-                    base::late<"). No smaller change of it makes this weight ">(),
-                    formatNumber(static_cast<double>(c.weight(drag.cell.row, drag.cell.col)), 2), "."}));
+  c.requests.say(base::joined(
+      {nth(drag.by == TensorId::q ? "q" : "k", rowOf(drag)), " moved by ",
+       formatNumber(std::sqrt(squares), 2), ": (", numbers, "). No smaller change of it makes this weight ",
+       formatNumber(static_cast<double>(c.weight(drag.cell.row, drag.cell.col)), 2), "."}));
 }
 
 }  // namespace views

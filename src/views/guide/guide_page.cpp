@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/guide/flow.h"
 #include "views/guide/list.h"
@@ -14,7 +13,6 @@
 namespace views {
 namespace {
 
-using base::late;
 using document::LessonKind;
 using document::Verdict;
 using What = GuideAct::What;
@@ -153,7 +151,7 @@ class GuidePage {
     if (g_.verdicts.size() == 1) {
       const Verdict& v = g_.verdicts.front();
       words = v.isNumber
-                  ? (v.away < 0.005 ? late<"almost there">()
+                  ? (v.away < 0.005 ? "almost there"
                                     : formatNumber(v.away, v.away == std::floor(v.away) ? 0 : 2) + " to go")
                   : v.shown + " now";
     }
@@ -319,9 +317,9 @@ class GuidePage {
                 base::joined({"Step ", g_.step + 1, " of ", g_.passed.size()}));
       y_ += 24;
     } else if (g_.lesson->par > 0) {
-      textMiddle(list_, c_.fonts.small, x_, y_ + 8, p.muted,
-                 base::joined({late<"Can be solved with ">(), g_.lesson->par,
-                               g_.lesson->par == 1 ? " edit" : " edits"}));
+      textMiddle(
+          list_, c_.fonts.small, x_, y_ + 8, p.muted,
+          base::joined({"Can be solved with ", g_.lesson->par, g_.lesson->par == 1 ? " edit" : " edits"}));
       y_ += 24;
     }
   }
@@ -357,8 +355,7 @@ class GuidePage {
   std::vector<std::string> findings() const {
     std::vector<std::string> lines;
     for (const auto& [step, one] : g_.found)
-      lines.push_back(
-          base::joined({one.of, late<" went from ">(), one.before, late<" to ">(), one.after, "."}));
+      lines.push_back(base::joined({one.of, " went from ", one.before, " to ", one.after, "."}));
     return lines;
   }
 
@@ -375,7 +372,7 @@ class GuidePage {
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(p.on, 0.5f), 6);
     list_->AddCircleFilled({box.x + 21, box.y + 22}, 9, p.on, 24);
     tick(list_, box.x + 16.5f, box.y + 22, p.panel);
-    textMiddle(list_, c_.fonts.strong, box.x + 40, box.y + 22, p.text, late<"Lesson done">());
+    textMiddle(list_, c_.fonts.strong, box.x + 40, box.y + 22, p.text, "Lesson done");
     float y = box.y + 40;
     for (const std::string& line : lines)
       y += paragraph({list_, c_.fonts.text, p.text}, box.x + 16, y, inside, line);
@@ -546,7 +543,7 @@ void wholeLesson(Context& c, const Box& box) {
     else end.next({line.right() - kPad - wide, y, wide, high}, g.isLast() ? "Done" : "Next");
     if (!g.mayGoOn())
       textCentered(list, c.fonts.small, line.midX(), line.midY(), c.palette.muted,
-                   g.asks() ? std::string("answer first") : late<"pass the check">());
+                   g.asks() ? "answer first" : "pass the check");
     ImGui::End();
   }
 }
@@ -607,8 +604,8 @@ void strip(Context& c, const Box& box) {
   const float x = box.x + 14, width = right - x - 8;
   if (Widgets(c).area("guide-whole", {x, box.y + 4, width, box.height - 38}))
     c.requests.guide.push_back({What::pull, 0, "", {}});
-  const float lines = flow(c, sentence(g), {x, box.y + 10}, width, {c.fonts.text, c.palette.text, 21, 2},
-                           late<"guide:sentence">());
+  const float lines =
+      flow(c, sentence(g), {x, box.y + 10}, width, {c.fonts.text, c.palette.text, 21, 2}, "guide:sentence");
   if (const float needed = kStripHeight + std::max(0.0f, lines - 21);
       std::exchange(g.stripHeight, needed) != needed)
     c.view.busy = true;
@@ -639,12 +636,11 @@ void goal(Context& c, const Box& box) {
   const ImU32 ink = ImGui::IsItemHovered() ? c.palette.text : c.palette.muted;
   float y = box.y + 8;
   if (isColumn) y = page.kind(x, y + 4, width) + 6;
-  flow(c, sentence(g), {x, y}, width, {c.fonts.text, c.palette.text, 21, isColumn ? 3 : 1},
-       late<"guide:sentence">());
+  flow(c, sentence(g), {x, y}, width, {c.fonts.text, c.palette.text, 21, isColumn ? 3 : 1}, "guide:sentence");
   const ImVec2 arrow[] = {{box.right() - 22, y + 8}, {box.right() - 18, y + 12}, {box.right() - 22, y + 16}};
   if (!isColumn) list->AddPolyline(arrow, 3, ink, 0, 1.6f);
   const Box line{x, isColumn ? box.bottom() - 52 : box.y + 29, width, 24};
-  if (g.asks()) textMiddle(list, c.fonts.small, x, line.midY(), c.palette.muted, late<"answer first">());
+  if (g.asks()) textMiddle(list, c.fonts.small, x, line.midY(), c.palette.muted, "answer first");
   else if (!isColumn) standing(c, page, line, width * 0.6f);
   else if (page.hasBar() && g.now()->attempt) page.bar(line, 13), page.standing(x, line.bottom() + 10);
   else if (!g.verdicts.empty()) page.standing(x, line.bottom() + 10);
@@ -690,7 +686,7 @@ void sheet(Context& c, const Box& low) {
   const float low_ = head.bottom() - 50;
   const int lines = static_cast<int>((low_ - head.y - 40) / 19);
   flow(c, sentence(g), {head.x + kPad, head.y + 42}, head.width - 2 * kPad,
-       {c.fonts.text, c.palette.text, 19, std::max(1, lines)}, late<"guide:sentence">());
+       {c.fonts.text, c.palette.text, 19, std::max(1, lines)}, "guide:sentence");
   page.next({right - 44, low_, 44, 44}, ">");
   page.back({right - 96, low_, 44, 44}, "<");
   float end = right - 104;
@@ -726,7 +722,7 @@ void tabs(Context& c, const Box& line) {
   float x = line.x + 14;
   if (!listed(c.hide, "panel")) {
     const float width = textWidth(c.fonts.text, "Controls");
-    if (tab(c, late<"panel:controls">(), {x, line.y, width, line.height}, "Controls", false))
+    if (tab(c, "panel:controls", {x, line.y, width, line.height}, "Controls", false))
       c.requests.guide.push_back({What::controls, 0, "", {}});
     x += 86;
   }
@@ -741,7 +737,7 @@ void tabs(Context& c, const Box& line) {
   begin(c, "##guide-tabs", head);
   Widgets w(c, &c.view.options);
   for (const auto& [name, what] :
-       {std::pair{late<"panel:controls">(), What::controls}, {late<"guide-close">(), What::close}}) {
+       {std::pair{"panel:controls", What::controls}, {"guide-close", What::close}}) {
     const auto at = c.widgetRects.find(name);
     if (at != c.widgetRects.end() && w.keys(name, Box(at->second)).press)
       c.requests.guide.push_back({what, 0, "", {}});
@@ -788,7 +784,7 @@ std::optional<std::string> allowedInstead(const Context& c, std::string_view loc
 
 std::string whyLocked(const Context& c, std::string_view name, std::string_view shown) {
   const auto instead = allowedInstead(c, name);
-  return instead ? base::joined({late<"In this exercise only this can be changed: ">(), *instead, "."})
+  return instead ? base::joined({"In this exercise only this can be changed: ", *instead, "."})
                  : base::joined({"This page has locked ", shown, "."});
 }
 

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "base/sort.h"
 #include "views/guide/glossary.h"
@@ -16,7 +15,6 @@ namespace views {
 namespace {
 
 using base::joined;
-using base::late;
 using document::LessonKind;
 using document::Search;
 using What = GuideAct::What;
@@ -66,7 +64,7 @@ class GuideList {
   void draw() {
     progress();
     field();
-    if (g_.entries.empty()) return said(late<"There are no lessons here.">());
+    if (g_.entries.empty()) return said("There are no lessons here.");
     if (!search_.empty()) return found();
     tabs();
     entries(g_.tab);
@@ -103,10 +101,8 @@ class GuideList {
     }
     if (lessons == 0) return;
     const Palette& p = c_.palette;
-    textMiddle(list_, c_.fonts.strong, x_, y_ + 6, p.text,
-               joined({passed, late<" of ">(), lessons, late<" lessons">()}));
-    textRight(list_, c_.fonts.small, x_ + width_, y_ + 6, p.muted,
-              joined({done, late<" of ">(), steps, late<" steps">()}));
+    textMiddle(list_, c_.fonts.strong, x_, y_ + 6, p.text, joined({passed, " of ", lessons, " lessons"}));
+    textRight(list_, c_.fonts.small, x_ + width_, y_ + 6, p.muted, joined({done, " of ", steps, " steps"}));
     const Box track{x_, y_ + 21, width_, 6};
     const float part =
         std::clamp(static_cast<float>(done) / static_cast<float>(std::max(steps, 1)), 0.0f, 1.0f);
@@ -123,7 +119,7 @@ class GuideList {
     const float high = c_.roomy() ? 44 : 30;
     const Box field{x_, y_, width_, high}, words{x_, y_, width_ - (g_.search.empty() ? 0 : high + 2), high};
     const bool isTyped = c_.view.text && c_.view.text->kind == TextTarget::Kind::search;
-    const std::string name = late<"Search lessons, puzzles, questions">();
+    const std::string name = "Search lessons, puzzles, questions";
     if (w_.keys("guide-search", words).press || w_.area("guide-search", words, Mirror::Role::field)) {
       TextTarget t;
       t.kind = TextTarget::Kind::search;
@@ -145,7 +141,7 @@ class GuideList {
                  elide(c_.fonts.text, g_.search, field.width - 64));
     }
     if (!g_.search.empty() &&
-        w_.cross(late<"guide-search-clear">(), {field.right() - high, field.y + 1, high - 2, high - 2}))
+        w_.cross("guide-search-clear", {field.right() - high, field.y + 1, high - 2, high - 2}))
       ask({What::search, 0, "", {}});
     y_ += high + 12;
   }
@@ -211,9 +207,9 @@ class GuideList {
   /// What stands at the right: steps, or the edits that a puzzle takes.
   std::string asideOf(const GuideEntry& e) const {
     if (e.kind == LessonKind::puzzle)
-      return e.best > 0 ? joined({"par ", e.par, late<", yours ">(), e.best}) : joined({"par ", e.par});
+      return e.best > 0 ? joined({"par ", e.par, ", yours ", e.best}) : joined({"par ", e.par});
     if (e.kind != LessonKind::lesson || isPassed(e)) return {};
-    return e.passed > 0 ? joined({e.passed, "/", e.steps}) : joined({e.steps, late<" steps">()});
+    return e.passed > 0 ? joined({e.passed, "/", e.steps}) : joined({e.steps, " steps"});
   }
 
   /// Texts of lessons, which are not those of the interface. Only measures without a list.
@@ -257,7 +253,7 @@ class GuideList {
     textRight(list_, c_.fonts.small, right, middle, isGood ? p.value : p.muted, aside);
     if (isNext)
       textMiddle(list_, c_.fonts.strong, x, row.bottom() - 17, p.query,
-                 joined({late<"Continue at step ">(), g_.lastStep + 1}));
+                 joined({"Continue at step ", g_.lastStep + 1}));
     y_ += row.height;
     if (pressed) ask({What::open, isNext ? std::min(g_.lastStep, e.steps - 1) : 0, e.id, {}});
   }
@@ -304,14 +300,14 @@ class GuideList {
     if (terms.empty() && puzzles.empty()) return;
     y_ -= 4;
     float x = x_ + kIndent;
-    if (!terms.empty()) label(x, late<"Terms:">());
+    if (!terms.empty()) label(x, "Terms:");
     for (const document::GlossaryTerm* term : terms) {
       const Box near{x, y_, 1, lineHeight()};
       if (subject(x, "guide-term:" + term->id, term->name, term == terms.back()))
         openTerm(c_, term->id, near);
     }
     if (!terms.empty() && !puzzles.empty()) x = x_ + kIndent, y_ += lineHeight();
-    if (!puzzles.empty()) label(x, puzzles.size() == 1 ? late<"Puzzle:">() : late<"Puzzles:">());
+    if (!puzzles.empty()) label(x, puzzles.size() == 1 ? "Puzzle:" : "Puzzles:");
     for (const GuideEntry* one : puzzles)
       if (subject(x, "guide-go:" + one->id, one->title, one == puzzles.back()))
         ask({What::open, 0, one->id, {}});
@@ -326,7 +322,7 @@ class GuideList {
     for (const LessonKind kind :
          {LessonKind::lesson, LessonKind::puzzle, LessonKind::question, LessonKind::example})
       isAny = foundOf(kind) || isAny;
-    if (!isAny) said(late<"Nothing matches; try fewer words, or clear the search.">());
+    if (!isAny) said("Nothing matches; try fewer words, or clear the search.");
   }
 
   struct Hit {
@@ -346,7 +342,7 @@ class GuideList {
     }
     if (hits.empty()) return false;
     base::stableSort(hits, [](const Hit& a, const Hit& b) { return a.found > b.found; });
-    heading(headingOf(kind), joined({hits.size(), late<" of ">(), number}));
+    heading(headingOf(kind), joined({hits.size(), " of ", number}));
     const std::string group = joined({document::name(kind), ":", g_.search});
     const std::size_t shown = g_.expanded == group ? hits.size() : std::min(hits.size(), kOfEach);
     for (std::size_t i = 0; i < shown; ++i) hit(hits[i]);
@@ -355,7 +351,7 @@ class GuideList {
   }
 
   bool more(LessonKind kind, std::size_t count) {
-    const std::string words = joined({count, late<" more">()});
+    const std::string words = joined({count, " more"});
     const bool pressed = w_.link(joined({"guide:more:", document::name(kind)}),
                                  {x_, y_ + 2, textWidth(c_.fonts.small, words), 20}, words);
     y_ += 26;

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "attention/experiments/timing.h"
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/pages/chart.h"
 #include "views/pages/experiment_page.h"
@@ -91,10 +90,12 @@ class CostView {
     column.gap(10);
     column.sentence(answer());
     if (c_.state.mode != document::Mode::x)
-      column.sentence(base::late<"Q, K and V are given here: there are no projections to count. With the "
-                                 "input X · W there are.">());
-    column.sentence(base::late<"One sequence, 4 bytes per number. The causal mask and the window are "
-                               "counted; patterns and painted cells are not.">());
+      column.sentence(
+          "Q, K and V are given here: there are no projections to count. With the "
+          "input X · W there are.");
+    column.sentence(
+        "One sequence, 4 bytes per number. The causal mask and the window are "
+        "counted; patterns and painted cells are not.");
     measured(column);
   }
 
@@ -149,8 +150,7 @@ class CostView {
     std::shared_ptr<attention::Timing>& timing = c_.view.experiments.timing;
     const bool runs = timing && !timing->isWhole();
     column.gap(10);
-    if (column.button(runs ? "cost:stop" : "cost:measure",
-                      runs ? base::late<"Stop">() : base::late<"Measure on this machine">())) {
+    if (column.button(runs ? "cost:stop" : "cost:measure", runs ? "Stop" : "Measure on this machine")) {
       timing.reset();
       const double tokens = std::min(tokens_, double{attention::Timing::kMostTokens});
       if (!runs) timing = std::make_shared<attention::Timing>(static_cast<int>(tokens), c_.state.headDim);
@@ -159,7 +159,7 @@ class CostView {
       measureOn(*timing);
     }
     if (!timing) return;
-    if (!timing->isWhole()) return column.sentence(base::late<"Measuring …">());
+    if (!timing->isWhole()) return column.sentence("Measuring …");
     const Box top = column.take(0);
     found(column, *timing);
     c_.widgetRects["cost:found"] = {top.x, top.y, top.width, column.y() - top.y};
@@ -180,38 +180,36 @@ class CostView {
     using attention::Way;
     const auto against = [&](std::string_view slow, Way way, std::string_view fast, Way other) {
       const double a = timing.median(way), b = timing.median(other);
-      return base::joined(
-          {slow, small(b > 0 ? a / b : 0), fast, small(a), base::late<" ms against ">(), small(b), " ms."});
+      return base::joined({slow, small(b > 0 ? a / b : 0), fast, small(a), " ms against ", small(b), " ms."});
     };
     column.sentence(
-        base::joined({base::late<"Measured with ">(), timing.tokens(), base::late<" tokens of ">(),
-                      timing.columns(), base::late<" columns, one head, on one core; medians of ">(),
-                      attention::Timing::kRuns, base::late<" runs.">()}));
-    column.sentence(against(base::late<"Plain loops take ">(), Way::loops,
-                            base::late<" times as long as the kernels: ">(), Way::kernels));
-    column.sentence(against(base::late<"Additive scores take ">(), Way::additive,
-                            base::late<" times as long as dot products: ">(), Way::dot));
-    column.sentence(against(base::late<"A recurrent network takes ">(), Way::recurrent,
-                            base::late<" times as long as attention: ">(), Way::attention));
+        base::joined({"Measured with ", timing.tokens(), " tokens of ", timing.columns(),
+                      " columns, one head, on one core; medians of ", attention::Timing::kRuns, " runs."}));
     column.sentence(
-        base::late<"Loops and kernels make the same output; the two scores are the layer with all of its "
-                   "steps; the network is a tanh one as wide as the layer. One core works "
-                   "through all tokens one after the other in any case: where many could work at once, only "
-                   "recurrence has to wait.">());
+        against("Plain loops take ", Way::loops, " times as long as the kernels: ", Way::kernels));
+    column.sentence(
+        against("Additive scores take ", Way::additive, " times as long as dot products: ", Way::dot));
+    column.sentence(against("A recurrent network takes ", Way::recurrent,
+                            " times as long as attention: ", Way::attention));
+    column.sentence(
+        "Loops and kernels make the same output; the two scores are the layer with all of its "
+        "steps; the network is a tanh one as wide as the layer. One core works "
+        "through all tokens one after the other in any case: where many could work at once, only "
+        "recurrence has to wait.");
   }
 
   std::string answer() const {
     switch (now_.costOf) {
       case CostOf::score:
-        return base::late<
-            "The additive score takes one tanh per hidden unit for each pair too, keeps those values, and is "
-            "no product of matrices. Vaswani et al. (2017) "
-            "use dot products because they are faster and smaller in practice, and scale them so that "
-            "softmax does not saturate where d_k is large.">();
+        return "The additive score takes one tanh per hidden unit for each pair too, keeps those values, and "
+               "is "
+               "no product of matrices. Vaswani et al. (2017) "
+               "use dot products because they are faster and smaller in practice, and scale them so that "
+               "softmax does not saturate where d_k is large.";
       case CostOf::heads:
-        return base::late<
-            "One head as wide as all of them takes the same multiply-adds and parameters. Heads cost their "
-            "scores: one matrix for each.">();
+        return "One head as wide as all of them takes the same multiply-adds and parameters. Heads cost "
+               "their "
+               "scores: one matrix for each.";
       case CostOf::window:
         return "With a window the scores grow with n and not with n². At " + amount(tokens_) +
                " tokens it is " +
@@ -220,10 +218,10 @@ class CostView {
                " times fewer.";
       case CostOf::recurrent: break;
     }
-    return base::late<
-        "A recurrent network takes n steps, each waiting for the one before, and keeps one state. Attention "
-        "has no step to wait for, but "
-        "its scores grow with n² and what it keeps with n.">();
+    return "A recurrent network takes n steps, each waiting for the one before, and keeps one state. "
+           "Attention "
+           "has no step to wait for, but "
+           "its scores grow with n² and what it keeps with n.";
   }
 
   void draw(const Box& box, std::string_view title, double (*get)(const Cost&)) {

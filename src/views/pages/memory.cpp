@@ -4,7 +4,6 @@
 #include <span>
 
 #include "attention/layer/explanation_format.h"
-#include "base/late.h"
 #include "views/guide/guide_page.h"
 #include "views/pages/chart.h"
 #include "views/pages/experiment_page.h"
@@ -62,18 +61,19 @@ class MemoryView {
     column.numbers("attention, score leads", small(last.attentionGradient));
     column.numbers("attention, scores equal", small(last.evenGradient));
     column.gap(10);
-    column.sentence(base::late<"Both are gradients: how much of a change of the first state is left in the "
-                               "last one, and in the sum that attention "
-                               "makes of all states. Every step of the network multiplies by its Jacobian, "
-                               "so that the one vanishes or explodes. "
-                               "Attention has one step to any state: what it leaves falls with the number of "
-                               "tokens only, and a score that leads by ">() +
-                    fixed(now_.lead, 1) + " outweighs " + fixed(std::exp(now_.lead), 0) + " others.");
+    column.sentence(
+        "Both are gradients: how much of a change of the first state is left in the "
+        "last one, and in the sum that attention "
+        "makes of all states. Every step of the network multiplies by its Jacobian, "
+        "so that the one vanishes or explodes. "
+        "Attention has one step to any state: what it leaves falls with the number of "
+        "tokens only, and a score that leads by " +
+        fixed(now_.lead, 1) + " outweighs " + fixed(std::exp(now_.lead), 0) + " others.");
     column.gap(6);
     column.sentence(
-        base::late<"Of the LSTM it is the memory c, the first in the last. A step keeps the share of it "
-                   "that the forget gate lets through, and adds what comes back through h. From the bias "
-                   "alone, that share is ">() +
+        "Of the LSTM it is the memory c, the first in the last. A step keeps the share of it "
+        "that the forget gate lets through, and adds what comes back through h. From the bias "
+        "alone, that share is " +
         fixed(1 / (1 + std::exp(-now_.forget))) + ".");
   }
 
@@ -166,10 +166,11 @@ class MemoryView {
     const attention::MemoryTrace& t = run_.trace;
     const int tokens = t.cell.states.rows();
     column.openCard("What is handed on: one fixed vector, or all states");
-    column.sentence(base::late<"A decoder without attention has only the last state of the encoder for the "
-                               "whole sentence (Sutskever et al. 2014). "
-                               "Attention looks at all states with weights a = softmax(tanh(h_T·W_a + "
-                               "h·U_a)·v_a), where h_T, the last one, asks once.">());
+    column.sentence(
+        "A decoder without attention has only the last state of the encoder for the "
+        "whole sentence (Sutskever et al. 2014). "
+        "Attention looks at all states with weights a = softmax(tanh(h_T·W_a + "
+        "h·U_a)·v_a), where h_T, the last one, asks once.");
     PageMatrix one[] = {matrix(run_.fixed, "fixed context, the last h", "", false)};
     one[0].place = "memory:contexts";
     drawEquation(c_, column, c_.revision, one);
@@ -193,12 +194,12 @@ class MemoryView {
     const attention::DecoderTrace& t = run_.trace.decoder;
     column.openCard("A decoder that asks anew for each word");
     column.sentence(
-        base::late<"Each row of a is one word that is written: y₁, y₂ … Its query is the decoder's state s "
-                   "before it, with the matrices of the score above: a = softmax(tanh(s·W_a + "
-                   "h·U_a)·v_a). The context c = a·h makes the next state, tanh(c·C + s·U_s), "
-                   "and that is the query of the next word (Bahdanau et al. 2015). The first "
-                   "query is the last state of the encoder. The decoder of the paper also has "
-                   "gates, and reads the word that it wrote last.">());
+        "Each row of a is one word that is written: y₁, y₂ … Its query is the decoder's state s "
+        "before it, with the matrices of the score above: a = softmax(tanh(s·W_a + "
+        "h·U_a)·v_a). The context c = a·h makes the next state, tanh(c·C + s·U_s), "
+        "and that is the query of the next word (Bahdanau et al. 2015). The first "
+        "query is the last state of the encoder. The decoder of the paper also has "
+        "gates, and reads the word that it wrote last.");
     std::vector<std::string> words;
     for (int i = 0; i < t.weights.rows(); ++i) words.push_back("y" + subscript(i + 1));
     PageMatrix line[] = {matrix(t.weights, "a", ""), matrix(t.contexts, "c", "· h ="),

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "attention/models/stages.h"
-#include "base/late.h"
 #include "views/pages/column.h"
 #include "views/panels/panels.h"
 
@@ -81,9 +80,9 @@ class SegmentsView {
     const attention::HierarchyTrace& trace = run_->trace;
     column.openCard("The class of the text");
     column.sentence(
-        base::late<"The vector of the whole text is the input of a last layer with a column for each "
-                   "class, and softmax makes probabilities of its scores: p = softmax(v·W_c + "
-                   "b_c) (Yang et al. 2016, equation 11).">());
+        "The vector of the whole text is the input of a last layer with a column for each "
+        "class, and softmax makes probabilities of its scores: p = softmax(v·W_c + "
+        "b_c) (Yang et al. 2016, equation 11).");
     PageMatrix equation[] = {whole(20, trace.segments.sums, "v", ""), parameterMatrix(c_, Id::class_w, "·"),
                              parameterMatrix(c_, Id::class_b, "+"),
                              whole(21, trace.classScores, "scores", "="),
@@ -122,8 +121,7 @@ class SegmentsView {
     }
     if (column.button("segment_seed", "Draw other queries"))
       setNextSeed(c_, OptionId::segment_seed, now.seed);
-    column.names(OptionId::segment_classes, "Classes",
-                 base::late<"Names of the classes of the text, between commas">());
+    column.names(OptionId::segment_classes, "Classes", "Names of the classes of the text, between commas");
     column.gap(6);
   }
 

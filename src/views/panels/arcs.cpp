@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "attention/steps/column.h"
-#include "base/late.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -191,8 +190,8 @@ class Arcs {
       return textWidth(c_.fonts.small, words) <= roomToSay();
     };
     if (c_.state.valueNorms) {
-      const std::string words = base::late<"as thick as w × the length of v">();
-      return say(fits(words) ? words : base::late<"as thick as w·‖v‖">());
+      const std::string words = "as thick as w × the length of v";
+      return say(fits(words) ? words : "as thick as w·‖v‖");
     }
     const int all = c_.summaries.links(c_.weightsId(), c_.weights(), c_.weightsHead());
     const int drawn = static_cast<int>(links_.size());

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/board/board.h"
 #include "views/board/stepper.h"
@@ -251,9 +250,9 @@ bool isTouched(const Context& c, const Box& card) {
 
 // Labels do not contain "row" in any other sense.
 [[gnu::noinline]] void turnLabel(Term& term) {
-  const std::string row = base::late<"row">();
+  const std::string row = "row";
   if (const std::size_t at = term.label.find(row); at != std::string::npos)
-    term.label.replace(at, row.size(), base::late<"column">());
+    term.label.replace(at, row.size(), "column");
 }
 
 std::string shortened(ImFont* font, std::string_view line, float width) {

@@ -1,7 +1,6 @@
 // The card below the matrices: its tabs, and the view that is open.
 #include <algorithm>
 
-#include "base/late.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
 #include "views/panels/picture.h"
@@ -69,7 +68,7 @@ void norms(Context& c, const Box& area, float tabsEnd, bool press) {
   if (c.state.valueNorms) list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, p.ink, 5);
   else list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, p.border, 5);
   textCentered(list, c.fonts.small, box.midX(), box.midY(), c.state.valueNorms ? p.inkText : p.muted,
-               area.width < 420 ? base::late<"Effect">() : base::late<"Contribution">());
+               area.width < 420 ? "Effect" : "Contribution");
 }
 
 bool isInView(const Context& c, const Box& area) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/late.h"
 #include "views/board/board.h"
 #include "views/widgets.h"
 
@@ -39,7 +38,7 @@ std::string nameOf(const Context& c, const CellRef& cell) {
   if (cell.tensor == TensorId::masked && name.find('[') != std::string::npos)
     name = "S" + name.substr(name.find('['));
   if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head)
-    name += base::late<" of head ">() + std::to_string(cell.head + 1);
+    name += " of head " + std::to_string(cell.head + 1);
   return name;
 }
 
@@ -64,8 +63,8 @@ class Changes {
     const bool same =
         d.options.empty() && d.inputs.count + d.weights.count + d.scores.count + d.outputs.count == 0;
     const bool isNarrow = area_.width < 460;
-    const std::string said = c_.view.before ? base::late<"This is the pinned board.">()
-                             : same         ? base::late<"Nothing differs from the pin.">()
+    const std::string said = c_.view.before ? "This is the pinned board."
+                             : same         ? "Nothing differs from the pin."
                                             : counts(d);
     const float below = isNarrow ? 30.0f : 0.0f;  // the sentence has a line of its own below the buttons
     if (!press_)
@@ -76,19 +75,18 @@ class Changes {
 
  private:
   void empty(float y) {
-    const std::string words = base::late<
+    const std::string words =
         "Pin the board as it is, then change something: what differs from the pin is marked in the cells, "
-        "and what changed most is listed here.">();
+        "and what changed most is listed here.";
     const float high = paragraph({press_ ? nullptr : list_, c_.fonts.text, c_.palette.text}, left_, y,
                                  std::min(right_ - left_, 420.0f), words);
-    if (button("changes:pin",
-               {left_, y + high + 14, textWidth(c_.fonts.text, base::late<"Pin this board">()) + 24, 28},
-               base::late<"Pin this board">()))
+    if (button("changes:pin", {left_, y + high + 14, textWidth(c_.fonts.text, "Pin this board") + 24, 28},
+               "Pin this board"))
       togglePin(c_);
   }
 
   void buttons(float y, const document::Differences& d) {
-    const std::string unpin = base::late<"Unpin">(), look = base::late<"Hold to see before">();
+    const std::string unpin = "Unpin", look = "Hold to see before";
     float x = right_ - textWidth(c_.fonts.text, unpin) - 22;
     if (button("changes:unpin", {x, y, right_ - x, 26}, unpin)) togglePin(c_);
     const float width = textWidth(c_.fonts.text, look) + 22;
@@ -117,16 +115,13 @@ class Changes {
   }
 
   static std::string counts(const document::Differences& d) {
-    const auto cells = [](int n) {
-      return std::to_string(n) + (n == 1 ? base::late<" cell">() : base::late<" cells">());
-    };
-    if (!d.isComparable) return base::late<"The shapes differ: cells are not compared.">();
-    std::string out = cells(d.inputs.count) + base::late<" edited">();
+    const auto cells = [](int n) { return std::to_string(n) + (n == 1 ? " cell" : " cells"); };
+    if (!d.isComparable) return "The shapes differ: cells are not compared.";
+    std::string out = cells(d.inputs.count) + " edited";
     if (!d.options.empty())
-      out += ", " + std::to_string(d.options.size()) +
-             (d.options.size() == 1 ? base::late<" option">() : base::late<" options">());
+      out += ", " + std::to_string(d.options.size()) + (d.options.size() == 1 ? " option" : " options");
     return out + "; " + std::to_string(d.weights.count) +
-           (d.weights.count == 1 ? base::late<" weight differs">() : base::late<" weights differ">());
+           (d.weights.count == 1 ? " weight differs" : " weights differ");
   }
 
   // Options first, then inputs and weights in turn, which say most; scores and outputs have what they leave.
@@ -214,13 +209,12 @@ class Changes {
 void changes(Context& c, const Box& area, bool press) { Changes(c, area, press).show(); }
 
 void togglePin(Context& c) {
-  if (c.locked("pin")) return c.requests.say(base::late<"This page has locked pin.">());
+  if (c.locked("pin")) return c.requests.say("This page has locked pin.");
   const bool pinned = c.pin != nullptr;
   c.requests.set(document::OptionId::pin, !pinned);
-  c.requests.say(
-      pinned ? base::late<"The pin is gone. Ctrl+Z brings it back.">()
-             : base::late<
-                   "Pinned. What differs from now on is marked; hold l to see the board as it is now.">());
+  c.requests.say(pinned
+                     ? "The pin is gone. Ctrl+Z brings it back."
+                     : "Pinned. What differs from now on is marked; hold l to see the board as it is now.");
 }
 
 bool hasPinnedCells(const Context& c) { return c.pin && !c.view.before && c.pin->isLike(c.state); }

@@ -6,7 +6,6 @@
 
 #include "attention/engine/decode.h"
 #include "attention/mechanisms/mechanism.h"
-#include "base/late.h"
 #include "base/number.h"
 #include "base/sentence.h"
 #include "document/remedy.h"
@@ -287,28 +286,25 @@ class SidePanel {
 
   // A head, and sections with their values in words, of which one at a time is open. Returns the y below.
   [[gnu::noinline]] float sheet() {
-    using base::late;
     head();
     if (c_.open() == document::View::train) return trainControls(c_, {x_, y_ + 4, width_, 0});
     for (const std::string* name : {&c_.view.seek, &c_.view.run})
       if (!name->empty() && !sectionOf(*name).empty()) c_.view.sections.open = sectionOf(*name);
     if (!listed(c_.hide, "views") && !listed(c_.hide, "experiments"))
-      section("section:view", late<"View">(),
+      section("section:view", "View",
               about(*std::ranges::find_if(
                         kPages, [&](std::string_view page) { return pageOf(c_, page) == c_.open(); }))
                   .title,
               &SidePanel::pages);
     const document::State& s = c_.state;
-    section("section:inputs", late<"Inputs">(),
-            base::joined({s.mode == document::Mode::x ? late<"X · W, ">() : late<"Q K V, ">(), s.tokens,
-                          s.tokens == 1 ? late<" token, d_k ">() : late<" tokens, d_k ">(), s.headDim}),
+    section("section:inputs", "Inputs",
+            base::joined({s.mode == document::Mode::x ? "X · W, " : "Q K V, ", s.tokens,
+                          s.tokens == 1 ? " token, d_k " : " tokens, d_k ", s.headDim}),
             &SidePanel::inputs);
-    section("section:mask", late<"Mask">(), masksInWords(), &SidePanel::mask);
-    section("section:score", late<"Score">(), std::string(attention::mechanismOf(s.score).title),
-            &SidePanel::score);
-    section("section:numbers", late<"Numbers">(),
-            base::joined({s.decimals, s.decimals == 1 ? late<" decimal">() : late<" decimals">()}),
-            &SidePanel::numbers);
+    section("section:mask", "Mask", masksInWords(), &SidePanel::mask);
+    section("section:score", "Score", std::string(attention::mechanismOf(s.score).title), &SidePanel::score);
+    section("section:numbers", "Numbers",
+            base::joined({s.decimals, s.decimals == 1 ? " decimal" : " decimals"}), &SidePanel::numbers);
     files();
     if (c_.view.options.on) guideKeys();
     return y_;
@@ -362,16 +358,15 @@ class SidePanel {
 
   // The kind of mask, or how many kinds there are.
   std::string masksInWords() const {
-    using base::late;
     const document::State& s = c_.state;
-    const std::pair<bool, std::string> kinds[] = {{s.causal, late<"causal">()},
-                                                  {s.windowLeft >= 0 || s.windowRight >= 0, late<"window">()},
-                                                  {s.pattern.any(), late<"pattern">()},
-                                                  {!s.painted.empty(), late<"painted">()}};
+    const std::pair<bool, std::string> kinds[] = {{s.causal, "causal"},
+                                                  {s.windowLeft >= 0 || s.windowRight >= 0, "window"},
+                                                  {s.pattern.any(), "pattern"},
+                                                  {!s.painted.empty(), "painted"}};
     const auto isOn = [](const auto& kind) { return kind.first; };
     const auto count = std::ranges::count_if(kinds, isOn);
-    if (count > 1) return base::joined({static_cast<int>(count), late<" kinds">()});
-    return count == 1 ? std::ranges::find_if(kinds, isOn)->second : late<"none">();
+    if (count > 1) return base::joined({static_cast<int>(count), " kinds"});
+    return count == 1 ? std::ranges::find_if(kinds, isOn)->second : "none";
   }
 
   // What is seldom needed, at the foot.
@@ -385,8 +380,7 @@ class SidePanel {
       x += isThere ? width + kApart : 0;
       return isThere && Widgets(c_).button(name, box, words);
     };
-    if (button("pin", c_.pin ? base::late<"Unpin">() : base::late<"Pin">(), !listed(c_.hide, "changes")))
-      togglePin(c_);
+    if (button("pin", c_.pin ? "Unpin" : "Pin", !listed(c_.hide, "changes"))) togglePin(c_);
     if (button("share", "Share", c_.view.shares && !listed(c_.hide, "share")))
       c_.requests.ask(Command::share);
     if (button("import", "Open", !listed(c_.hide, "import"))) c_.requests.ask(Command::pickFile);
@@ -441,28 +435,25 @@ class SidePanel {
 
   // Which columns are rotated together, and how fast.
   void rotary() {
-    using base::late;
     const attention::Rotary& r = c_.state.rotary;
     const bool usual = r == attention::Rotary() && c_.state.positionIds.empty();
-    fold(late<"rotary">(), late<"Pairs, base …">(), usual ? "" : "on", c_.view.sections.rotary);
+    fold("rotary", "Pairs, base …", usual ? "" : "on", c_.view.sections.rotary);
     if (!c_.view.sections.rotary) return;
-    const std::string adjacent = late<"adjacent">(), half = late<"half">(), none = late<"none">(),
-                      linear = late<"linear">(), ntk = late<"ntk">();
-    const std::string neighbours = late<"Neighbours">(), halves = late<"Halves">(),
-                      two = late<"columns 1 and 2 (RoFormer)">(),
-                      apart = late<"column i and i + r/2 (Llama)">();
-    const std::string off = late<"None">(), divided = late<"Linear">(), raised = late<"NTK-aware">(),
-                      byFactor = late<"positions ÷ factor">(), byBase = late<"a larger base">();
+    const std::string adjacent = "adjacent", half = "half", none = "none", linear = "linear", ntk = "ntk";
+    const std::string neighbours = "Neighbours", halves = "Halves", two = "columns 1 and 2 (RoFormer)",
+                      apart = "column i and i + r/2 (Llama)";
+    const std::string off = "None", divided = "Linear", raised = "NTK-aware", byFactor = "positions ÷ factor",
+                      byBase = "a larger base";
     const Entry pairs[] = {{adjacent, neighbours, two}, {half, halves, apart}},
                 scalings[] = {{none, off, {}}, {linear, divided, byFactor}, {ntk, raised, byBase}};
-    choice(OptionId::rotary_pairs, late<"  Pairs">(), pairs);
-    number(OptionId::rotary_base, late<"  Base">(), base::shortest(r.base));
-    count(OptionId::rotary_dims, late<"  Columns turned">(),
-          document::rotatedColumns(c_.state) == c_.state.headDim ? late<"all">() : std::string());
-    choice(OptionId::rotary_scaling, late<"  Scaling">(), scalings);
+    choice(OptionId::rotary_pairs, "  Pairs", pairs);
+    number(OptionId::rotary_base, "  Base", base::shortest(r.base));
+    count(OptionId::rotary_dims, "  Columns turned",
+          document::rotatedColumns(c_.state) == c_.state.headDim ? "all" : std::string());
+    choice(OptionId::rotary_scaling, "  Scaling", scalings);
     if (r.scaling != attention::RotaryScaling::none)
-      number(OptionId::rotary_factor, late<"  Factor">(), base::shortest(r.factor));
-    number(OptionId::position_ids, late<"  Position ids">(), document::toJson(c_.state.positionIds));
+      number(OptionId::rotary_factor, "  Factor", base::shortest(r.factor));
+    number(OptionId::position_ids, "  Position ids", document::toJson(c_.state.positionIds));
   }
 
   // A number, or a list of numbers, to be typed.
@@ -532,7 +523,7 @@ class SidePanel {
     remark(cacheSize());
     batch();
     columnNames();
-    if (w_.toggle("column_layout", row(22, 7), base::late<"  Tokens as columns">(), c_.state.columnLayout))
+    if (w_.toggle("column_layout", row(22, 7), "  Tokens as columns", c_.state.columnLayout))
       c_.requests.set(OptionId::column_layout, !c_.state.columnLayout);
     if (c_.state.mode != document::Mode::x) return;
     if (w_.toggle("separate_values", row(22, 7), "  X of V apart", c_.state.separateValues))
@@ -546,8 +537,8 @@ class SidePanel {
 
   void columnNames() {
     const Box box = row(24, 6), field{box.x + 104, box.y, box.width - 104, box.height};
-    label(box, base::late<"  Column names">());
-    w_.names(OptionId::column_names, field, base::late<"Names of the columns of Q and K, between commas">());
+    label(box, "  Column names");
+    w_.names(OptionId::column_names, field, "Names of the columns of Q and K, between commas");
   }
 
   // Steps to the next divisor of the number of heads.
@@ -575,17 +566,17 @@ class SidePanel {
   // For a model: the layer on the board, and a button to show all.
   void layers() {
     const int here = c_.state.batchItem, all = c_.state.batch;
-    const int step = stepRow("layer", base::joined({base::late<"Layer, of ">(), all}),
-                             std::to_string(here + 1), here > 0, here + 1 < all, std::to_string(here + 1));
+    const int step = stepRow("layer", base::joined({"Layer, of ", all}), std::to_string(here + 1), here > 0,
+                             here + 1 < all, std::to_string(here + 1));
     if (step != 0) c_.requests.set(OptionId::layer, static_cast<double>(here + step));
     if (!listed(c_.hide, "views") && !listed(c_.hide, "experiments") &&
-        w_.button("all-heads", row(28, 8), base::late<"All heads of the model">()))
+        w_.button("all-heads", row(28, 8), "All heads of the model"))
       showView(c_, document::View::model);
   }
 
   // Several sequences through the same layer; the board shows one.
   void batch() {
-    count(OptionId::batch, hasLayers(c_.state) ? base::late<"  Layers">() : std::string_view("  Batch"));
+    count(OptionId::batch, hasLayers(c_.state) ? "  Layers" : std::string_view("  Batch"));
     if (c_.state.batch == 1 || hasLayers(c_.state)) return;
     const int here = c_.state.batchItem, all = c_.state.batch;
     const std::string shown = std::to_string(here + 1) + " of " + std::to_string(all);
@@ -771,15 +762,14 @@ class SidePanel {
   }
 
   [[gnu::noinline]] void colors() {
-    using base::late;
-    const std::string own = late<"own">(), cividis = late<"cividis">(), grey = late<"grey">(),
-                      theme = late<"Of the theme">(), name = late<"Cividis">(), shades = late<"Grey">();
-    const std::string aboutOwn = late<"weights purple, signs in two hues">(),
-                      aboutCividis = late<"weights from blue to yellow">(),
-                      aboutGrey = late<"for printing; the lowest is dark">();
+    const std::string own = "own", cividis = "cividis", grey = "grey", theme = "Of the theme",
+                      name = "Cividis", shades = "Grey";
+    const std::string aboutOwn = "weights purple, signs in two hues",
+                      aboutCividis = "weights from blue to yellow",
+                      aboutGrey = "for printing; the lowest is dark";
     const Entry entries[] = {
         {own, theme, aboutOwn}, {cividis, name, aboutCividis}, {grey, shades, aboutGrey}};
-    choice(OptionId::color_map, late<"Colours">(), entries);
+    choice(OptionId::color_map, "Colours", entries);
   }
 
   void numbers() {

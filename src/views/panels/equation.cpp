@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "attention/layer/explanation_format.h"
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/board/board.h"
 #include "views/widgets.h"
@@ -157,9 +156,9 @@ void Equation::notes(float x, float symbolsY, float numbersY, float right) {
       textMiddle(list_, c_.fonts.small, x, y, c_.palette.muted, text);
   };
   if (key < labels.size())
-    words(symbolsY + s.right.over, base::joined({base::late<"match with ">(), labels[key],
+    words(symbolsY + s.right.over, base::joined({"match with ", labels[key],
                                                  attention::explanation_format::subscript(cell_.col + 1)}));
-  words(symbolsY + s.right.under, base::late<"all the matches">());
+  words(symbolsY + s.right.under, "all the matches");
   if (s.rightNumbers.bar == 0 || textWidth(c_.fonts.mono, "= " + formula_.below) > right - x) return;
   textMiddle(list_, c_.fonts.mono, x, numbersY + s.rightNumbers.over, c_.palette.weight,
              "= " + formula_.above);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/form.h"
 #include "views/panels/panels.h"
@@ -27,11 +26,10 @@ class FormPanel {
     const float top = ImGui::GetCursorScreenPos().y;
     float y = top + 18;
     y += paragraph({list, c_.fonts.title, p.text}, x, y, width - 40,
-                   form_.answers.empty() ? base::joined({base::late<"What is in ">(), form_.title, "?"})
-                                         : form_.title) +
+                   form_.answers.empty() ? base::joined({"What is in ", form_.title, "?"}) : form_.title) +
          12;
     const float cross = high(28);
-    if (w_.icon(base::late<"form-close">(), {box.right() - 18 - cross, top + 28 - cross / 2, cross, cross},
+    if (w_.icon("form-close", {box.right() - 18 - cross, top + 28 - cross / 2, cross, cross},
                 Widgets::Icon::close))
       answer_ = "";
     const float label = std::min(kLabel, width * 0.36f);
@@ -47,15 +45,14 @@ class FormPanel {
     if (!form_.answers.empty()) {
       answers(box.right() - kPad, y);
     } else if (form_.isReady) {
-      if (w_.button(base::late<"form-open">(), open, base::late<"Open">(), true)) answer_ = choices(true);
+      if (w_.button("form-open", open, "Open", true)) answer_ = choices(true);
     } else {
       list->AddRectFilled({open.x, open.y}, {open.right(), open.bottom()}, p.track, 5);
-      textCentered(list, c_.fonts.strong, open.midX(), open.midY(), p.faint, base::late<"Open">());
+      textCentered(list, c_.fonts.strong, open.midX(), open.midY(), p.faint, "Open");
     }
     const float cancel = std::max(84.0f, std::ceil(textWidth(c_.fonts.text, "Cancel")) + 28);
     if (form_.answers.empty() &&
-        w_.button(base::late<"form-cancel">(), {open.x - 8 - cancel, y, cancel, high(30)},
-                  base::late<"Cancel">()))
+        w_.button("form-cancel", {open.x - 8 - cancel, y, cancel, high(30)}, "Cancel"))
       answer_ = "";
     y += high(30) + 18;
     if (page.content != y - top) c_.view.busy = true;
@@ -75,7 +72,7 @@ class FormPanel {
   float high(float usual) const { return c_.roomy() ? 44 : usual; }
 
   void choice(const document::Field& field, const Box& box) {
-    const std::string name = base::late<"form:">() + field.name;
+    const std::string name = "form:" + field.name;
     const auto at = static_cast<std::size_t>(field.chosen);
     const int count = static_cast<int>(field.choices.size());
     if (count > kMostInMenu) {
@@ -142,7 +139,7 @@ void form(Context& c) {
   ImGui::SetNextWindowSize(size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   ImGui::PushStyleColor(ImGuiCol_WindowBg, withAlpha(IM_COL32(0, 0, 0, 255), 0.35f));
-  ImGui::Begin(base::late<"##form-back">().c_str(), nullptr, kFixedWindow | ImGuiWindowFlags_NoScrollbar);
+  ImGui::Begin("##form-back", nullptr, kFixedWindow | ImGuiWindowFlags_NoScrollbar);
   const bool isBehind = ImGui::IsWindowFocused();  // it was clicked
   ImGui::End();
   ImGui::PopStyleColor();

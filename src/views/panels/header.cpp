@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "document/preset.h"
 #include "views/palette.h"
@@ -277,11 +276,10 @@ class Header {
   void exportItems() {
     if (w_.menuItem("export:save", "Save as JSON")) c_.requests.ask(Command::saveState);
     for (const auto& [command, name, label] :
-         {std::tuple(Command::saveAs, base::late<"export:save-as">(), base::late<"Save as …">()),
-          {Command::saveNpz, base::late<"export:npz">(), base::late<"Save tensors as .npz">()},
-          {Command::saveSafetensors, base::late<"export:safetensors">(),
-           base::late<"Save tensors as .safetensors">()},
-          {Command::saveTable, base::late<"export:csv">(), base::late<"Save weights as .csv">()}})
+         {std::tuple(Command::saveAs, "export:save-as", "Save as …"),
+          {Command::saveNpz, "export:npz", "Save tensors as .npz"},
+          {Command::saveSafetensors, "export:safetensors", "Save tensors as .safetensors"},
+          {Command::saveTable, "export:csv", "Save weights as .csv"}})
       if (w_.menuItem(name, label)) c_.requests.ask(command);
     if (w_.menuItem("export:copy-state", "Copy state as JSON")) c_.requests.ask(Command::copyState);
     if (w_.menuItem("export:copy-weights", "Copy weights as table")) c_.requests.ask(Command::copyWeights);
@@ -489,9 +487,8 @@ void help(Context& c) {
   for (const KeyLine& k : kKeys) {
     const std::string words =
         k.what ? k.what
-               : base::late<
-                     "tap a number to select it; hold it, then drag, to change it; two fingers enlarge "
-                     "the board, a double tap fits it again">();
+               : "tap a number to select it; hold it, then drag, to change it; two fingers enlarge "
+                 "the board, a double tap fits it again";
     const float keys = paragraph({list, c.fonts.small, c.palette.text}, x, y - 7, column - 10, k.keys);
     const float what =
         paragraph({list, c.fonts.small, c.palette.muted}, x + column, y - 7, width - column - 36, words);
@@ -500,20 +497,18 @@ void help(Context& c) {
   const std::string about =
       "Attention Playground " AP_VERSION " · arithmetic by the " + std::string(c.kernel) + " kernels" +
       (c.view.help.frameMs > 0
-           ? " · " + formatNumber(static_cast<double>(c.view.help.frameMs), 1) + base::late<" ms per frame">()
+           ? " · " + formatNumber(static_cast<double>(c.view.help.frameMs), 1) + " ms per frame"
            : std::string());
   y += paragraph({list, c.fonts.small, c.palette.muted}, x, y + 5, width - 44, about) + 25;
   if (!c.view.help.keptIn.empty()) {
     const std::string kept = base::joined(
-        {base::late<"This board is kept in ">(), c.view.help.keptIn,
-         base::late<
-             ", with what undo takes back, and comes back after a crash. Nothing leaves this machine.">()});
+        {"This board is kept in ", c.view.help.keptIn,
+         ", with what undo takes back, and comes back after a crash. Nothing leaves this machine."});
     y += paragraph({list, c.fonts.small, c.palette.muted}, x, y - 12, width - 44, kept) + 8;
   }
   if (!c.view.help.parts.empty()) {
-    const std::string parts =
-        base::joined({base::late<"It contains ">(), c.view.help.parts,
-                      base::late<"; attention-playground --licenses prints their licences.">()});
+    const std::string parts = base::joined(
+        {"It contains ", c.view.help.parts, "; attention-playground --licenses prints their licences."});
     y += paragraph({list, c.fonts.small, c.palette.muted}, x, y - 12, width - 44, parts) + 8;
   }
   float left = x;

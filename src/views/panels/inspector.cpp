@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "base/sort.h"
 #include "views/board/board.h"
@@ -426,7 +425,7 @@ class Inspector {
 
   void strongestTitle(float x, float midY) {
     textMiddle(list_, c_.fonts.small, x, midY, c_.palette.muted,
-               base::joined({base::late<"The strongest of ">(), c_.state.keyTokens, base::late<" keys">()}));
+               base::joined({"The strongest of ", c_.state.keyTokens, " keys"}));
   }
 
   // If the bars of all keys would be too thin: only those of the largest weights, the largest first.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -15,12 +14,12 @@ constexpr int kReduced = 128;  // tokens beyond which the pixels of thumbnails, 
 constexpr float kBar = 130, kHeight = 46, kEdgeGap = 10, kTitle = 26;
 
 std::string words(const document::Settings& s, draw::Scale scale, float end) {
-  if (end > 0) return base::joined({base::late<"weight; colours end at ">(), shortestNumber(end)});
+  if (end > 0) return base::joined({"weight; colours end at ", shortestNumber(end)});
   switch (scale) {
     case draw::Scale::linear: return "weight";
     case draw::Scale::root: return "weight, √ scale";
     case draw::Scale::row:
-      return s.columnLayout ? base::late<"weight ÷ its column's largest">() : "weight ÷ its row's largest";
+      return s.columnLayout ? "weight ÷ its column's largest" : "weight ÷ its row's largest";
   }
   return {};
 }

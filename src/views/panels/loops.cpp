@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/late.h"
 #include "base/sentence.h"
 #include "views/board/board.h"
 #include "views/board/stepper.h"
@@ -15,7 +14,6 @@ namespace {
 
 using attention::LoopLine;
 using base::joined;
-using base::late;
 
 class LoopsView {
  public:
@@ -30,7 +28,7 @@ class LoopsView {
     const std::vector<LoopLine> lines = find();
     if (lines.empty()) {
       paragraph({list_, c_.fonts.small, c_.palette.muted}, left_, y, right_ - left_,
-                late<"It is an input, and not computed. Choose a cell of S, W or O.">());
+                "It is an input, and not computed. Choose a cell of S, W or O.");
       return;
     }
     textMiddle(list_, c_.fonts.strong, left_, y + 8, hue(c_.palette, at_.tensor), formula());

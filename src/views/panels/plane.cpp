@@ -6,7 +6,6 @@
 
 #include "attention/layer/explanation_format.h"
 #include "attention/steps/position.h"
-#include "base/late.h"
 #include "views/board/board.h"
 #include "views/panels/changes.h"
 #include "views/widgets.h"
@@ -203,15 +202,11 @@ class PlaneCard {
   // --- common to both views
 
   std::string columnName(int which) const {
-    return (columns_ > 2            ? base::late<"axis ">()
-            : c_.state.columnLayout ? base::late<"row ">()
-                                    : base::late<"column ">()) +
-           std::to_string(which);
+    return (columns_ > 2 ? "axis " : c_.state.columnLayout ? "row " : "column ") + std::to_string(which);
   }
 
   std::string bothColumns() const {
-    return c_.state.columnLayout ? base::late<"both rows, as they are">()
-                                 : base::late<"both columns, as they are">();
+    return c_.state.columnLayout ? "both rows, as they are" : "both columns, as they are";
   }
 
   void axes() {
@@ -361,7 +356,7 @@ class PlaneCard {
       return std::hypot(pixel(to).x - origin.x, pixel(to).y - origin.y) >= kNamedLength;
     };
     queryName(pair_.query, true), keyName(pair_.key, true);
-    for (const ImVec2& at : pinnedAt_) label(at, origin, {base::late<"pinned">(), p_.muted, false, false});
+    for (const ImVec2& at : pinnedAt_) label(at, origin, {"pinned", p_.muted, false, false});
     const bool few = vectors_.first.rows + vectors_.second.rows <= 2 * kNamed;
     for (int j = 0; j < std::min(vectors_.second.rows, kArrows); ++j) {
       if (j != pair_.key && (few || !isMasked(j)) && isLong(shown_.plane.at(vectors_.second.row(j))))
@@ -420,7 +415,7 @@ class PlaneCard {
       list_->AddLine(a, b, withAlpha(p_.query, n == 0 ? 0.55f : 0.22f), n == 0 ? 1.3f : 1.0f);
       const ImVec2 end = a.y < b.y ? a : b;
       const std::string number = formatNumber(n * step, decimals);
-      const std::string words = n == 0 ? base::late<"score 0">() : n > 0 ? "+" + number : number;
+      const std::string words = n == 0 ? "score 0" : n > 0 ? "+" + number : number;
       const float width = textWidth(c_.fonts.small, words);
       const Box box{std::clamp(end.x - width / 2, area_.x + 4, area_.right() - width - 4),
                     std::clamp(end.y + 4, area_.y + 4, area_.bottom() - 20), width, 16};
@@ -517,34 +512,28 @@ class PlaneCard {
   }
 
   void numbersBeside() {
-    const std::string head =
-        c_.state.heads > 1 ? base::late<" of head ">() + std::to_string(c_.state.focusHead + 1) : "";
+    const std::string head = c_.state.heads > 1 ? " of head " + std::to_string(c_.state.focusHead + 1) : "";
     float y = side_.y + 18;
     textMiddle(list_, c_.fonts.smallStrong, side_.x + 15, y, p_.text,
-               (values_ ? base::late<"All values">() : base::late<"All q and k">()) + head);
+               (values_ ? "All values" : "All q and k") + head);
     y += 18;
     if (columns_ <= 2) {
       textMiddle(list_, c_.fonts.small, side_.x + 15, y, p_.muted,
                  columns_ == 2           ? bothColumns()
-                 : c_.state.columnLayout ? base::late<"the one row there is">()
-                                         : base::late<"the one column there is">());
+                 : c_.state.columnLayout ? "the one row there is"
+                                         : "the one column there is");
       y += 18;
     } else {
       y = line(y, columnName(1), percent(shown_.shares.first), p_.muted);
       y = line(y, columnName(2), percent(shown_.shares.second), p_.muted);
-      y = line(y, base::late<"variance shown">(), percent(shown_.shares.first + shown_.shares.second),
-               p_.muted);
+      y = line(y, "variance shown", percent(shown_.shares.first + shown_.shares.second), p_.muted);
     }
     y = rule(y);
-    if (values_)
-      y = line(y, base::late<"length of ">() + nth("o", pair_.query), formatNumber(outputLength(), 2),
-               p_.text);
+    if (values_) y = line(y, "length of " + nth("o", pair_.query), formatNumber(outputLength(), 2), p_.text);
     if (values_) return valueTable(rule(y));
-    y = line(y, base::late<"length of ">() + queryName(),
-             formatNumber(length(vectors_.first, pair_.query), 2), p_.query);
-    y = line(y, base::late<"length of ">() + keyName(), formatNumber(length(vectors_.second, pair_.key), 2),
-             p_.key);
-    y = line(y, base::late<"angle">(), angleWords(), p_.text);
+    y = line(y, "length of " + queryName(), formatNumber(length(vectors_.first, pair_.query), 2), p_.query);
+    y = line(y, "length of " + keyName(), formatNumber(length(vectors_.second, pair_.key), 2), p_.key);
+    y = line(y, "angle", angleWords(), p_.text);
     y = line(y, queryName() + " · " + keyName(), product(), p_.text, true);
     scoreTable(rule(y));
   }
@@ -565,9 +554,9 @@ class PlaneCard {
   void scoreTable(float y) {
     const bool product = isProduct(c_);
     const float right = side_.right() - 15, middle = right - 48;
-    textMiddle(list_, c_.fonts.smallStrong, side_.x + 15, y, p_.text, base::late<"score">());
-    if (product) textRight(list_, c_.fonts.small, middle, y, p_.muted, base::late<"plane">());
-    textRight(list_, c_.fonts.small, right, y, p_.muted, base::late<"full">());
+    textMiddle(list_, c_.fonts.smallStrong, side_.x + 15, y, p_.text, "score");
+    if (product) textRight(list_, c_.fonts.small, middle, y, p_.muted, "plane");
+    textRight(list_, c_.fonts.small, right, y, p_.muted, "full");
     const PlanePoint q = shown_.plane.at(vectors_.first.row(pair_.query));
     int count = 0;
     const int first = firstRow(y + 10, count);
@@ -591,8 +580,8 @@ class PlaneCard {
   void valueTable(float y) {
     const float right = side_.right() - 15, pitch = 42;
     textRight(list_, c_.fonts.small, right - 2 * pitch, y, p_.muted, "w");
-    textRight(list_, c_.fonts.small, right - pitch, y, p_.muted, base::late<"length">());
-    textRight(list_, c_.fonts.small, right, y, p_.muted, base::late<"w·len">());
+    textRight(list_, c_.fonts.small, right - pitch, y, p_.muted, "length");
+    textRight(list_, c_.fonts.small, right, y, p_.muted, "w·len");
     int count = 0;
     const int first = firstRow(y + 10, count);
     for (int j = first; j < first + count; ++j) {
@@ -612,17 +601,16 @@ class PlaneCard {
   void numbersBelow() {
     const std::string share = columns_ <= 2 ? bothColumns()
                                             : percent(shown_.shares.first + shown_.shares.second) +
-                                                  base::late<" of the variance is in this plane">();
+                                                  " of the variance is in this plane";
     std::string words;
     if (values_) {
       const double w = double{weight(pair_.key)}, v = length(vectors_.first, pair_.key);
-      words = "w " + formatNumber(w, 2) + base::late<"   length of ">() + nth("v", pair_.key) + " " +
-              formatNumber(v, 2) + base::late<"   product ">() + formatNumber(std::fabs(w) * v, 2);
+      words = "w " + formatNumber(w, 2) + "   length of " + nth("v", pair_.key) + " " + formatNumber(v, 2) +
+              "   product " + formatNumber(std::fabs(w) * v, 2);
     } else {
-      words = base::late<"lengths ">() + formatNumber(length(vectors_.first, pair_.query), 2) +
-              base::late<" and ">() + formatNumber(length(vectors_.second, pair_.key), 2) +
-              base::late<",  angle ">() + angleWords() + ",  " + queryName() + " · " + keyName() + " = " +
-              product();
+      words = "lengths " + formatNumber(length(vectors_.first, pair_.query), 2) + " and " +
+              formatNumber(length(vectors_.second, pair_.key), 2) + ",  angle " + angleWords() + ",  " +
+              queryName() + " · " + keyName() + " = " + product();
     }
     textMiddle(list_, c_.fonts.small, side_.x + 14, side_.y + 15, p_.text,
                elide(c_.fonts.small, words, side_.width - 28));
@@ -702,8 +690,7 @@ void plane(Context& c, const Box& area) {
   if (!isValues(c) && !document::sameWidths(c.state)) {
     c.view.plane.tips.clear();
     paragraph({ImGui::GetWindowDrawList(), c.fonts.small, c.palette.muted}, area.x + 18, area.y + 48,
-              area.width - 36,
-              base::late<"Queries and keys have different numbers of columns: no plane holds both.">());
+              area.width - 36, "Queries and keys have different numbers of columns: no plane holds both.");
     return;
   }
   PlaneCard(c, area).draw();

@@ -1,6 +1,5 @@
 // The bar at the bottom of a phone, in reach of a thumb: Undo, Redo, and the two sheets, of which one at a
 // time is open; while a number is edited, its keypad and the way out in their place.
-#include "base/late.h"
 #include "views/guide/guide_page.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -42,8 +41,8 @@ class Toolbar {
 
   [[gnu::noinline]] void editingSlots() {
     bool& keys = c_.view.keys;
-    if (w_.slot("keys", next(), Icon::keys, base::late<"Keys">(), true, keys)) keys = !keys;
-    if (w_.slot("done", next(), Icon::done, base::late<"Done">())) endEditing(c_);
+    if (w_.slot("keys", next(), Icon::keys, "Keys", true, keys)) keys = !keys;
+    if (w_.slot("done", next(), Icon::done, "Done")) endEditing(c_);
   }
 
   // A lesson that the controls cover waits for them to close.

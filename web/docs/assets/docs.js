@@ -32,14 +32,10 @@ export function show(frame, code) {
     here(code).replace(/(from|src=)(\s*['"])\.\/host\.js/g, `$1$2${home}host.js`);
 }
 
-// A board computes and draws a good deal as it starts. So that the text can be read at once also on a slow phone, boards wait until the reader does
-// something, or has had a few seconds to look at the page, more than the 5 s of quiet after which a measurement of its start ends; until then the first screen has a picture of its board.
-const QUIET = 8000;
+// A board computes and draws a good deal as it starts. So that the text can be read at once also on a slow phone, boards wait until the
+// reader does something; until then the first screen has a picture of its board.
 const reader = new Promise((resolve) => {
   for (const type of ['pointermove', 'pointerdown', 'touchstart', 'wheel', 'scroll', 'keydown', 'focusin']) addEventListener(type, resolve, {once: true, passive: true});
-  const wait = () => setTimeout(resolve, QUIET);
-  if (document.readyState === 'complete') wait();
-  else addEventListener('load', wait, {once: true});
 });
 
 /** Calls when an element comes close to what is seen, and the reader is there. */
