@@ -549,8 +549,12 @@ void Widgets::points(std::string_view name, const Box& box, bool enabled) {
   if (box.contains(mouse.x, mouse.y)) pointAt(c_, name, box, enabled);
 }
 
+Box Widgets::grown(Box box) const {
+  return box.height < least_ ? Box{box.x, box.midY() - least_ / 2, box.width, least_} : box;
+}
+
 bool Widgets::hit(std::string_view name, Box box, bool enabled, Mirror::Role role, int value) {
-  if (box.height < least_) box = {box.x, box.midY() - least_ / 2, box.width, least_};
+  box = grown(box);
   c_.widgetRects[std::string(name)] = box;
   const ImVec2 middle{box.midX(), box.midY()};
   ((ImGui::IsRectVisible(middle, {middle.x + 1, middle.y + 1}) ? c_.view.inView : c_.view.buried) += ',') +=
@@ -665,7 +669,7 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
   const bool open = !c_.locked(name);
   const float side = box.width >= 112 ? 44 : std::floor(box.width * 0.3f);
   const Box less{box.x, box.y, side, box.height}, more{box.right() - side, box.y, side, box.height};
-  c_.widgetRects[base] = box;
+  c_.widgetRects[base] = grown(box);
   list_->AddRectFilled(at(box), to(box), p.panel, 5);
   const document::Option* option = document::optionNamed(name);
   const FocusRing::Key asked = keys(name, box, option || canLess || canMore);

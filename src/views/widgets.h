@@ -210,6 +210,8 @@ class Widgets {
   void names(document::OptionId id, Box box, std::string title);
 
  private:
+  /// As high as grow() wants it.
+  Box grown(Box box) const;
   bool hit(std::string_view name, Box box, bool enabled = true, Mirror::Role role = Mirror::Role::button,
            int value = 0);
   void sayWhy(std::string_view name, const Box& box);

@@ -60,6 +60,18 @@ TEST_CASE("app: the table of positions has a row for every position, and not a t
   }
 }
 
+TEST_CASE("app: the name of the chosen row is whole on a phone, also where its bold letters are wider") {
+  Fixture f(390, 844);
+  REQUIRE(f.app().set("labels", "[\"mmmmmm\", \"mmmmm\", \"mmmmmm\", \"m\"]"));
+  f.settle();
+  for (int row = 0; row < 3; ++row) {
+    f.click(f.at("weights", 0, row, 0));
+    const auto name = f.app().locate("label:left:" + std::to_string(row), 0, 0, 0);
+    REQUIRE(name);
+    CHECK(name->x + 4 >= 0);  // 4: what can be pressed around the letters
+  }
+}
+
 TEST_CASE("app: settles, and then wants no frame") {
   Fixture f;
   CHECK(f.settle() < 10);

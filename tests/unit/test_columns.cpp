@@ -316,8 +316,8 @@ TEST_CASE(
   const float before = (*f.app().tensor("weights"))->at(0, 3, 0);
   const Tensor q = **f.app().tensor("q");
   app::Rect elsewhere = f.at("bar:3:0");  // at the same place it would be a double-click
-  elsewhere.y += 20;
-  f.drag(elsewhere, 0, -20);
+  elsewhere.x += 30;
+  f.drag(elsewhere, 20, 0);
   CHECK((*f.app().tensor("weights"))->at(0, 3, 0) == doctest::Approx(before + 0.1f).epsilon(0.03));
   f.checkWeights();
   f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
@@ -357,7 +357,7 @@ TEST_CASE(
 TEST_CASE(
     "bars: of many keys there is none to press, and a press on the name of the chosen one is harmless") {
   Fixture f;
-  REQUIRE(f.app().set("tokens", "60"));
+  REQUIRE(f.app().set("tokens", "80"));
   f.settle();
   REQUIRE(f.app().set("view", "\"layer\""));
   f.click(f.at("weights", 0, 40, 2));

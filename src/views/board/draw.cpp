@@ -783,12 +783,13 @@ class BoardView {
 
   // `side` 1: the text ends at x; −1: it starts at x; 0: it is centred, but does not extend beyond `end`.
   void tokenLabel(const TokenLabel& label, float x, float midY, int side, float pitch, float end = 0) {
-    const bool small = side == 0 || pitch < 18;
-    ImFont* font = label.strong ? (pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong)
-                   : small      ? c_.fonts.small
-                                : c_.fonts.text;
+    ImFont* const plain = side == 0 || pitch < 18 ? c_.fonts.small : c_.fonts.text;
+    ImFont* font = !label.strong ? plain : pitch < 18 ? c_.fonts.smallStrong : c_.fonts.strong;
+    const auto shown = [&] { return elide(font, wordsOf(label), side == 0 ? 120.0f : 84.0f); };
+    std::string words = shown();
+    // Bold letters are wider than those that the layout has made room for, in some scripts much.
+    if (side > 0 && textWidth(font, words) > x - c_.layout.board.x) font = plain, words = shown();
     const float high = std::min(pitch, 18.0f);
-    const std::string words = elide(font, wordsOf(label), side == 0 ? 120.0f : 84.0f);
     if (hasPicture(c_)) {
       const float size = std::min(pitch - 2, 16.0f);
       const Box patch{side > 0 ? x - size : side < 0 ? x : x - size / 2, midY - size / 2, size, size};
