@@ -1,6 +1,6 @@
 // Installs what the benchmarks compare with (package.json beside this file), and builds what they measure.
 import {execFileSync} from 'node:child_process';
-import {existsSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {fileURLToPath} from 'node:url';
 import {root} from './contest.mjs';
@@ -8,9 +8,10 @@ import {root} from './contest.mjs';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const require = createRequire(import.meta.url);
 
-/** Installs the packages once; scripts are not run, because the programs are inside the packages. */
+/** Installs the packages, unless all are there; scripts are not run, because the programs are inside the packages. */
 export function install() {
-  if (existsSync(`${here}node_modules/@tensorflow/tfjs/package.json`)) return;
+  const {devDependencies} = JSON.parse(readFileSync(`${here}package.json`, 'utf8'));
+  if (Object.keys(devDependencies).every((name) => existsSync(`${here}node_modules/${name}/package.json`))) return;
   console.log('fetching what to compare with …');
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {cwd: here, stdio: ['ignore', 'ignore', 'inherit']});
 }

@@ -12,5 +12,5 @@ export default {
   suites: names('SUITES'), more: names('MORE_SUITES'),
   unitCases: counted('unit', /\.cpp$/, /^\s*TEST_CASE\b/gm),
   browserTests: own('browser', /\.test\.mjs$/).map((name) => ({name: name.replace('.test.mjs', ''), words: introduction(`tests/browser/${name}`)})),
-  benches: names('BENCHES').map((name) => ({name, words: withoutUsage(introduction(`tests/bench/${name}.bench.mjs`)), measured: measured[name]})),
+  benches: [...names('BENCHES'), ...names('MORE_BENCHES')].map((name) => ({name, words: withoutUsage(introduction(`tests/bench/${name}.bench.mjs`)), measured: measured[name]})),
 };

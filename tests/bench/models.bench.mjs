@@ -1,0 +1,127 @@
+// A recorded model beside BertViz, CircuitsVis and TransformerLens: GPT-2 of 12 layers × 12 heads × 256 tokens. The bytes of a cell's output, the time to make
+// it, and the time until Chromium shows its first picture; and what recording costs. What pages ask of the network comes from packages beside this file.
+//   node models.bench.mjs [--quick]
+import {spawnSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {createServer} from 'node:http';
+import {cpus, loadavg, tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import sirv from 'sirv';
+import {launch} from '../browser/harness.mjs';
+import {models2} from '../python/models.mjs';
+import {median, quick, save, table} from './contest.mjs';
+import {install} from './fetch.mjs';
+
+install();
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'models-bench-'));
+process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
+const peers = process.env.PEERS ?? here('../../.toolchain/peers');
+
+const loadBefore = loadavg()[0];
+const made = spawnSync(models2(), [here('models.py'), folder, ...quick ? ['--quick'] : []],
+  {encoding: 'utf8', maxBuffer: 2 ** 28, env: {...process.env, PYTHONPATH: `${peers}:${peers}/below`, HF_HUB_OFFLINE: '1'}});
+if (made.status !== 0) throw new Error(made.stderr);
+const lines = made.stdout.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+
+/** What a page asks of a content network, by the file of the package. */
+const NETWORK = [[/\/require\.js\//, 'requirejs/require.js'], [/\/d3\//, 'd3/dist/d3.min.js'], [/\/jquery\//, 'jquery/dist/jquery.min.js']];
+const files = sirv(folder, {dev: true});
+const server = createServer((request, response) => files(request, response, () => response.writeHead(404).end()));
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+/** In the page: notes when what the selector finds has been there for a frame. A board has to have the heads of its file; if it asks first what is in it,
+ * `asked` is where to press. */
+function watch(see) {
+  const isPainted = (canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean);
+  const hasHeads = (board) => {
+    board.watched ??= board.ready?.then(() => { board.isReady = true; });
+    if (!board.isReady) return false;
+    const {rect} = board.items().find(({name}) => name === 'form-open') ?? {};
+    if (rect) globalThis.asked ??= {x: rect.x + rect.width / 2, y: rect.y + rect.height / 2};
+    return board.get('heads') === 12;
+  };
+  const isShown = () => {
+    const one = document.querySelector(see);
+    if (!one) return false;
+    if (one.localName === 'attention-playground') return hasHeads(one);
+    const {width, height} = one.getBoundingClientRect();
+    return width + height > 0 && (one.localName !== 'canvas' || isPainted(one));  // a line may be level
+  };
+  const look = () => {
+    if (isShown()) requestAnimationFrame(() => requestAnimationFrame(() => { globalThis.shown = performance.now(); }));
+    else requestAnimationFrame(look);
+  };
+  look();
+}
+
+const LIMIT = 300_000;  // milliseconds
+/** In seconds, from asking for the page. */
+async function timeOf(page, {file, see}) {
+  page.setDefaultTimeout(0);  // a wait that is given up asks the page to forget it, which a busy page never does
+  await page.route(/^https:/, (route) => {
+    const found = NETWORK.find(([pattern]) => pattern.test(route.request().url()));
+    return found ? route.fulfill({contentType: 'text/javascript', body: readFileSync(here(`node_modules/${found[1]}`))}) : route.abort();
+  });
+  await page.addInitScript(watch, see);
+  await page.goto(`http://127.0.0.1:${server.address().port}/${encodeURIComponent(file)}`, {waitUntil: 'commit'});
+  const asked = await page.waitForFunction(() => globalThis.shown ? {} : globalThis.asked).then((found) => found.jsonValue());
+  if (asked.x) await page.mouse.click(asked.x, asked.y);
+  await page.waitForFunction(() => globalThis.shown);
+  return page.evaluate(() => globalThis.shown / 1000);
+}
+
+/** A page that is too busy to end itself would keep its browser open for ever. */
+async function end(browser) {
+  const {processInfo} = await (await browser.newBrowserCDPSession()).send('SystemInfo.getProcessInfo');
+  for (const {id} of processInfo.filter(({type}) => type === 'renderer'))
+    try { process.kill(id, 'SIGKILL'); } catch { /* it has ended */ }
+  await browser.close();
+}
+
+/** {seconds}, or {why} there is no picture: what the page or Chromium said. */
+async function firstPicture(output) {
+  const browser = await launch(), said = [];
+  let limit;
+  try {
+    const page = await browser.newPage({viewport: {width: 1280, height: 900}});
+    page.on('pageerror', ({message}) => said.push(message));
+    page.on('crash', () => said.push('the page crashed or was ended by the system'));
+    const late = new Promise((_, reject) => { limit = setTimeout(() => reject(new Error(`not within ${LIMIT / 1000} s`)), LIMIT); });
+    return {seconds: await Promise.race([timeOf(page, output), late])};
+  } catch (error) {
+    return {why: [error.message, ...said].map((text) => text.split('\n')[0].slice(0, 80)).join('; ')};
+  } finally {
+    clearTimeout(limit);
+    await end(browser);
+  }
+}
+
+const outputs = lines.filter(({kind}) => kind === 'output');
+for (const one of outputs) {
+  const times = [];
+  for (let enough = quick ? 1 : 3; times.length < enough;) {
+    const {seconds, why} = await firstPicture(one);
+    if (why) { one.why = why; break; }
+    times.push(seconds);
+    if (seconds > 30) enough = 1;
+  }
+  one.picture = times.length ? median(times) : null;
+}
+server.close();
+
+table('the output of a cell', ['', 'MB', 'made in s', 'first picture in s'], outputs.map(({tool, what, bytes, seconds, picture, why}) =>
+  [`${tool}, ${what}`, (bytes / 1e6).toFixed(bytes < 1e6 ? 3 : 1), seconds.toFixed(2), picture === null ? why : picture.toFixed(2)]));
+const {page, thumbnails, head} = lines.find(({kind}) => kind === 'travels');
+console.log('  A picture is there two frames after its first line, painted canvas or image; a board, when it has the heads of the file: "Open" was pressed when it asked.');
+console.log(`  A live cell of ours asks for ${page} bytes once a notebook, ${thumbnails} for all heads, and ${head} for each head that is looked at`);
+table('recording', ['', 's', 'of its own forward pass'], lines.filter(({kind}) => kind === 'record').map(({tool, what, seconds, ratio}) => [`${tool}, ${what}`, seconds.toFixed(2), ratio.toFixed(2)]));
+for (const {tool, why} of lines.filter(({kind}) => kind === 'missing')) console.log(`${tool} is not measured: ${why}`);
+const {versions} = lines.find(({kind}) => kind === 'versions');
+const load = [loadBefore, loadavg()[0]].map((value) => value.toFixed(1)), [{model}] = cpus();
+console.log(`\n${model}, ${cpus().length} processors, load ${load.join(' before and ')} after, ${new Date().toISOString().slice(0, 10)}`);
+console.log(Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', '));
+const bars = (unit) => outputs.filter((one) => one[unit]).map((one) => ({name: `${one.tool}, ${one.what}`.slice(0, 40), value: one[unit], ours: one.tool === 'attention_playground'}));
+save('models', {versions, load, lines}, {title: `A recorded model, ${quick ? '2 layers × 12 heads × 32' : '12 layers × 12 heads × 256'} tokens`, unit: 'shorter is better, logarithmic', log: true,
+  groups: [{name: 'bytes of the output', bars: bars('bytes')}]});

@@ -1,0 +1,148 @@
+"""What others make of the same model, beside what this package makes: GPT-2 with random weights, 12 layers × 12 heads × 256 tokens, eager attention.
+
+usage: models.py FOLDER [--quick]   (prints a line of JSON for each output, whose page it writes to FOLDER; for what a peer cannot do, a line with the reason)"""
+import json
+import os
+import statistics
+import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
+
+import torch
+import transformers as hf
+
+from attention_playground import record
+from attention_playground.picture import thumbnails
+from attention_playground.widget import page_script
+
+hf.logging.set_verbosity_error()
+folder, is_quick = sys.argv[1], "--quick" in sys.argv
+LAYERS, HEADS, TOKENS, ROUNDS = (2, 12, 32, 1) if is_quick else (12, 12, 256, 3)
+IDS = torch.arange(TOKENS)[None] * 7 % 900
+WORDS = ["t%d" % i for i in range(TOKENS)]
+PAGE = "<!doctype html><meta charset=utf-8><title>%s</title><body>%s"
+
+
+def version_of(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "is missing"
+
+
+def say(kind, tool, what, **more):
+    print(json.dumps({"kind": kind, "tool": tool, "what": what, **more}), flush=True)
+
+
+def timed(call):
+    times = []
+    for _ in range(ROUNDS):
+        began, out = time.perf_counter(), None
+        out = call()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times), out
+
+
+def compared(alone, call):
+    """Seconds of a call, how many times those of the other, and what it gives: in turns, since whatever else runs slows both."""
+    pairs = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        alone()
+        between, out = time.perf_counter(), None
+        out = call()
+        pairs.append((between - began, time.perf_counter() - between))
+    return statistics.median(b for a, b in pairs), statistics.median(b / a for a, b in pairs), out
+
+
+def attempt(tool, call):
+    """One that cannot be installed or does not run is named with the reason."""
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001: whatever another package raises
+        say("missing", tool, "", why=" ".join(("%s: %s" % (type(error).__name__, error)).split())[:200])
+
+
+def made(tool, what, call, see="svg, canvas, img"):
+    """call() gives the HTML of a cell's output; `see` is what is there once it can be seen."""
+    seconds, html = timed(call)
+    name = "%s %s.html" % (tool, what.split(":")[0])
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(html if html.lstrip().startswith("<!doctype") else PAGE % (tool, html))
+    say("output", tool, what, seconds=seconds, bytes=len(html.encode()), file=name, see=see)
+
+
+def ours(recording):
+    made("attention_playground", "cell: all heads, without scripts", recording.picture)
+
+    def one_file():
+        path = os.path.join(folder, "one.html")
+        recording.to_html(path)
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    made("attention_playground", "one file: page and all layers", one_file, see="attention-playground")
+    widget = recording.widget()
+    head = widget.answer_head({"layer": 0, "head": 0})
+    say("travels", "attention_playground", "live cell", page=len(page_script()), thumbnails=sum(one.nbytes for one in thumbnails(recording)), head=len(head[1]))
+
+
+def bertviz(attentions):
+    from bertviz import head_view, model_view
+    made("bertviz", "model view", lambda: model_view(attentions, WORDS, html_action="return").data, see="svg line, svg path")
+    made("bertviz", "head view", lambda: head_view(attentions, WORDS, html_action="return").data, see="svg rect")
+
+
+def circuitsvis(attentions):
+    from circuitsvis.attention import attention_heads
+    made("circuitsvis", "heads of one layer", lambda: attention_heads(attentions[0][0], WORDS).local_src)
+    made("circuitsvis", "all heads", lambda: attention_heads(torch.cat([one[0] for one in attentions]), WORDS).local_src)
+
+
+def transformer_lens(config):
+    """It takes a model by the name of a folder, and wants its tokenizer, which here has a word for each number."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformer_lens.model_bridge import TransformerBridge
+    words = Tokenizer(models.WordLevel({"t%d" % i: i for i in range(1000)}, unk_token="t0"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    where = os.path.join(folder, "gpt2")
+    tokenizer = hf.PreTrainedTokenizerFast(tokenizer_object=words, bos_token="t0", eos_token="t0", pad_token="t0", unk_token="t0", name_or_path=where)
+    model = hf.GPT2LMHeadModel(config).eval()
+    model.save_pretrained(where)
+    tokenizer.save_pretrained(where)
+    bridge = TransformerBridge.boot_transformers(where, hf_model=model, tokenizer=tokenizer)
+
+    def quietly(call):
+        with torch.no_grad():
+            return call()
+
+    quietly(lambda: bridge(IDS))
+    seconds, ratio, found = compared(lambda: quietly(lambda: bridge(IDS)), lambda: quietly(lambda: bridge.run_with_cache(IDS)[1]))
+    say("record", "transformer_lens", "run_with_cache", seconds=seconds, ratio=ratio, shape=list(found["blocks.0.attn.hook_pattern"].shape))
+
+
+def main():
+    torch.manual_seed(1)
+    config = hf.GPT2Config(vocab_size=1000, n_positions=TOKENS, n_embd=64 * HEADS, n_layer=LAYERS, n_head=HEADS)
+    config._attn_implementation = "eager"
+    model = hf.GPT2Model(config).eval()
+
+    def forward(**more):
+        with torch.no_grad():
+            return model(IDS, **more)
+
+    forward()
+    seconds, ratio, recording = compared(forward, lambda: record(model, IDS, tokens=WORDS))
+    say("record", "attention_playground", "record", seconds=seconds, ratio=ratio)
+    seconds, ratio, out = compared(forward, lambda: forward(output_attentions=True))
+    say("record", "transformers", "output_attentions", seconds=seconds, ratio=ratio)
+    ours(recording)
+    names = ("torch", "transformers", "bertviz", "circuitsvis", "transformer-lens")
+    say("versions", "", "", versions={name: version_of(name) for name in names})
+    attempt("bertviz", lambda: bertviz(out.attentions))
+    attempt("circuitsvis", lambda: circuitsvis(out.attentions))
+    attempt("transformer_lens", lambda: transformer_lens(config))
+
+
+if __name__ == "__main__":
+    main()
