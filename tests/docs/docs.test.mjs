@@ -101,7 +101,10 @@ for (const colorScheme of ['light', 'dark']) {
 test('the first screen has a board that computes', async () => {
   await visit(`${server.url}/docs/index.html`, async (page) => {
     const board = page.locator('attention-playground');
-    await until('a board', () => board.evaluate((element) => element.ready?.then(() => true)));
+    await until('a board', () => board.count());
+    assert.equal(await board.evaluate((element) => element.ready === undefined), true, 'it waits for its reader');
+    await page.keyboard.press('Shift');
+    await until('its numbers', () => board.evaluate((element) => element.ready?.then(() => true)));
     assert.ok((await board.boundingBox()).y < 300);
     assert.ok(Math.abs(await board.evaluate((element) => element.getTensor('weights').data[14]) - 0.69) < 0.01);
   });
