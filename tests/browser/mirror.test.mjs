@@ -90,7 +90,7 @@ test('axe finds nothing wrong on the board, on every page and in the Guide', asy
 test('a lesson is read with the spaces between its words', async () => {
   const board = await browser.open('/', {prepare: opened, guide: true});
   const reader = await Reader.of(board);
-  await reader.find('StaticText', /A translator reads the cat sat and writes le chat était assis\. ?The encoder leaves one vector per source word: the rows of/);
+  await reader.find('StaticText', /A translator reads the cat sat and writes le chat était assis\. ?What it has read is one vector per source word: the rows of/);
   await reader.find('StaticText', /Set every query to 0\. What do the four rows of the output look like then\?/);
   await board.close();
 });

@@ -46,7 +46,7 @@ async function spoken(page) {
 }
 
 // Where a person sees the number that the coach points at, the switch and the plus: a picture of the page has them there.
-for (const [width, height, number, causal, plus] of [[1440, 900, [299, 537], [627, 68], [835, 68]], [390, 844, [158, 399], [57, 22], [266, 22]]]) {
+for (const [width, height, number, causal, plus] of [[1440, 900, [299, 537], [627, 68], [835, 68]], [390, 844, [158, 399], [180, 22], [320, 22]]]) {
   test(`${width} × ${height}: three mouse actions, without scrolling and without one call of the element`, async () => {
     const board = await browser.open('/', {viewport: {width, height}, guide: 'first', wait: false}), {page} = board, {mouse} = page;
     await page.evaluate(() => {

@@ -16,6 +16,7 @@ constexpr int kAllPairs =
 constexpr std::size_t kMostLinks = 400;  // links drawn at most
 constexpr float kCaptioned = 14;         // captions are shown if the words are at least this far apart
 constexpr float kWordPitch = 11.5f;
+constexpr float kLeastToSay = 40;
 constexpr float kOff = 0.2f;  // the maximal deviation of a curve, in pixels
 
 class Arcs {
@@ -54,9 +55,10 @@ class Arcs {
  private:
   float y(int token) const { return y0_ + pitch_ * static_cast<float>(token); }
 
+  float captionY() const { return y(0) - std::max(pitch_ / 2, 18.0f) - 2; }
   void captions() {
     if (pitch_ < kCaptioned) return;
-    const float top = y(0) - std::max(pitch_ / 2, 18.0f) - 2;
+    const float top = captionY();
     textRight(list_, c_.fonts.small, x0_ - 8, top, c_.palette.muted, "query");
     textMiddle(list_, c_.fonts.small, x1_ + 10, top, c_.palette.muted, "key");
   }
@@ -191,6 +193,7 @@ class Arcs {
     };
     if (c_.state.valueNorms) {
       const std::string words = "as thick as w × the length of v";
+      if (roomToSay() < kLeastToSay && pitch_ >= kCaptioned) return sayBelow(words);
       return say(fits(words) ? words : "as thick as w·‖v‖");
     }
     const int all = c_.summaries.links(c_.weightsId(), c_.weights(), c_.weightsHead());
@@ -204,9 +207,16 @@ class Arcs {
     say(words);
   }
   float roomToSay() const { return right_ - 18 - normsWidth(c_.layout.arcs.width) - 10 - titleEnd_ - 16; }
+  // Between the captions, where beside the tabs there is no room.
+  void sayBelow(std::string_view words) {
+    const std::string fitting = elide(c_.fonts.small, words, x1_ - x0_);
+    const float width = textWidth(c_.fonts.small, fitting), middle = (x0_ + x1_) / 2;
+    textCentered(list_, c_.fonts.small, middle, captionY(), c_.palette.muted, fitting);
+    c_.widgetRects["arcs-note"] = {middle - width / 2, captionY() - 8, width, 16};
+  }
   void say(std::string_view words) {
     const float right = right_ - 18 - normsWidth(c_.layout.arcs.width) - 10, room = roomToSay();
-    if (room < 40) return;
+    if (room < kLeastToSay) return;
     const std::string fitting = elide(c_.fonts.small, words, room);
     const float width = textWidth(c_.fonts.small, fitting), midY = top_ - 20;
     textRight(list_, c_.fonts.small, right, midY, c_.palette.muted, fitting);
