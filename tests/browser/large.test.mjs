@@ -108,7 +108,7 @@ for (const [name, css, viewport] of [['--attention-size', LARGE, {width: 1280, h
 /** Opens every menu of the mirror's tables by its button: entries are not cut off, and one of them is focused and in view. */
 async function checkMenus(board, where) {
   const buttons = board.page.locator('attention-playground .plain [aria-haspopup=menu]'), count = await buttons.count(), menu = board.page.locator('attention-playground .plain [role=menu]');
-  assert.ok(count >= 2, `${count} menus`);
+  assert.ok(count >= 1, `${count} menus`);
   for (let i = 0; i < count; i++) {
     const name = await buttons.nth(i).textContent();
     await buttons.nth(i).click();
@@ -129,8 +129,9 @@ async function checkMenus(board, where) {
   }
 }
 
-test('the board as tables with words of twice the size', async () => {
+test('the board as tables with words of twice the size', async (t) => {
   const without = await start({gpu: ['--disable-gpu', '--disable-3d-apis']});
+  t.after(() => without.stop());
   for (const [name, css] of [['size', LARGE], ['root', ROOT]]) {
     for (const viewport of [{width: 1280, height: 800}, {width: 390, height: 844}]) {
       const board = await without.open('/', {allow: [/./], prepare: opened, viewport, seen: true});
@@ -143,5 +144,4 @@ test('the board as tables with words of twice the size', async () => {
       await board.close();
     }
   }
-  await without.stop();
 });
