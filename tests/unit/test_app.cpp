@@ -72,6 +72,21 @@ TEST_CASE("app: the name of the chosen row is whole on a phone, also where its b
   }
 }
 
+TEST_CASE("app: the legend of the weights leaves out the title, however long its size makes it") {
+  for (const char* const tokens : {"40", "64", "100", "1024"}) {
+    CAPTURE(tokens);
+    Fixture f(1440, 900, true);
+    REQUIRE(f.app().set("tokens", tokens));
+    f.settle();
+    const auto title = f.app().locate("title:weights", 0, 0, 0),
+               legend = f.app().locate("weight-legend", 0, 0, 0);
+    REQUIRE(title);
+    REQUIRE(legend);
+    CHECK((title->x + title->width < legend->x || title->y + title->height <= legend->y ||
+           legend->y + legend->height <= title->y));
+  }
+}
+
 TEST_CASE("app: settles, and then wants no frame") {
   Fixture f;
   CHECK(f.settle() < 10);

@@ -80,7 +80,9 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
   // What is already above the weights: their column labels, and the title with the head, if it extends that
   // far to the right.
   const float labels = m.labelsAbove && m.slanted ? m.labelRoom : m.cell >= 14 ? 22.0f : 4.0f;
-  const float taken = labels + (!m.title.empty() && box.width < 2 * width + 100 ? kTitle : 0);
+  const Box title = c.widgetRects["title:weights"];
+  const float taken =
+      labels + (!m.title.empty() && title.right() + kEdgeGap > box.right() - width ? kTitle : 0);
   float above = box.y - c.layout.board.y + c.view.scroll - kHeight -
                 std::max(taken, 14.0f);  // what is left of the space above
   for (const MatrixPlace& other : c.layout.matrices) {
