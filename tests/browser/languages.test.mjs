@@ -264,3 +264,16 @@ for (const tag of ['en', ...Object.keys(tables)]) {
     await board.close();
   });
 }
+
+test('the name of the chosen row is whole on a phone, where bold letters are much wider than others', async () => {
+  const board = await browser.open('/', {viewport: {width: 390, height: 844}});
+  await board.call('set', 'labels', ['القطة', 'جلست', 'على', 'السجادة']);
+  await board.rest();
+  for (const row of [0, 3]) {
+    await board.click('weights', 0, row, 0);
+    await board.rest();
+    const {rect} = (await board.call('items')).find(({name}) => name === `label:left:${row}`);
+    assert.ok(rect.x + 4 >= 0, `${rect.x}`);  // 4: what can be pressed around the letters
+  }
+  await board.close();
+});

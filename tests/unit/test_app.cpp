@@ -2,7 +2,6 @@
 #include <set>
 
 #include "app_fixture.h"
-#include "base/sentence.h"
 #include "attention/steps/forward.h"
 
 namespace {
