@@ -145,14 +145,16 @@ void follow(Context& c) {
   if (const auto at = c.widgetRects.find(t.named); at != c.widgetRects.end()) t.focus = {t.named, at->second};
   // The focus of a frame is younger than the pointer's events in it, which wait for the frame.
   const bool isFocused = t.focus.name != t.focused && !t.focus.name.empty();
+  // That of the focus stays while the pointer moves over what has none (WCAG 1.4.13, persistent): a page that
+  // scrolls to the focus moves the board under a pointer that is still.
   if (isFocused) t.byKeys = true;
-  else if (moves || t.focus.name.empty()) t.byKeys = false;
+  else if (t.focus.name.empty() || (moves && !t.over.name.empty())) t.byKeys = false;
   const Tooltip::Place& here = t.byKeys ? t.focus : t.over;
   if (here.name != t.of.name) {
     const bool goesOn = t.isOpen || now - t.left < kNeighbour;
     if (t.isOpen) t.left = now;
     t.isOpen = goesOn && !here.name.empty(), t.isShut = false, t.since = now;
-  } else if (moves) {
+  } else if (moves && !t.byKeys) {
     t.since = now;
   }
   t.of = here;

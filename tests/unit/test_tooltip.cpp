@@ -81,6 +81,21 @@ TEST_CASE("tooltip: the focus opens it although the pointer moved and pressed be
   CHECK(contains(f.says(), "Undo"));
 }
 
+TEST_CASE("tooltip: that of the focus opens, and stays, while the pointer moves over what has none") {
+  Pointer f;
+  const app::Rect cell = f.at("weights", 0, 0, 0);
+  f.moveTo(cell.x + 3, cell.y + 3);
+  f.app().pointAt("causal");
+  f.rest(0.2f);
+  f.moveTo(cell.x + 6, cell.y + 3);  // a board that scrolled, for example
+  f.rest(0.25f);
+  CHECK(contains(f.says(), "Causal mask"));
+  f.moveTo(cell.x + 9, cell.y + 3);
+  CHECK(contains(f.says(), "Causal mask"));
+  f.button(true), f.button(false);
+  CHECK(!f.isOpen());
+}
+
 TEST_CASE("tooltip: that of a neighbour opens at once, also across the gap between them") {
   Pointer f;
   f.pointAt("undo");
