@@ -114,7 +114,7 @@ for (const [how, ...settings] of [['every key'], ['earlier keys', '--set', 'caus
     assert.equal(await ended, 'SIGINT');
     assert.deepEqual(readdirSync(place), []);
     const shown = onTerminal(args, 40, oneCore);  // Ctrl-C once the bar is there
-    assert.match(shown.seen, /^\r\[#*\.*\] 0 %, \d+ (second|minute|hour|day)s? left/);
+    assert.match(shown.seen, /^\r\[#*\.*\] \d %, \d+ (second|minute|hour|day)s? left/);
     assert.notEqual(shown.status, 0);
     assert.deepEqual(readdirSync(place), []);
   });
