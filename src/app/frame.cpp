@@ -76,8 +76,12 @@ bool Frame::build() {
   if (guide_) guide_->update();
   const views::Layout layout = screen_.makeLayout();
   // If a frame is built again, rectangles of widgets that it no longer draws must not remain.
-  if (builds_ == 0) screen_.lastWidgetRects.swap(screen_.widgetRects);
+  if (builds_ == 0) {
+    screen_.lastWidgetRects.swap(screen_.widgetRects);
+    std::swap(screen_.lastPlaces, screen_.places);
+  }
   screen_.widgetRects.clear();
+  screen_.places.labels.clear(), screen_.places.bars.clear();
   if (fonts.mirror) fonts.mirror->notes.clear();
   views::Context context = screen_.context(layout, palette, fonts, screen_.requests);
   const bool before = screen_.view.before;

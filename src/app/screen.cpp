@@ -177,6 +177,8 @@ views::Context Screen::contextOf(Board& board, const attention::Trace& trace, st
           around.asked,
           widgetRects,
           lastWidgetRects,
+          places,
+          lastPlaces,
           host.isTouch(),
           document.canUndo(),
           document.canRedo(),

@@ -76,6 +76,7 @@ class Screen {
   views::ViewState view;
   views::Requests requests;  ///< of the frame being built
   views::WidgetRects widgetRects, lastWidgetRects;
+  views::BoardPlaces places, lastPlaces;
   /// The rectangles of the latest frame.
   const views::WidgetRects& drawnRects() const { return widgetRects.empty() ? lastWidgetRects : widgetRects; }
   std::unique_ptr<views::Palette> forced;  ///< the reader's forced colours, used in place of a theme

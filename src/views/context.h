@@ -292,6 +292,21 @@ struct Requests {
 /// The boxes of controls by name ("causal", "heads+"), for tours, tests and checks for overlaps.
 using WidgetRects = std::map<std::string, Box, std::less<>>;
 
+/// What the pointer finds on the board beside the cells. No name of a box is read for that.
+struct BoardPlaces {
+  struct Label {
+    bool ofKeys;
+    int token;
+    Box box;  ///< of slanted labels those of neighbours overlap
+  };
+  struct Bar {
+    int query, key;  ///< a bar of a row of weights
+    Box box;
+  };
+  std::vector<Label> labels;
+  std::vector<Bar> bars;
+};
+
 /// An integer with English digit grouping: "6,400".
 std::string counted(std::int64_t n);
 /// Does the comma-separated list contain `name`?
@@ -334,6 +349,8 @@ struct Context {
   Requests& requests;
   WidgetRects& widgetRects;            ///< filled while drawing
   const WidgetRects& lastWidgetRects;  ///< of the previous frame: what the pointer interacts with
+  BoardPlaces& places;                 ///< filled while drawing
+  const BoardPlaces& lastPlaces;       ///< of the previous frame
   bool touch;
   bool canUndo, canRedo;
   std::string_view kernel;  ///< the instruction set in use

@@ -8,14 +8,9 @@ namespace views {
 /// The tensor that the board shows for `id`: in place of scores, "masked".
 TensorId shownTensor(TensorId id);
 
-/// Widget rectangles of token labels are named by this prefix, the side, and the token: "label:left:0".
-inline constexpr const char* kLabelPrefix = "label:";
-/// Those of column headings of Q and K by this prefix, the tensor and the column: "column:q:0".
+/// Widget rectangles of column headings of Q and K are named by this prefix, the tensor and the column:
+/// "column:q:0".
 inline constexpr const char* kColumnPrefix = "column:";
-
-/// Those of the bars of a row of weights by this prefix, the query and the key: "bar:3:2", beside the
-/// matrices "bar:3:2:brief".
-inline constexpr const char* kBarPrefix = "bar:";
 
 /// The widget rectangle of the words of a title that open a term of the glossary: "title:q:words".
 std::string titleName(TensorId id);

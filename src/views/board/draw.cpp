@@ -753,8 +753,9 @@ class BoardView {
   std::string_view wordsOf(const TokenLabel& label) const {
     return labelsOf(label.ofKeys)[static_cast<std::size_t>(label.token)];
   }
-  Box& rectOf(const TokenLabel& label) {
-    return c_.widgetRects[base::joined({kLabelPrefix, label.where, ":", label.token})];
+  void note(const TokenLabel& label, const Box& box) {
+    c_.widgetRects[base::joined({"label:", label.where, ":", label.token})] = box;
+    c_.places.labels.push_back({label.ofKeys, label.token, box});
   }
 
   // A label rising at 45° from the bottom of its column, in the strip between two matrices.
@@ -772,7 +773,7 @@ class BoardView {
       const float dx = p.x - pivot.x, dy = p.y - pivot.y;
       p = {pivot.x + (dx + dy) * kTurn, pivot.y + (dy - dx) * kTurn};
     }
-    rectOf(label) = {x - 4, foot - reach - 8, reach + 8, reach + 10};
+    note(label, {x - 4, foot - reach - 8, reach + 8, reach + 10});
   }
 
   // A row of the table of positions, which also has rows for cached keys, so more than there are queries.
@@ -793,12 +794,12 @@ class BoardView {
     if (hasPicture(c_)) {
       const float size = std::min(pitch - 2, 16.0f);
       const Box patch{side > 0 ? x - size : side < 0 ? x : x - size / 2, midY - size / 2, size, size};
-      if (patchLabel(c_, label.ofKeys, label.token, patch)) return void(rectOf(label) = patch);
+      if (patchLabel(c_, label.ofKeys, label.token, patch)) return note(label, patch);
     }
     const float width = textWidth(font, words);
     const float left = side > 0 ? x - width : side < 0 ? x : std::min(x - width / 2, end - width);
     textMiddle(list_, font, left, midY, c_.palette.text, words);
-    rectOf(label) = {left - 4, midY - high / 2, width + 8, high};
+    note(label, {left - 4, midY - high / 2, width + 8, high});
   }
 
   void arrow() {

@@ -32,16 +32,10 @@ struct Hit {
 };
 
 // A bar of the inspector stands for its weight.
-[[gnu::noinline]] std::optional<CellRef> barAt(const document::State& s, const WidgetRects& rects, float x,
-                                               float y) {
-  for (auto at = rects.lower_bound(kBarPrefix); at != rects.end() && at->first.starts_with(kBarPrefix);
-       ++at) {
-    const std::string place = at->first.substr(std::string_view(kBarPrefix).size());
-    if (!at->second.contains(x, y) || place[0] > '9') continue;  // a name in place of the query
-    const CellRef cell{TensorId::weights, s.focusHead, std::stoi(place),
-                       std::stoi(place.substr(place.find(':') + 1))};
-    if (cell.row < s.tokens && cell.col < s.keyTokens) return cell;
-  }
+[[gnu::noinline]] std::optional<CellRef> barAt(const Context& c, float x, float y) {
+  for (const BoardPlaces::Bar& bar : c.lastPlaces.bars)
+    if (bar.box.contains(x, y) && bar.query < c.state.tokens && bar.key < c.state.keyTokens)
+      return CellRef{TensorId::weights, c.state.focusHead, bar.query, bar.key};
   return {};
 }
 
@@ -59,7 +53,7 @@ Hit hitAt(const Context& c, float x, float y) {
     return {&m, {m.tensor, s.head, down + s.firstRow, across + s.firstCol}};
   }
   const MatrixPlace* weights = c.layout.find(TensorId::weights);
-  const auto bar = weights ? barAt(c.state, c.lastWidgetRects, x, y) : std::nullopt;
+  const auto bar = weights ? barAt(c, x, y) : std::nullopt;
   return bar ? Hit{weights, *bar} : Hit{};
 }
 
@@ -336,14 +330,14 @@ class Pointer {
     Box heading;
     if (const auto column = headingAt(heading)) return typeColumn(*column, heading);
     // The boxes of slanted labels overlap; takes the one whose text line is nearest to the pointer.
-    const std::string* best = nullptr;
+    const BoardPlaces::Label* best = nullptr;
     float bestAway = 0;
-    for (const auto& [name, box] : c_.lastWidgetRects) {
-      if (name.rfind(kLabelPrefix, 0) != 0 || !box.contains(io_.MousePos.x, io_.MousePos.y)) continue;
-      const float away = std::fabs((io_.MousePos.x - box.x) - (box.bottom() - io_.MousePos.y));
-      if (!best || away < bestAway) best = &name, bestAway = away;
+    for (const BoardPlaces::Label& label : c_.lastPlaces.labels) {
+      if (!label.box.contains(io_.MousePos.x, io_.MousePos.y)) continue;
+      const float away = std::fabs((io_.MousePos.x - label.box.x) - (label.box.bottom() - io_.MousePos.y));
+      if (!best || away < bestAway) best = &label, bestAway = away;
     }
-    if (best) typeLabel(*best, c_.lastWidgetRects.find(*best)->second);
+    if (best) typeLabel(*best);
   }
 
   // A tooltip says what the matrix is whose title is pointed at, and its shape.
@@ -403,16 +397,16 @@ class Pointer {
     c_.requests.text = t;
   }
 
-  void typeLabel(const std::string& place, Box box) {
+  void typeLabel(const BoardPlaces::Label& label) {
     if (c_.locked("labels")) return;
-    const int token = std::stoi(place.substr(place.rfind(':') + 1));
+    const Box& box = label.box;
     TextTarget t;
     t.kind = TextTarget::Kind::label;
-    t.cell.row = token;
-    t.ofKeys = c_.state.cross && !place.starts_with("label:left") && !place.starts_with("label:queries");
+    t.cell.row = label.token;
+    t.ofKeys = c_.state.cross && label.ofKeys;
     if (t.ofKeys && c_.locked("key_labels")) return;
-    t.name = (t.ofKeys ? "Key token " : "Token ") + std::to_string(token + 1);
-    t.text = (t.ofKeys ? c_.state.keyLabels : c_.state.labels)[static_cast<std::size_t>(token)];
+    t.name = (t.ofKeys ? "Key token " : "Token ") + std::to_string(label.token + 1);
+    t.text = (t.ofKeys ? c_.state.keyLabels : c_.state.labels)[static_cast<std::size_t>(label.token)];
     const float width = std::max(box.width + 16, 64.0f);
     t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13,
              width, 26};

@@ -389,12 +389,17 @@ class Inspector {
       rowBar(box, span, row, j, rows.y + (static_cast<float>(j) + 0.5f) * pitch, std::min(22.0f, pitch - 6));
   }
 
+  // `which`: the end of its name, where two places have a bar of the key.
+  void noteBar(int query, int key, const Box& box, std::string_view which = {}) {
+    c_.widgetRects[base::joined({"bar:", query, ":", key, which})] = box;
+    c_.places.bars.push_back({query, key, box});
+  }
+
   void rowBar(const Box& box, const Span& span, int row, int j, float midY, float high) {
     const float longest = (box.width - 92) / (span.high - span.low), zero = box.x - span.low * longest;
     const float w = c_.weight(row, j), width = std::max(2.0f, longest * std::fabs(w)),
                 left = w < 0 ? zero - width : zero;
-    c_.widgetRects[base::joined({kBarPrefix, row, ":", j, ":brief"})] = {box.x, midY - high / 2 - 3,
-                                                                         box.width, high + 6};
+    noteBar(row, j, {box.x, midY - high / 2 - 3, box.width, high + 6}, ":brief");
     const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col == j;
     list_->AddRectFilled({left, midY - high / 2}, {left + width, midY + high / 2},
                          withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
@@ -487,8 +492,7 @@ class Inspector {
       textRight(list_, c_.fonts.monoSmall, box.right(), y, c_.palette.text,
                 before ? changedNumber(c_, before, w)
                        : formatNumber(static_cast<double>(w), std::min(c_.state.decimals, 3)));
-      c_.widgetRects[base::joined({kBarPrefix, row, ":", j})] = {box.x, y - pitch / 2 + 1, box.width,
-                                                                 pitch - 2};
+      noteBar(row, j, {box.x, y - pitch / 2 + 1, box.width, pitch - 2});
     }
     rowWords({box.x - 18, box.y, box.width, box.height},
              std::min(box.bottom() - 26, box.y + pitch * count + (showsMean(c_.state) ? 44.0f : 26.0f)), row,
@@ -598,9 +602,7 @@ class Inspector {
       const float x = x0 + pitch * (static_cast<float>(j) + 0.5f), tall = std::max(2.0f, unit * std::fabs(w));
       const float top = w < 0 ? base : base - tall, bottom = w < 0 ? base + tall : base;
       const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col >= j && focus_.col < j + each;
-      if (pitch >= 16)
-        c_.widgetRects[base::joined({kBarPrefix, row, ":", j})] = {x - pitch / 2 + 1, foot - high - 18,
-                                                                   pitch - 2, high + 18};
+      if (pitch >= 16) noteBar(row, j, {x - pitch / 2 + 1, foot - high - 18, pitch - 2, high + 18});
       list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, bottom},
                            withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), std::min(2.0f, barWidth / 3));
       // If there is no room for all names and numbers, only the selected key's bar has them.
