@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "attention/layer/checks.h"
@@ -269,6 +270,7 @@ SpreadDraws::SpreadDraws(std::uint32_t seed, int count) : seed_(seed) {
 }
 
 Spread SpreadDraws::at(const SpreadSpec& spec) const {
+  assert(validate(spec));
   const int from = spec.dim / kStep * kStep;
   Sums sums = kept_[static_cast<std::size_t>(from / kStep)];
   base::NormalRandom random(seed_, static_cast<std::uint64_t>(from) * sums.queries.size() * (1 + kKeys));
@@ -322,6 +324,7 @@ Result<void> validate(const ReachSpec& spec) {
 }
 
 std::vector<Reach> reach(const ReachSpec& spec) {
+  assert(validate(spec));
   base::NormalRandom random(spec.seed);
   const Square u = spec.recurrent * orthogonal(random);
   Column h = (spec.input * drawn(random)).array().tanh();

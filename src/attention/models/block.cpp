@@ -1,6 +1,7 @@
 #include "attention/models/block.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "attention/kernels/kernels.h"
@@ -138,6 +139,7 @@ Tensor dropMask(const BlockSpec& spec, int site) {
 }
 
 void forwardBlock(const BlockSpec& spec, const BlockInputs& in, BlockTrace& trace) {
+  assert(validate(spec, in));
   for (const Stage stage : stagesInOrder(spec)) {
     const std::vector<StageSource> sources = sourcesOf(spec, stage);
     const auto source = [&](std::size_t i) {

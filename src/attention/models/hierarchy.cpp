@@ -1,6 +1,7 @@
 #include "attention/models/hierarchy.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <utility>
 
@@ -125,6 +126,7 @@ Result<void> validate(const HierarchyInputs& in) {
 }
 
 void forwardHierarchy(const HierarchyInputs& in, HierarchyTrace& trace) {
+  assert(validate(in));
   const int tokens = in.h->rows(), width = in.h->cols(), segments = static_cast<int>(in.starts.size());
   trace.tokens.weights.reshape(1, tokens, 1);
   trace.tokens.sums.reshape(1, segments, width);

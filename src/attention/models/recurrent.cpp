@@ -1,6 +1,7 @@
 #include "attention/models/recurrent.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "attention/layer/checks.h"
@@ -68,6 +69,7 @@ Result<void> validate(const RecurrentInputs& in) {
 }
 
 void forwardRecurrent(const RecurrentInputs& in, RecurrentTrace& trace, Products& products) {
+  assert(validate(in));
   const int tokens = in.x->rows(), units = in.u->rows(), parts = partsOf(in.cell);
   const bool isLstm = in.cell == CellKind::lstm;
   trace.states.reshape(1, tokens, units);
