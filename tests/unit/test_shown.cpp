@@ -433,6 +433,14 @@ TEST_CASE("shown: counts have a comma at each thousand, and what the arcs leave 
   CAPTURE(note);
   CHECK(note.find(" of 1,") != std::string::npos);
   CHECK(note.ends_with(" ≥ 1 %"));
+  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1110.0f, 900.0f}, {390.0f, 2000.0f}}) {
+    CAPTURE(width);
+    Shown other(width, height);
+    for (const char* tokens : {"33", "64"}) {
+      other.set("tokens", tokens);
+      CHECK(other.words("arcs-note").find(" ≥ 1 %") != std::string::npos);
+    }
+  }
 }
 
 TEST_CASE(

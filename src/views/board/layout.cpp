@@ -48,10 +48,9 @@ constexpr float kPresentCard = 1080;
 constexpr float kLowCard = 216;                      // with bars beside the terms
 constexpr float kHighCard = 400, kSteadyCard = 268;  // kSteadyCard: in a window of 1440 by 900
 constexpr float kFormulaCard = 240;                  // as high as the formula of a weight with its numbers
-constexpr int kFewArcs = 25;                         // tokens whose arcs need no words about what is left out
+constexpr float kPhoneCard = 236;
 constexpr float kFormulaWidth = 680, kLeastWidth = 620,
                 kLeastArcs = 356;  // of the arithmetic with bars beside it, at least, and of the other card
-constexpr int kSteady = 64;        // tokens up to which the cards stay in one place
 constexpr float kUnderCards = 24;
 constexpr float kLegibleCell = 28;
 constexpr int kLong = 12;  // tokens
@@ -377,9 +376,7 @@ class Builder {
   // matrices that are too wide for the numbers of four tokens.
   bool isSteady() const {
     const bool hasCards = !in_.present && !in_.natural && (hasArcs() || in_.inspector);
-    if (!hasCards || in_.wholeProjections || !in_.extras.empty() || out_.board.height < kScreen ||
-        std::max(in_.tokens, in_.keyTokens) > kSteady)
-      return false;
+    if (!hasCards || in_.wholeProjections || !in_.extras.empty() || out_.board.height < kScreen) return false;
     Wide four{};
     four.above = std::max(in_.headDim, projected() ? std::max(in_.modelDim, in_.valueDim) : 0),
     four.lower = 4;
@@ -540,14 +537,19 @@ class Builder {
     float left = count == 2 ? (width - kApart) / 2 : width, right = left;
     // The formula with the bars of its row beside it is wider than the other card needs to be.
     const float wider = std::min(kFormulaWidth, width - kApart - kLeastArcs);
-    if (count == 2 && wider > right && wider >= kLeastWidth &&
-        std::max(in_.tokens, in_.keyTokens) <= kFewArcs)
-      right = wider, left = width - kApart - wider;
+    if (count == 2 && wider > right && wider >= kLeastWidth) right = wider, left = width - kApart - wider;
     if (hasArcs()) out_.arcs = {x, y, left, height};
     if (in_.inspector && out_.inspector.empty())
       out_.inspector = {count == 2 ? x + left + kApart : x, y, right, height};
     out_.contentHeight = count == 0 ? y : y + height + kUnderCards;
     if (in_.present) centreDown();
+  }
+
+  // Where the arithmetic begins on a phone whatever the number of tokens, unless large cells need the room:
+  // at the end of the first screen, or of one that is not much longer than it is wide.
+  float phoneCard() const {
+    const float screen = in_.height - out_.header.height - out_.toolbar.height;
+    return std::min(screen - kPhoneCard - 8, in_.width + 123);
   }
 
   // For a small embed or a phone: Q, Kᵀ and the weights first; everything else below.
@@ -559,33 +561,44 @@ class Builder {
         in_.width < 600;  // where four words of three columns have cells as large as a finger
     const float labels = std::min(std::max(28.0f, in_.labelWidth + (isPhone ? 11 : 16)), 102.0f);
     const float gap = isPhone ? 16 : 23, plain = isPhone ? 29 : 30;
-    const float panel = beside ? 224 : 0;
+    // In a low window the arithmetic has the same place beside the matrices at every length.
+    const bool isLow = beside && width < 860 && !in_.natural && out_.board.height < kScreen;
+    const float panel = isLow ? std::max(224.0f, std::floor(width * 0.35f)) : beside ? 224 : 0;
     const float left = isPhone ? 6 : 14, right = isPhone ? 18 : 12;  // with room for the scroll bar
     const float byWidth = (width - left - labels - gap - panel - right) / static_cast<float>(keys + f);
+    const float yk = isPhone ? 40.0f : 34.0f;
+    out_.legend = isPhone && std::max(n, keys) > kManyKeys;
+    const float under = out_.legend ? 34 + 48 : 34;
+    const float card = isPhone && !in_.natural && in_.inspector ? phoneCard() : 0;
     const auto cell = [&](float strip) {
-      const float byHeight = (out_.board.height - 34 - strip - 22) / static_cast<float>(n + d);
-      const float limit = std::min(most, 44.0f);
-      return clampCell(beside ? std::min(byWidth, std::max(byHeight, kReadableCell - 2)) : byWidth, limit);
+      const auto down = static_cast<float>(n + d);
+      const float byHeight = (out_.board.height - 34 - strip - 22) / down, limit = std::min(most, 44.0f);
+      if (beside) return clampCell(std::min(byWidth, std::max(byHeight, kReadableCell - 2)), limit);
+      // Colours alone give way to the card, which has its place below them; numbers do not.
+      const float above = (card - yk - strip - under) / down;
+      const bool givesWay = byWidth < kLegibleCell && above > byWidth * 0.6f;
+      return clampCell(givesWay ? std::min(byWidth, above) : byWidth, limit);
     };
     const bool slant = slanted(cell(plain));
     const float strip = slant ? between(0, plain) : plain, c = cell(strip);
 
     const float used = labels + gap + static_cast<float>(keys + f) * c + panel;
-    const float x0 = std::max(left, std::min({(width - used) / 2, width - right - used, 64.0f})) + labels;
+    const float farthest = isLow ? width : 64;
+    const float x0 = std::max(left, std::min({(width - used) / 2, width - right - used, farthest})) + labels;
     const float xk = x0 + static_cast<float>(f) * c + gap;
-    const float yk = isPhone ? 40.0f : 34.0f;
     const float y0 = yk + static_cast<float>(d) * c + strip;
     place(TensorId::q, x0, y0, c, "Q").labelsLeft = true;
     auto& k = place(TensorId::k, xk, yk, c, "K^T");
     k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
     // The weights are named below them, because the keys are above.
     place(TensorId::weights, xk, y0, c, "", "W");
-    out_.legend = isPhone && std::max(n, keys) > kManyKeys;
-    float y = y0 + static_cast<float>(n) * c + (out_.legend ? 34 + 48 : 34);
+    float y = std::max(y0 + static_cast<float>(n) * c + under, card);
     if (beside) {
-      const float x = xk + static_cast<float>(keys) * c + 26;
+      const float x = isLow ? width - right - panel + 26 : xk + static_cast<float>(keys) * c + 26;
+      const float high = isLow ? std::max(out_.board.height - yk - 4, 200.0f) : y - yk;
       out_.inspectorIsBrief = true;
-      out_.inspector = {x, yk - 4, width - x - 16, y - yk};
+      out_.inspector = {x, yk - 4, width - x - 16, high};
+      if (isLow) y = std::max(y, out_.inspector.bottom() + 20);
     }
     if (out_.board.width < 860) return restBelow(y, beside, labels);
     if (hasHeads() &&
@@ -671,7 +684,7 @@ class Builder {
     if (in_.inspector) {
       Box& card = brief ? out_.inspectorBelow : out_.inspector;
       card = {both ? x + each + 16 : x, y, each,
-              in_.width < 600 ? kFormulaCard - 4
+              in_.width < 600 ? kPhoneCard
               : both          ? kTabletCard
                               : kCardHeight};
       y = card.bottom() + 16;

@@ -16,8 +16,8 @@ constexpr int kAllPairs =
 constexpr std::size_t kMostLinks = 400;  // links drawn at most
 constexpr float kCaptioned = 14;         // captions are shown if the words are at least this far apart
 constexpr float kWordPitch = 11.5f;
-constexpr float kLeastToSay = 40;
-constexpr float kOff = 0.2f;  // the maximal deviation of a curve, in pixels
+constexpr float kLeastToSay = 40, kLeftOut = 160;  // kLeftOut: for what is left out, in its shortest form
+constexpr float kOff = 0.2f;                       // the maximal deviation of a curve, in pixels
 
 class Arcs {
  public:
@@ -28,8 +28,11 @@ class Arcs {
     x0_ = area.x + area.width * 0.225f, x1_ = area.x + area.width * 0.76f;
     const float room = area.bottom() - top - 26;
     pitch_ = std::min(56.0f, room / static_cast<float>(n));
-    // Captions are above the first word, and below the line under the tabs.
-    const float lead = pitch_ >= kCaptioned ? std::max(0.0f, 18 - pitch_ / 2) : 0;
+    // Captions are above the first word, and below the line under the tabs; where there are none, what is
+    // left out is said there if it does not fit beside the tabs.
+    saysBelow_ = pitch_<kCaptioned&& static_cast<std::size_t>(n) * static_cast<std::size_t>(n)> kMostLinks &&
+                 roomToSay() < kLeftOut;
+    const float lead = pitch_ >= kCaptioned || saysBelow_ ? std::max(0.0f, 18 - pitch_ / 2) : 0;
     pitch_ = std::min(pitch_, (room - lead) / static_cast<float>(n));
     y0_ = top + 12 + lead + std::max(0.0f, (room - lead - pitch_ * static_cast<float>(n)) / 2) + pitch_ / 2;
     thick_ = std::min(10.0f, pitch_ * 0.45f);
@@ -189,11 +192,11 @@ class Arcs {
   // Says what has been omitted.
   void note() {
     const auto fits = [this](const std::string& words) {
-      return textWidth(c_.fonts.small, words) <= roomToSay();
+      return textWidth(c_.fonts.small, words) <= (saysBelow_ ? x1_ - x0_ : roomToSay());
     };
     if (c_.state.valueNorms) {
       const std::string words = "as thick as w × the length of v";
-      if (roomToSay() < kLeastToSay && pitch_ >= kCaptioned) return sayBelow(words);
+      if (saysBelow_ || (roomToSay() < kLeastToSay && pitch_ >= kCaptioned)) return sayBelow(words);
       return say(fits(words) ? words : "as thick as w·‖v‖");
     }
     const int all = c_.summaries.links(c_.weightsId(), c_.weights(), c_.weightsHead());
@@ -204,7 +207,8 @@ class Arcs {
         count + " links of 1 % or more" + (strongestOnly_ ? ": each query's strongest" : ": the strongest");
     if (!fits(words)) words = count + " links ≥ 1 %";
     if (!fits(words)) words = count + " ≥ 1 %";
-    say(words);
+    if (saysBelow_) sayBelow(words);
+    else say(words);
   }
   float roomToSay() const { return right_ - 18 - normsWidth(c_.layout.arcs.width) - 10 - titleEnd_ - 16; }
   // Between the captions, where beside the tabs there is no room.
@@ -256,7 +260,7 @@ class Arcs {
   std::vector<Link> links_;
   std::vector<double> lengths_, sums_;  ///< norms of the values, and of what they contribute to each row
   std::vector<float> column_;           ///< see readColumn()
-  bool strongestOnly_ = false;
+  bool strongestOnly_ = false, saysBelow_ = false;
   float left_ = 0, right_ = 0, titleEnd_ = 0, top_ = 0, x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0, thick_ = 0;
   int chosen_ = -1, key_ = -1;
   bool byKey_ = false;
