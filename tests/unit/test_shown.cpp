@@ -752,3 +752,16 @@ TEST_CASE("shown: where the host asks for a few parts, nothing is drawn at the c
     CHECK(Painted().in(app::Rect{0, 0, 60, 40}).find("0.69") == std::string::npos);
   }
 }
+
+TEST_CASE("shown: the words of a title end before the slanted names above the matrix beside it") {
+  Shown f(390, 400);
+  app::Embed embed;
+  embed.show = "q,weights";
+  f.app().setEmbed(embed);
+  REQUIRE(f.app().openPreset("additive", false));
+  f.settle();
+  const Painted painted;
+  REQUIRE(!painted.slanted().empty());
+  const app::Rect title = f.at("title:q");
+  CHECK(title.x + title.width <= painted.slanted().front().left);
+}

@@ -528,7 +528,7 @@ class BoardView {
     for (const MatrixPlace& other : c_.layout.matrices) {
       if (other.tensor != m.tensor)
         before(other.box,
-               other.title.empty() ? 2 : 22 + (other.labelsAbove ? other.labelRoom : namesAbove(other)),
+               (other.title.empty() ? 2 : 22) + (other.labelsAbove ? other.labelRoom : namesAbove(other)),
                other.labelsBelow ? other.labelRoom : 2);
     }
     before(c_.layout.heads, 0, 0), before(c_.layout.inspector, 0, 0);
