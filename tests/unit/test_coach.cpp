@@ -1,6 +1,7 @@
 // A first visit: its board, the bar over it, and the three steps of the coach, done with the mouse.
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -105,6 +106,21 @@ TEST_CASE(
 
 namespace {
 
+/// While it lives, boards speak German.
+class German {
+ public:
+  German() { test::Faces::shared().all.words = &words_; }
+  ~German() { test::Faces::shared().all.words = nullptr; }
+
+ private:
+  static std::string_view table() {
+    for (const auto& file : languages::files)
+      if (file.name == "de.json") return file.text;
+    return {};
+  }
+  views::Words words_{*files::wordsOf(table())};
+};
+
 // A word has two letters: "W" is a symbol. Not counted are the words of the sentence beside rows and columns,
 // which name them, and the cards below the matrices, which show the same once more: the design has 100 words
 // with them, and the first look is at the board.
@@ -127,14 +143,11 @@ int wordsSeen(Visitor& f, float height) {
 }  // namespace
 
 TEST_CASE("first visit: at most 60 words stand in the header, the bar, the coach and the titles") {
-  const auto german = std::find_if(std::begin(languages::files), std::end(languages::files),
-                                   [](const auto& file) { return file.name == "de.json"; });
-  REQUIRE(german != std::end(languages::files));
-  views::Words words(*files::wordsOf(german->text));
   for (const auto& [width, height] :
        {std::pair{1440.0f, 900.0f}, {1024.0f, 768.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
     for (const bool isGerman : {false, true}) {
-      test::Faces::shared().all.words = isGerman ? &words : nullptr;
+      std::optional<German> german;
+      if (isGerman) german.emplace();
       CAPTURE(width);
       CAPTURE(isGerman);
       Visitor f(width, height);
@@ -143,7 +156,30 @@ TEST_CASE("first visit: at most 60 words stand in the header, the bar, the coach
       CHECK(seen >= (width > 1000 ? 30 : 20));  // they are found
       CHECK(seen <= 60);
     }
-    test::Faces::shared().all.words = nullptr;
+  }
+}
+
+TEST_CASE(
+    "first visit: what the coach says has as many lines as it needs, and room above what can be pressed") {
+  const German german;
+  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {640.0f, 440.0f}, {390.0f, 844.0f}}) {
+    CAPTURE(width);
+    Visitor f(width, height);
+    f.drag(f.at("q", 0, 3, 2), -60, 0);
+    f.click(f.at("causal"));
+    f.click(f.at("heads+"));
+    REQUIRE(f.shows("coach:close"));
+    const app::Rect box = f.at("coach");
+    const test::Painted painted;
+    float last = 0, links = 0;
+    for (const test::Words& run : painted.words()) {
+      if (run.left < box.x || run.right > box.x + box.width || run.top < box.y ||
+          run.bottom > box.y + box.height)
+        continue;
+      if (run.text == "Schließen") links = run.midY();
+      else if (run.text.find("ffnen") == std::string::npos) last = std::max(last, run.midY());
+    }
+    CHECK(links - last >= 22);
   }
 }
 

@@ -62,7 +62,7 @@ class Coach {
   }
 
  private:
-  static constexpr float kWidth = 284, kLeast = 200, kPad = 16, kLine = 20, kEdge = 8;
+  static constexpr float kWidth = 284, kLeast = 200, kPad = 16, kEdge = 8;
   static constexpr int kOffer = CoachView::kSteps;
   static constexpr int kQuery = 3,
                        kColumn = 2;  // the number to drag: of the last word, whose weights are selected
@@ -104,7 +104,8 @@ class Coach {
     const float text = place(target, 0).width - 2 * kPad, first = textWidth(c_.fonts.strong, words.what) + 5,
                 rest = textWidth(c_.fonts.text, words.why);
     const bool isOneLine = first + rest <= text;
-    const Box box = place(target, isOneLine ? 70.0f : 70 + kLine * std::ceil(rest / text));
+    const float lines = isOneLine ? 0 : 3 + paragraph({nullptr, c_.fonts.text}, 0, 0, text, words.why);
+    const Box box = place(target, 70 + lines);
     if (covers(box)) return;
     begin(box);
     ImDrawList* list = ImGui::GetWindowDrawList();
