@@ -356,12 +356,20 @@ TEST_CASE(
 
 TEST_CASE(
     "bars: of many keys there is none to press, and a press on the name of the chosen one is harmless") {
-  Fixture f;
-  REQUIRE(f.app().set("tokens", "80"));
-  f.settle();
-  REQUIRE(f.app().set("view", "\"layer\""));
-  f.click(f.at("weights", 0, 40, 2));
-  f.moveTo(-1000, -1000);
-  f.click(f.at("bar:chosen"));
-  CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 40, 2});
+  int seen = 0;  // where the bars are below the terms, and not beside them
+  for (const auto& [width, height] :
+       {std::pair{1270.0f, 1000.0f}, {1150.0f, 900.0f}, {1024.0f, 768.0f}, {820.0f, 1180.0f}}) {
+    CAPTURE(width);
+    Fixture f(width, height);
+    REQUIRE(f.app().set("tokens", "80"));
+    f.settle();
+    REQUIRE(f.app().set("view", "\"layer\""));
+    f.click(f.at("weights", 0, 40, 2));
+    f.moveTo(-1000, -1000);
+    if (!f.app().locate("bar:chosen", 0, 0, 0)) continue;
+    ++seen;
+    f.click(f.at("bar:chosen"));
+    CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 40, 2});
+  }
+  CHECK(seen > 0);
 }
