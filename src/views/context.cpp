@@ -101,7 +101,9 @@ const std::uint32_t* newestOf(const std::vector<std::uint32_t>& lines, int side,
   if (lines.empty()) return nullptr;
   const auto each = static_cast<std::size_t>(side);
   blocks.assign((lines.size() + each - 1) / each, 0);
-  for (std::size_t i = 0; i < lines.size(); ++i) blocks[i / each] = std::max(blocks[i / each], lines[i]);
+  for (std::size_t b = 0; b < blocks.size(); ++b)  // without a division for each line
+    for (std::size_t i = b * each; i < std::min((b + 1) * each, lines.size()); ++i)
+      blocks[b] = std::max(blocks[b], lines[i]);
   return blocks.data();
 }
 
@@ -169,13 +171,17 @@ bool Context::ownSentence() const {
   if (state.preset.empty() || isOfLesson()) return false;  // from a file, or from a lesson
   PresetWords& words = view.presetWords;
   if (words.preset != state.preset) {
-    words = {state.preset, {}, {}};
+    words = {};
+    words.preset = state.preset;
     if (const auto preset = document::preset(state.preset))
       words.labels = preset->labels, words.keyLabels = preset->keyLabels;
   }
+  if (words.revision == revision) return words.isOwn;
+  words.revision = revision;
   // If cross-attention was only switched on, the key sequence is a copy of the other.
   const std::vector<std::string>& keys = words.keyLabels.empty() ? words.labels : words.keyLabels;
-  return !sameWords(state.labels, words.labels) || !sameWords(state.keyLabels, keys);
+  words.isOwn = !sameWords(state.labels, words.labels) || !sameWords(state.keyLabels, keys);
+  return words.isOwn;
 }
 
 }  // namespace views

@@ -132,10 +132,13 @@ struct Blocked {
   std::uint64_t revision = 0;  ///< the revision of the document that refused it
 };
 
-/// The labels of a preset, cached so that it is not parsed in every frame.
+/// The labels of a preset, cached so that it is not parsed in every frame; and whether those of a state are
+/// others, so that thousands are compared once for each of its revisions.
 struct PresetWords {
   std::string preset;
   std::vector<std::string> labels, keyLabels;
+  std::uint64_t revision = 0;
+  bool isOwn = false;
 };
 
 /// The list of keys, and what else Help says.

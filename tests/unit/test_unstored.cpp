@@ -172,6 +172,20 @@ TEST_CASE("unstored: some rows at a time, the head in view first; an edit leaves
   for (int h = 0; h < 3; ++h)
     for (int i = 0; i < 500; ++i)
       CHECK((before.at(h, i, 0) != soon.headOutput.at(h, i, 0)) == (h == 2 && i == 321));
+  // The mean follows each edit of a drag, wherever it goes.
+  const Tensor& mean = engine.summaries().mean(TensorId::weights, layer.spec, soon);
+  for (const int row : {321, 321, 321, 77, 77, 321})
+    for (const int head : {2, 1}) {
+      layer.q.at(head, row, 1) += 0.5f;
+      engine.apply(layer.spec, layer.inputs(), {Change::What::cells, TensorId::q, head, row, 1, 1, 1});
+      Trace whole;
+      forward(layer.spec, layer.inputs(), whole);
+      for (int j = 0; j < 500; j += 9) {
+        double sum = 0;
+        for (int h = 0; h < 3; ++h) sum += double{whole.weights.at(h, row, j)};
+        CHECK(mean.at(0, row, j) == doctest::Approx(sum / 3));
+      }
+    }
   // A row of K or V: its head, some rows at a time. Outputs are foreseen, and reading a row does not wait.
   for (const TensorId id : {TensorId::k, TensorId::v})
     for (int n = 0; n < 20; ++n) {

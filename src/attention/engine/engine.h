@@ -134,9 +134,13 @@ class Engine : private RowSource {
   void beginUnstored();
   void makeStale(Span heads);
   void makeRows(int head, Span rows, bool withOutput);
+  void sumWeights(Span rows, int without);
+  void writeMean(Span rows, const float* more);
   void makeMean(Span rows);
+  void makeMeanAfter(int head, Span rows);
   void takeRows(int head, Span rows);
   void redoRows(int head, Span rows);
+  void redoMean(int head, Span rows);
   void computeSome(int head);
   void computeMean();
   struct ChangedKey {
@@ -220,6 +224,7 @@ class Engine : private RowSource {
   std::vector<Foreseen> foreseen_;  // one per head
   Tensor meanWeights_;              // not stored
   std::vector<double> meanSums_;
+  Window summed_;  // what they are the sums of: all heads but one, or -1
   Turn ofMean_;
   int wanted_ = 0;                        // the head to go on with
   std::vector<RunningSoftmaxSums> sums_;  // one per head

@@ -34,23 +34,45 @@ void Engine::makeRows(int head, Span rows, bool withOutput) {
   forwardRows(spec_, inputs_, {head, rows, withOutput}, trace_, scratch_);
 }
 
-void Engine::makeMean(Span rows) {
-  if (meanWindow_.has(0, rows)) return;
+/// The sum of the weights of all heads, or of all but one.
+void Engine::sumWeights(Span rows, int without) {
+  summed_ = {without, rows};
+  meanSums_.assign(static_cast<std::size_t>(rows.size()) * static_cast<std::size_t>(spec_.keyCount), 0.0);
+  for (int h = 0; h < spec_.heads; ++h) {
+    if (h == without || isHidden(spec_, h)) continue;
+    makeRows(h, rows, false);
+    const float* weights = std::as_const(trace_.weights).row(h, rows.begin);
+    for (double& sum : meanSums_) sum += double{*weights++};
+  }
+}
+
+/// The mean from the sum, and from the weights of the head that it is without.
+void Engine::writeMean(Span rows, const float* more) {
   meanWindow_ = {0, rows};
   meanWeights_.hold(0, rows.begin, rows.size());
-  const std::size_t count = static_cast<std::size_t>(rows.size()) * static_cast<std::size_t>(spec_.keyCount);
-  meanSums_.assign(count, 0.0);
+  float* const mean = meanWeights_.row(0, rows.begin);
   int parts = 0;
-  for (int h = 0; h < spec_.heads; ++h) {
-    if (isHidden(spec_, h)) continue;
-    ++parts;
-    makeRows(h, rows, false);
-    const float* const weights = std::as_const(trace_.weights).row(h, rows.begin);
-    for (std::size_t i = 0; i < count; ++i) meanSums_[i] += double{weights[i]};
-  }
+  for (int h = 0; h < spec_.heads; ++h) parts += !isHidden(spec_, h);
   const double share = 1.0 / std::max(parts, 1);
-  std::transform(meanSums_.begin(), meanSums_.end(), meanWeights_.row(0, rows.begin),
-                 [share](double sum) { return static_cast<float>(sum * share); });
+  const auto of = [share](double sum) { return static_cast<float>(sum * share); };
+  if (more == nullptr) std::transform(meanSums_.begin(), meanSums_.end(), mean, of);
+  else
+    std::transform(meanSums_.begin(), meanSums_.end(), more, mean,
+                   [of](double sum, float weight) { return of(sum + double{weight}); });
+}
+
+void Engine::makeMean(Span rows) {
+  if (meanWindow_.has(0, rows)) return;
+  sumWeights(rows, -1);
+  writeMean(rows, nullptr);
+}
+
+/// The same after an edit of one head. While a number is dragged the other heads are as they were.
+void Engine::makeMeanAfter(int head, Span rows) {
+  if (summed_.head != head || summed_.rows.begin != rows.begin || summed_.rows.end != rows.end)
+    sumWeights(rows, head);
+  makeRows(head, rows, false);
+  writeMean(rows, std::as_const(trace_.weights).row(head, rows.begin));
 }
 
 /// Rows that are read one after the other are made together, more and more of them.
@@ -174,6 +196,7 @@ void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
 }
 
 void Engine::beginUnstored() {
+  summed_ = {};
   recompute();
   for (Tensor* t : {&trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat, &trace_.output})
     std::fill(t->values().begin(), t->values().end(), 0.0f);
@@ -210,10 +233,15 @@ void Engine::redoRows(int head, Span rows) {
   }
   touchRowsOf(head, rows);
   writeRows(head, rows);
+}
+
+/// The mean of those rows, after an edit of one head, or of all: -1.
+void Engine::redoMean(int head, Span rows) {
   if (spec_.heads == 1 || ofMean_.left > 0) return;
+  rows = summaries_.overview(TensorId::weights)->whole(rows);
   for (int first = rows.begin; first < rows.end;) {
     const Span some{first, std::min(someFrom(first).end, rows.end)};
-    makeMean(some);
+    head < 0 ? makeMean(some) : makeMeanAfter(head, some);
     summaries_.takeMeanRows(some);
     first = some.end;
   }
@@ -223,17 +251,20 @@ void Engine::applyOneUnstored(const Change& change) {
   const Span rows{change.row, change.row + change.rows}, cols{change.col, change.col + change.cols};
   const bool isOfCells = change.what == What::cells && !rows.empty() && !cols.empty();
   const bool isGiven = isUnprojected(inputs_) && !isRotary(spec_);
+  const bool isOfQueries = isOfCells && change.tensor == TensorId::q && isGiven;
   window_ = meanWindow_ = {};
+  if (!isOfQueries || change.head != summed_.head) summed_ = {};
   if (change.what == What::painted) {
     for (int h = 0; h < spec_.heads; ++h) redoRows(h, rows);
-    return;
+    return redoMean(-1, rows);
   }
   if (!isOfCells) return makeStale({0, spec_.heads});
   if (change.tensor == TensorId::w_o || change.tensor == TensorId::b_o) return applyCells(change);
   summaries_.touchRows(change.tensor, change.head, rows);
-  if (change.tensor == TensorId::q && isGiven) {
+  if (isOfQueries) {
     makeQueries(inputs_, change.head, rows, cols, trace_);
-    return redoRows(change.head, rows);
+    redoRows(change.head, rows);
+    return isHidden(spec_, change.head) ? void() : redoMean(change.head, rows);
   }
   if ((change.tensor == TensorId::k && isGiven) || (change.tensor == TensorId::v && isUnprojected(inputs_))) {
     return changeGiven(change);
