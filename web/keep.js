@@ -61,7 +61,7 @@ class SessionStore {
     if (!this.timer) return;
     this.keep();
     const {bytes} = this;
-    if (!bytes || bytes.length > MOST_AT_ONCE) return;
+    if (!bytes) return;
     let text = `${Date.now()} `;
     for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
     sessionStorage.setItem(LAST, text);
@@ -89,10 +89,11 @@ class SessionStore {
     if (!board.alive || !this.storage) return;
     const began = performance.now();
     try {
-      const bytes = this.bytes = board.call('kept', [MOST], (size) => {
+      const bytes = board.call('kept', [MOST], (size) => {
         const at = board.wasm._playground_reply();
         return board.wasm.HEAPU8.slice(at, at + size);
       });
+      this.bytes = bytes.length > MOST_AT_ONCE ? undefined : bytes;
       const boards = this.boards('readwrite'), {transaction} = this;
       boards.put({tab: this.tab, bytes, [KEPT_BY]: Date.now()});
       const done = new Promise((resolve, reject) => {

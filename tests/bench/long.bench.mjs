@@ -3,6 +3,7 @@
 // processor time: build/native/frame --long.
 //   node long.bench.mjs [--quick]
 import {Board, launch, serve} from '../browser/harness.mjs';
+import {until} from '../until.mjs';
 import {quick} from './contest.mjs';
 
 // Of the smaller ones, too, the scores are not stored.
@@ -25,7 +26,33 @@ await page.evaluate(() => customElements.whenDefined('attention-playground').the
 const board = new Board(page, 'attention-playground');
 const line = (what, value) => console.log(`${what.padEnd(28)}${value}`);
 
-const heap = async (what) => line(what, `${((await board.stats()).heapBytes / MEGABYTE).toFixed(0)} MB of the module's memory`);
+/** When the page last kept its board, which takes memory too. */
+const keptAt = () => page.evaluate(async () => {
+  const settled = (request) => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
+  const storage = await settled(indexedDB.open('attention-playground'));
+  const last = await settled(storage.transaction('boards').objectStore('boards').index('updated').openKeyCursor(null, 'prev'));
+  storage.close();
+  return last?.key ?? 0;
+});
+let edited = 0;
+/** Until all is computed: no frame has anything to do. */
+const whole = () => until('all to be computed', async () => {
+  const before = await page.evaluate(() => globalThis.times.length);
+  await board.settle();
+  await board.settle();
+  return before === await page.evaluate(() => globalThis.times.length);
+});
+/** The same, and until the board is kept as it was after the last edit. */
+async function rest() {
+  await whole();
+  await until('the board is kept', async () => await keptAt() >= edited);
+}
+
+async function heap(what) {
+  const bytes = (await board.stats()).heapBytes;
+  line(what, `${(bytes / MEGABYTE).toFixed(0)} MB of the module's memory`);
+  return bytes;
+}
 const quantile = (times, share) => times.sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))]?.toFixed(1);
 async function timed(what, act) {
   await page.evaluate(() => { globalThis.times.length = 0; });
@@ -36,21 +63,25 @@ async function timed(what, act) {
 const frame = () => page.evaluate(() => new Promise(requestAnimationFrame));
 
 async function set(tokens, heads) {
+  edited = Date.now();
   for (const [option, value] of [['heads', 1], ['d_k', 64], ['heads', heads], ['d_k', COLUMNS], ['tokens', tokens]]) await board.call('set', option, value);
 }
 const small = await board.call('getState');
 await heap('at first');
 await timed('until whole', async () => {
   await set(TOKENS, HEADS);
-  await board.settle();
+  await whole();
 });
-await heap(`${TOKENS} × ${HEADS} × ${COLUMNS}`);
+await rest();
+const there = await heap(`${TOKENS} × ${HEADS} × ${COLUMNS}`);
+edited = Date.now();
 await board.call('setState', small);
-await board.settle();
+await rest();
 await heap('and back');
 await set(TOKENS, HEADS);
-await board.settle();
-await heap('there again');
+await rest();
+const again = await heap('there again');
+line('there and back', `${((again / there - 1) * 100).toFixed(1)} % more memory than at first (at most 10 %)`);
 for (const name of ['q', 'k', 'v']) {
   const [x, y] = await board.middle(name, 0, TOKENS / 2, COLUMNS / 2);
   await page.mouse.move(x, y);
@@ -62,8 +93,9 @@ for (const name of ['q', 'k', 'v']) {
       await frame();
     }
   });
+  edited = Date.now();
   await page.mouse.up();
-  await board.settle();
+  await whole();
 }
 const [x, y] = await board.middle('weights', 0, TOKENS / 2, TOKENS / 2);
 await page.mouse.move(x, y);
@@ -73,7 +105,7 @@ await timed('pan and zoom', async () => {
   await page.keyboard.up('Control');
   for (let i = 0; i < ROUNDS; i++) await page.mouse.wheel(i % 2 ? 30 : 0, i % 2 ? 0 : 30), await frame();
 });
-await board.settle();
+await rest();
 await heap('after edits');
 await browser.close();
 await server.close();

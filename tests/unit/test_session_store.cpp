@@ -136,6 +136,32 @@ TEST_CASE("session store: a large board is written at the cost of what changed, 
   checkSame(d, restored(bytes));
 }
 
+TEST_CASE("session store: of a board of megabytes an edit is written with little more than what changed") {
+  Document d(test::start());
+  CHECK(refusal(d.apply(set(OptionId::tokens, 4000.0))) == "accepted");
+  CHECK(refusal(d.apply(set(OptionId::d_k, 32.0))) == "accepted");
+  SessionStore store;
+  std::string bytes = store.write(d, kMuch);
+  const std::size_t before = bytes.size();
+  CHECK(before > (1 << 20));
+  const auto follows = [&] {
+    bytes = store.write(d, kMuch);
+    checkSame(d, restored(bytes));
+  };
+  for (int i = 0; i < 4; ++i)
+    CHECK(refusal(d.apply(setCell(TensorId::q, 0, 999 * i, 1, 9.5f))) == "accepted"), follows();
+  CHECK(bytes.size() < before + 4 * 2200);
+  d.undo();
+  follows();
+  CHECK(refusal(d.apply(set(OptionId::tokens, 4.0))) == "accepted"), follows();
+  CHECK(refusal(d.apply(set(OptionId::tokens, 3000.0))) == "accepted"), follows();
+  // What the first of the steps that are kept goes out from counts too.
+  const std::size_t most = bytes.size() / 2;
+  bytes = store.write(d, most);
+  CHECK(bytes.size() <= most + 400);
+  CHECK(sameBits(restored(bytes).state(), d.state()));
+}
+
 TEST_CASE("session store: what is damaged is refused, and the document stays") {
   Document d(test::start());
   for (int i = 0; i < 5; ++i) (void)d.apply(setCell(TensorId::q, 0, 0, 0, static_cast<float>(i)));

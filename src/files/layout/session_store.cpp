@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/sentence.h"
 #include "document/json.h"
 #include "document/text.h"
@@ -21,6 +22,8 @@ using document::State;
 constexpr std::string_view kSessionMagic = "attention session 1\n";
 /// Limit on all states together, because all are decompressed when the program starts.
 constexpr std::size_t kMostUnfolded = std::size_t{128} << 20;
+/// Longer texts are compared by the hashes of their blocks.
+constexpr std::size_t kShort = 1 << 20, kBlock = 1 << 10;
 
 /// View options are not part of the history.
 std::string contentOf(const State& state) {
@@ -31,7 +34,6 @@ std::string contentOf(const State& state) {
 
 /// The number of equal bytes at the beginning of both.
 std::size_t sameAtFront(std::string_view a, std::string_view b) {
-  constexpr std::size_t kBlock = 4096;
   std::size_t same = 0;
   const std::size_t most = std::min(a.size(), b.size());
   while (most - same >= kBlock && std::memcmp(a.data() + same, b.data() + same, kBlock) == 0) same += kBlock;
@@ -40,7 +42,6 @@ std::size_t sameAtFront(std::string_view a, std::string_view b) {
 }
 
 std::size_t sameAtBack(std::string_view a, std::string_view b, std::size_t most) {
-  constexpr std::size_t kBlock = 4096;
   std::size_t same = 0;
   while (most - same >= kBlock &&
          std::memcmp(a.data() + a.size() - same - kBlock, b.data() + b.size() - same - kBlock, kBlock) == 0)
@@ -49,15 +50,14 @@ std::size_t sameAtBack(std::string_view a, std::string_view b, std::size_t most)
   return same;
 }
 
-/// The change from one text to another: the lengths of the common beginning and end, and what is between
-/// them.
-std::string changeOf(std::string_view before, std::string_view after) {
-  const std::size_t head = sameAtFront(before, after),
-                    tail = sameAtBack(before, after, std::min(before.size(), after.size()) - head);
-  const std::string_view between = after.substr(head, after.size() - head - tail);
-  std::string out = base::joined({head, " ", tail, " ", between.size(), "\n"});
-  out.reserve(out.size() + between.size());
-  return out.append(between);
+std::size_t sameBlocks(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
+
+std::uint64_t hashOf(const char* block) {
+  base::Hash hash;
+  hash.add(block, kBlock);
+  return hash.value();
 }
 
 /// Reads the parts of what write() wrote.
@@ -108,9 +108,45 @@ class Pieces {
 
 }  // namespace
 
+std::string SessionStore::Change::heading() const {
+  return base::joined({head, " ", tail, " ", between.size(), "\n"});
+}
+
+void SessionStore::Change::applyTo(std::string& text) && {
+  if (head + between.size() + tail == text.size()) {
+    std::copy(between.begin(), between.end(), text.begin() + static_cast<std::ptrdiff_t>(head));
+    return;
+  }
+  std::string made = std::move(between);  // which mostly has room for all
+  made.reserve(head + made.size() + tail);
+  made.insert(0, text, 0, head).append(text, text.size() - tail);
+  text = std::move(made);
+}
+
+SessionStore::Outline::Outline(const std::string& text) : size_(text.size()) {
+  if (size_ <= kShort) text_ = text;
+  for (std::size_t end = kBlock; end <= size_; end += kBlock) {
+    front_.push_back(hashOf(text.data() + end - kBlock));
+    back_.push_back(hashOf(text.data() + size_ - end));
+  }
+}
+
+SessionStore::Change SessionStore::Outline::changeTo(const Outline& other, std::string text) const {
+  const bool isShort = size_ <= kShort && other.size_ <= kShort;
+  const std::size_t most = std::min(size_, other.size_),
+                    head = isShort ? sameAtFront(text_, text) : kBlock * sameBlocks(front_, other.front_),
+                    tail = isShort ? sameAtBack(text_, text, most - head)
+                                   : std::min(kBlock * sameBlocks(back_, other.back_), most - head),
+                    count = text.size() - head - tail;
+  if (count < text.size() / 2) return {head, tail, text.substr(head, count)};
+  text.resize(head + count);  // most of it: in the memory that it has
+  text.erase(0, head);
+  return {head, tail, std::move(text)};
+}
+
 void SessionStore::forgetFirst() {
-  const Step& step = steps_.front();
-  (void)Pieces(step.change).change(base_);
+  Step& step = steps_.front();
+  std::move(step.change).applyTo(base_);
   if (step.begins) start_ = base_;
   least_ = step.number + 1;
   steps_.pop_front();
@@ -132,30 +168,33 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
   std::size_t same = 0;
   while (same < std::min(numbers.size(), steps_.size()) && steps_[same].number == numbers[same]) ++same;
   const bool hadAll = same == steps_.size() && same > 0;
-  if (!hadAll) last_.clear();
+  if (!hadAll) last_ = {};
   steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(same), steps_.end());
 
   const bool goesOn = same + 1 == numbers.size() && hadAll && !document.canRedo() && !last_.empty();
   if (goesOn) {
     std::string now = contentOf(document.state());
-    steps_.push_back({numbers.back(), document.lastBegan(), changeOf(last_, now), now.size()});
-    last_ = std::move(now);
+    const std::size_t size = now.size();
+    Outline outline(now);
+    steps_.push_back({numbers.back(), document.lastBegan(), last_.changeTo(outline, std::move(now)), size});
+    last_ = std::move(outline);
   } else if (same < numbers.size() || same == 0) {
     // Goes to the end of the history and back on a copy, recording the new steps from last to first.
     Document copy = document;
     while (copy.redo()) {}
     std::vector<Step> found;
-    last_ = contentOf(copy.state());
-    std::string after;  // of the step that was recorded; before that, last_
+    std::string now = contentOf(copy.state());
+    Outline after = last_ = Outline(now);
     for (std::size_t i = numbers.size(); i > same; --i) {
       const bool begins = copy.lastBegan();
       copy.undo();
-      std::string before = contentOf(copy.state());
-      const std::string& now = found.empty() ? last_ : after;
-      found.push_back({numbers[i - 1], begins, changeOf(before, now), now.size()});
-      after = std::move(before);
+      std::string text = contentOf(copy.state());
+      const Outline before(text);
+      const std::size_t size = now.size();
+      found.push_back({numbers[i - 1], begins, before.changeTo(after, std::move(now)), size});
+      now = std::move(text), after = before;
     }
-    if (same == 0) base_ = found.empty() ? last_ : std::move(after), start_ = contentOf(copy.start());
+    if (same == 0) base_ = std::move(now), start_ = contentOf(copy.start());
     steps_.insert(steps_.end(), std::make_move_iterator(found.rbegin()),
                   std::make_move_iterator(found.rend()));
   }
@@ -164,9 +203,12 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
   for (const Step& step : steps_) size += step.change.size() + 8, unfolded += step.size;
   const auto isTooMuch = [&] { return size > most || unfolded > kMostUnfolded; };
   // The oldest steps are dropped first, then those that undo has reversed, the last one first.
-  for (; isTooMuch() && at > 0; --at)
-    size -= steps_.front().change.size() + 8, unfolded -= steps_.front().size, forgetFirst();
-  for (; isTooMuch() && !steps_.empty(); last_.clear())
+  for (; isTooMuch() && at > 0; --at) {
+    size -= steps_.front().change.size() + 8 + base_.size(), unfolded -= steps_.front().size;
+    forgetFirst();
+    size += base_.size();
+  }
+  for (; isTooMuch() && !steps_.empty(); last_ = {})
     size -= steps_.back().change.size() + 8, unfolded -= steps_.back().size, steps_.pop_back();
 
   std::string out;
@@ -178,8 +220,9 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
   out += base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ",
                        steps_.size(), " ", base_.size(), "\n"});
   out += base_;
-  out += changeOf(base_, start_);
-  for (const Step& step : steps_) out += step.begins ? '1' : '0', out += '\n', out += step.change;
+  const auto add = [&out](const Change& change) { out += change.heading(), out += change.between; };
+  add(Outline(base_).changeTo(Outline(start_), start_));
+  for (const Step& step : steps_) out += step.begins ? '1' : '0', out += '\n', add(step.change);
   return out;
 }
 

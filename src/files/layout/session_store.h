@@ -6,6 +6,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "document/document.h"
@@ -14,7 +15,8 @@ namespace files {
 
 using base::Result;
 
-/// Saves one document repeatedly. What each step of the history changed is computed only once.
+/// Saves one document repeatedly. What each step of the history changed is computed only once. Of a large
+/// board it keeps the changes, and no further copy.
 class SessionStore {
  public:
   /// The document in at most `most` bytes. To fit, the oldest steps are omitted; also if their states would
@@ -24,17 +26,41 @@ class SessionStore {
   std::string write(const document::Document& document, std::size_t most, std::string_view head = {});
 
  private:
+  /// What makes one text another: all of it but its first `head` and its last `tail` bytes is replaced.
+  struct Change {
+    std::size_t head = 0, tail = 0;
+    std::string between;
+
+    std::string heading() const;  ///< the line that is written before `between`
+    std::size_t size() const { return heading().size() + between.size(); }
+    void applyTo(std::string& text) &&;
+  };
+  /// What has to be known of a text to find what changed since then: a short one itself; of others hashes of
+  /// their blocks, counted from either end.
+  class Outline {
+   public:
+    Outline() = default;
+    explicit Outline(const std::string& text);
+    bool empty() const { return size_ == 0; }
+    /// The change to another text. Of long ones, up to a block at both ends more than what differs.
+    Change changeTo(const Outline& other, std::string text) const;
+
+   private:
+    std::size_t size_ = 0;
+    std::string text_;
+    std::vector<std::uint64_t> front_, back_;
+  };
   struct Step {
     std::uint64_t number = 0;
     bool begins = false;
-    std::string change;    ///< the change from the state before the step to the state after it
+    Change change;         ///< from the state before the step to the state after it
     std::size_t size = 0;  ///< of the state after it
   };
   void forgetFirst();
 
   std::string start_, base_;  ///< the initial state for reset(), and the state before the first of the steps
   std::deque<Step> steps_;
-  std::string last_;         ///< the state after the last step; empty if it has to be computed again
+  Outline last_;             ///< the state after the last step; empty if it has to be computed again
   std::uint64_t least_ = 0;  ///< steps with lower numbers are omitted
 };
 

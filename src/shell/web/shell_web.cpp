@@ -622,7 +622,7 @@ EMSCRIPTEN_KEEPALIVE int playground_tensors() {
 /// Sets the reply to the board with its undo history, and returns its number of bytes.
 EMSCRIPTEN_KEEPALIVE int playground_kept(double most) {
   settle();
-  self->reply = {};  // the last ones may be as large as the board
+  self->reply = std::string();  // the last ones may be as large as the board, and = {} would keep their room
   self->reply = self->app.kept(static_cast<std::size_t>(most));
   return static_cast<int>(self->reply.size());
 }
