@@ -86,9 +86,6 @@ bool App::usesKey(int key, bool command, bool shift, bool alt) const {
   });
 }
 
-/// The matrices of a board grow to this many times their size, and at least until cells have this pitch.
-constexpr float kMostMagnified = 3, kMagnifiedCell = 36;
-
 void App::finger(bool pressed, float x, float y, double age) {
   const Screen& s = parts_->screen;
   views::Finger& finger = parts_->screen.view.finger;
@@ -115,30 +112,9 @@ bool App::fingerHolds(double age) {
 
 bool App::pinch(float x, float y, float by, float dx, float dy) {
   Screen& s = parts_->screen;
-  views::ViewState& v = s.view;
   x /= s.zoom, y /= s.zoom, dx /= s.zoom, dy /= s.zoom;
-  const views::Layout before = s.makeLayout();
-  if (s.onPage() || s.session.state().present || before.matrices.empty() || s.panelAt(x, y) ||
-      !before.board.contains(x, y))
-    return false;
-  // What was between the fingers stays there: a place in, or beside, the nearest matrix.
-  const float left = x - dx - before.board.x, top = y - dy - before.board.y + v.scroll;
-  const auto away = [&](const views::Box& b) {
-    return std::max({b.x - left, left - b.right(), 0.0f}) + std::max({b.y - top, top - b.bottom(), 0.0f});
-  };
-  const auto near = std::min_element(before.matrices.begin(), before.matrices.end(),
-                                     [&](const auto& a, const auto& b) { return away(a.box) < away(b.box); });
-  const views::Box& from = near->box;
-  v.magnify =
-      std::clamp(v.magnify * by, 1.0f, std::max(kMostMagnified, v.magnify * kMagnifiedCell / near->cell));
-  const views::Layout after = s.makeLayout();
-  const views::Box& to = after.find(near->tensor)->box;
-  v.pan = std::clamp(v.pan + to.x + (left - from.x) * to.width / from.width - (x - after.board.x), 0.0f,
-                     after.panLimit);
-  v.scroll = std::clamp(to.y + (top - from.y) * to.height / from.height - (y - after.board.y), 0.0f,
-                        views::maxScroll(after));
-  s.wake();
-  return true;
+  if (s.onPage() || s.session.state().present || s.panelAt(x, y)) return false;
+  return s.magnify({by, x, y}, dx, dy);
 }
 
 bool App::scrollsAt(float x, float y, float dy) const {

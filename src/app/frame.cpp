@@ -123,6 +123,7 @@ void Frame::controls(views::Context& context) {
     views::page(context);
   } else if (!isCovered) {
     steps(context);
+    if (context.view.magnify > 1) views::moveMinimap(context);
     views::headButtons(context);
     views::inspectorButtons(context);
     views::lowerCardButtons(context);
@@ -171,6 +172,7 @@ void Frame::pictures(views::Context& context) {
   views::lowerCard(context);
   views::inspector(context);
   if (context.state.stepper > 0 && views::stepperOf(context)) views::drawStepperBar(context);
+  if (context.view.magnify > 1) views::minimap(context);
   if (context.view.arithmetic) views::drawLit(context);
   if (guide_) views::guideMarks(context);
   ImGui::End();
@@ -206,6 +208,7 @@ bool Frame::carryOut() {
   if (asked.trainAnew) trainAnew();
   if (asked.trainSteps > 0) train(asked.trainSteps);
   if (asked.chosen) chosen_ = std::move(asked.chosen), screen_.wake();
+  if (asked.magnify) screen_.magnify(*asked.magnify, 0, 0);
   if (asked.dropsText) screen_.dropText();
   if (asked.text) typing_.begin(*asked.text);
   if (asked.moved) {

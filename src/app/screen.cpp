@@ -99,6 +99,32 @@ views::Layout Screen::makeLayout() const {
   return views::layout(in);
 }
 
+bool Screen::magnify(const views::Magnification& by, float dx, float dy) {
+  /// The matrices of a board grow to this many times their size, and at least until cells have this pitch.
+  constexpr float kMost = 3, kLargestCell = 36;
+  const auto& [times, x, y] = by;
+  const views::Layout before = makeLayout();
+  if (before.matrices.empty() || !before.board.contains(x, y)) return false;
+  // What was there stays there: a place in, or beside, the nearest matrix.
+  const float left = x - dx - before.board.x, top = y - dy - before.board.y + view.scroll;
+  const auto away = [&](const views::Box& b) {
+    return std::max({b.x - left, left - b.right(), 0.0f}) + std::max({b.y - top, top - b.bottom(), 0.0f});
+  };
+  const auto near = std::min_element(before.matrices.begin(), before.matrices.end(),
+                                     [&](const auto& a, const auto& b) { return away(a.box) < away(b.box); });
+  const views::Box& from = near->box;
+  view.magnify =
+      std::clamp(view.magnify * times, 1.0f, std::max(kMost, view.magnify * kLargestCell / near->cell));
+  const views::Layout after = makeLayout();
+  const views::Box& to = after.find(near->tensor)->box;
+  view.pan = std::clamp(view.pan + to.x + (left - from.x) * to.width / from.width - (x - after.board.x), 0.0f,
+                        after.panLimit);
+  view.scroll = std::clamp(to.y + (top - from.y) * to.height / from.height - (y - after.board.y), 0.0f,
+                           views::maxScroll(after));
+  wake();
+  return true;
+}
+
 float Screen::zoomFor(float width, float height) const {
   const document::State& s = session.state();
   // The smallest size that the layout supports; a board that fits its content has the height that it needs.

@@ -60,6 +60,8 @@ class Screen {
 
   // --- actions
 
+  /// Enlarges the matrices, and moves what was at that place by so much. False if there are none there.
+  bool magnify(const views::Magnification& by, float dx, float dy);
   /// Requests another frame, and those after it in which Dear ImGui adapts to a new layout. `controlsToo`:
   /// the controls may look different, not only what is drawn after them.
   void wake(bool controlsToo = true);

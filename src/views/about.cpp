@@ -156,6 +156,14 @@ constexpr Row kRows[] = {
     {"step", "Decoder step", "", ""},
 
     // the board, its cards, and the stepper
+    {"minimap", "All weights", "+ − 0", "Drag to move the enlarged board; 0 shows all of it"},
+    {"profile:rows", "Entropy of each row", "",
+     "In bits: 0 where a query looks at one key, more where it looks at many; the number is that of the row "
+     "that is looked at"},
+    {"profile:columns", "What each key gets", "",
+     "The weights of all queries on it together, in the colours of the weights; the number is that of the "
+     "key "
+     "that is looked at"},
     {"head:mean", "Mean of the heads", "N", "", "average_heads"},
     {"head:*", "Head", "N", "Puts this head on the board"},
     {"tag:previous", "P: previous token", "",

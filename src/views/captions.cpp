@@ -95,6 +95,13 @@ RowEnd rowEnd(const Context& c, int query) {
   return {"Σ", sum, sumsToOne(c.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3};
 }
 
+bool isLong(const Context& c) {
+  constexpr float kDistinct = 8;
+  const MatrixPlace* const weights = c.layout.find(TensorId::weights);
+  return weights && weights->cell < kDistinct * c.view.magnify &&
+         std::max(weights->rows, weights->cols) > kLongFrom;
+}
+
 std::optional<double> rowEntropy(const Context& c, int query) {
   double bits = 0, sum = 0;
   for (int j = 0; j < c.state.keyTokens; ++j) {

@@ -260,6 +260,11 @@ enum class Command {
 /// The gesture of any slider drag; only one can be in progress. Those of cells count up from 1.
 inline constexpr std::uint64_t kSliderGesture = ~std::uint64_t{0};
 
+/// The matrices are to be so many times as large, about a place on the board.
+struct Magnification {
+  float by = 1, x = 0, y = 0;
+};
+
 /// Collected from all input, and carried out before the rest of the frame is drawn, so that the whole frame
 /// shows the same document.
 struct Requests {
@@ -281,6 +286,7 @@ struct Requests {
   bool endGesture = false;
   bool moved = false;      ///< the selection changed
   bool dropsText = false;  ///< the text field is to be removed
+  std::optional<Magnification> magnify;
   /// The gesture of a control that is held down, which makes everything that it sets a single undo step.
   std::uint64_t held = 0;
 

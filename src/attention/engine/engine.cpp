@@ -166,7 +166,7 @@ const Trace& Engine::traceWith(int head) {
 }
 
 void Engine::computeNext() {
-  if (isWhole()) return computeMean();
+  if (isWhole()) return ofMean_.left > 0 ? computeMean() : summaries_.profiles().takeSome(trace_.weights);
   const auto wanted = static_cast<std::size_t>(wanted_);
   const auto next = std::find(missing_.begin(), missing_.end(), std::uint8_t{1});
   const int head =

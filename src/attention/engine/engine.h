@@ -96,8 +96,9 @@ class Engine : private RowSource {
   /// The trace as it is, with some rows of this head if it had none; computeNext() goes on with that head.
   /// Where pairs are stored, the same as traceWith().
   const Trace& traceSoon(int head);
-  /// Is there more to compute? What no trace needs, the mean of weights that are not stored, comes last.
-  bool hasMore() const { return !isWhole() || ofMean_.left > 0; }
+  /// Is there more to compute? What no trace needs, the mean of weights that are not stored and profiles,
+  /// comes last.
+  bool hasMore() const { return !isWhole() || ofMean_.left > 0 || summaries_.profiles().hasMore(); }
   /// Does the trace look as it will when all is computed? Then this may wait until nobody edits.
   bool mayWait() const;
   /// Computes one of the missing heads, if any, or some rows of it. With the last of them follows what needs

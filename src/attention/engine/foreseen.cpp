@@ -43,7 +43,7 @@ struct Mixed {
 bool Engine::mayWait() const {
   for (std::size_t h = 0; h < missing_.size(); ++h)
     if (missing_[h] && (isStored() || !turns_[h].isForeseen)) return false;
-  return !isStored();
+  return isWhole() || !isStored();
 }
 
 void Engine::beginForeseen(int head, const ChangedKey& key) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attention/engine/overview.h"
+#include "attention/engine/profiles.h"
 #include "attention/layer/trace.h"
 #include "attention/steps/steps.h"
 
@@ -123,6 +124,9 @@ class Summaries {
   const Tensor& visible(const Spec& spec, const Inputs& inputs);
   std::int64_t visibleCount(const Spec& spec, const Inputs& inputs);
   const Stamps& maskStamps() const { return mask_; }
+  /// What the weights of a head add up to, once that is asked for.
+  Profiles& profiles() { return profiles_; }
+  const Profiles& profiles() const { return profiles_; }
 
  private:
   struct Group {
@@ -187,6 +191,7 @@ class Summaries {
   const Tensor* meanPairs_ = nullptr;  ///< the mean of the weights, where pairs are not stored
   std::vector<double> sums_;
   std::vector<float> sample_;  ///< of reach()
+  Profiles profiles_;
   Tensor visible_;
   int visibleKeys_ = 0;
   Stamps mask_;

@@ -3,7 +3,7 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {EXPORT, IMPORT, leb, module, Reader, sections} from './binary.mjs';
 
-const FIRST = '!"#$%&\'()*+,-./:;<=>?@', SECOND = 64;
+const FIRST = '!"#$%&\'()*+,-./:;<=>?@[]', SECOND = 64;
 const [FUNCTION, TABLE, MEMORY, GLOBAL] = [0, 1, 2, 3];
 
 function shortName(i) {

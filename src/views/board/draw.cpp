@@ -201,6 +201,8 @@ class BoardView {
     if (c_.view.magnify > 1) edgeLabels(m, box);
     columnNames(m, box);
     if (m.tensor == TensorId::weights) weightLegend(c_, m, box, look);
+    if (m.tensor == TensorId::weights && isLong(c_) && m.sums && !m.transposed && !mean)
+      weightProfiles(c_, m, box, look);
   }
 
   /// Is any part of a text line of that height, centred at that y, visible on the board?

@@ -62,7 +62,7 @@ class Keys {
   };
   /// Is it a command only while the side panel does not have the keys?
   static bool isOfBoard(const Letter& letter) {
-    return letter.act == &Keys::zoom && letter.key != ImGuiKey_None;
+    return letter.act == &Keys::size && letter.key != ImGuiKey_None;
   }
   static bool isHere(const Letter& letter, const document::Settings& s) {
     return letter.act == &Keys::layer ? hasLayers(s)
@@ -115,7 +115,7 @@ class Keys {
     const int dx = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
     const int dy = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow);
     if (dx == 0 && dy == 0) return false;
-    if (!s_.active) return false;
+    if (!s_.active) return c_.view.magnify > 1 && pan(dx, dy);
     if (dy != 0 && !command && c_.editable(s_.tensor)) return nudge(-dy);
     const MatrixPlace* m = c_.layout.find(s_.tensor);
     if (!m) return false;
@@ -139,6 +139,32 @@ class Keys {
   bool stepper(int) {
     if (c_.locked("stepper")) return say(whyLocked(c_, "stepper", "stepper"));
     return toggleStepper(c_), true;
+  }
+
+  [[gnu::noinline]] bool pan(int dx, int dy) {
+    constexpr float kStep = 100;
+    c_.view.pan += kStep * static_cast<float>(dx), c_.view.scroll += kStep * static_cast<float>(dy);
+    return true;
+  }
+
+  /// Cells of long boards are too small to be told apart, and keys enlarge them instead of the interface: +
+  /// or −, about the selected cell; 0 shows all of them again.
+  [[gnu::noinline]] bool magnifyBy(int step) {
+    constexpr float kFactor = 2;
+    if (step == 0) {
+      c_.view.magnify = 1, c_.view.pan = c_.view.scroll = 0;
+      return say("All weights are in view.");
+    }
+    const Box& board = c_.layout.board;
+    const MatrixPlace* const selected = s_.active ? c_.layout.find(s_.tensor) : nullptr;
+    const MatrixPlace& m = selected ? *selected : c_.layout.matrices.back();
+    const Slice s = sliceOf(c_.state, m.tensor);
+    const Box cell =
+        onScreen(c_.layout, c_.view, selected ? m.cellBox(s_.row - s.firstRow, s_.col - s.firstCol) : m.box);
+    const float by = step > 0 ? kFactor : 1 / kFactor;
+    c_.requests.magnify = Magnification{by, std::clamp(cell.midX(), board.x, board.right() - 1),
+                                        std::clamp(cell.midY(), board.y, board.bottom() - 1)};
+    return say("Arrow keys move the enlarged board. Press 0 to see all of it again.");
   }
 
   bool nudge(int sign) {
@@ -188,6 +214,7 @@ class Keys {
 
   bool typing() {
     if (!s_.active) return false;
+    if (isLong(c_) && !c_.editable(s_.tensor) && isOfSize()) return false;
     if (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter) || pressed(ImGuiKey_F2)) {
       typeCell(c_, cell(), {});
       return true;
@@ -198,6 +225,12 @@ class Keys {
     if (typed.empty()) return false;
     typeCell(c_, cell(), typed);
     return true;
+  }
+
+  /// Does what was typed begin a number, and ask for smaller cells or for all of them?
+  bool isOfSize() const {
+    const auto& typed = io_.InputQueueCharacters;
+    return typed.Size == 1 && (typed.back() == '-' || typed.back() == '0');
   }
 
   bool clear() {
@@ -338,7 +371,9 @@ class Keys {
   }
 
   // In steps of a quarter; "−" and "0" come here only if they do not start a number.
-  bool zoom(int step) {
+  bool zoom(int step) { return interface(step); }
+  bool size(int step) { return isLong(c_) ? magnifyBy(step) : interface(step); }
+  bool interface(int step) {
     if (step == 0) return option(OptionId::zoom, "zoom", 0.0, "The board is as large as its window allows.");
     const double to = std::clamp(std::round(static_cast<double>(c_.zoom) * 4 + step) / 4, 1.0, 2.5);
     return option(OptionId::zoom, "zoom", to,
@@ -448,10 +483,10 @@ const Keys::Letter Keys::kLetters[] = {
     {'f', &Keys::present},
     {'z', &Keys::zoom, +1},
     {'Z', &Keys::zoom, -1},
-    {'+', &Keys::zoom, +1, ImGuiKey_Equal},
-    {'+', &Keys::zoom, +1, ImGuiKey_KeypadAdd},
-    {'-', &Keys::zoom, -1, ImGuiKey_Minus},
-    {'0', &Keys::zoom, 0, ImGuiKey_0},
+    {'+', &Keys::size, +1, ImGuiKey_Equal},
+    {'+', &Keys::size, +1, ImGuiKey_KeypadAdd},
+    {'-', &Keys::size, -1, ImGuiKey_Minus},
+    {'0', &Keys::size, 0, ImGuiKey_0},
 };
 
 }  // namespace
@@ -480,7 +515,7 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
     case ImGuiKey_LeftArrow:
     case ImGuiKey_RightArrow:
     case ImGuiKey_UpArrow:
-    case ImGuiKey_DownArrow: return s.active;
+    case ImGuiKey_DownArrow: return s.active || c.view.magnify > 1;
     case ImGuiKey_Escape:
       return s.active || c.state.present || panel || c.view.help.open || c.view.drawer || c.view.painting ||
              c.view.coach || !c.view.notice.empty();

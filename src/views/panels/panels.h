@@ -17,6 +17,10 @@ void layerStepper(Context& context, std::string_view name, const Box& box);
 /// Small pictures of the weights of every head; headButtons() handles presses, which focus a head.
 void heads(Context& context);
 void headButtons(Context& context);
+/// Of an enlarged board whose weights are not all in view, a picture of them all with a frame around what is;
+/// moveMinimap() handles drags of it.
+void minimap(Context& context);
+void moveMinimap(Context& context);
 /// The card below the matrices, with a tab for each of its views; lowerCardButtons() handles presses.
 void lowerCard(Context& context);
 void lowerCardButtons(Context& context);
@@ -114,6 +118,12 @@ bool isSigned(const document::Settings& settings);
 /// A legend for the colours of the weights, beside them: shown where there are many tokens, or the scale is
 /// not linear.
 void weightLegend(Context& context, const MatrixPlace& place, const Box& box, const draw::Heatmap& look);
+
+/// Of a board of more than kLongFrom tokens: are cells too small to be told apart until they are enlarged?
+inline constexpr int kLongFrom = 128;
+bool isLong(const Context& context);
+/// What the rows and columns of the weights of a long board add up to, beside them.
+void weightProfiles(Context& context, const MatrixPlace& place, const Box& box, const draw::Heatmap& look);
 
 /// Converts content coordinates to window coordinates of the scrolled board.
 Box onScreen(const Layout& layout, const ViewState& view, Box content);

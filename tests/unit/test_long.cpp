@@ -1,0 +1,134 @@
+// Boards of so many tokens that their cells cannot be told apart: enlarged by keys, with a map of all, and
+// with what rows and columns add up to.
+#include "app_fixture.h"
+#include "attention/engine/engine.h"
+#include "layer.h"
+
+using namespace attention;
+
+namespace {
+
+struct LongBoard : Fixture {
+  LongBoard() {
+    REQUIRE(app().set("tokens", "300"));
+    REQUIRE(app().set("causal", "true"));
+    settle();
+  }
+};
+
+void pressKey(Fixture& f, ImGuiKey key, unsigned character = 0) {
+  for (const bool down : {true, false}) {
+    f.io().AddKeyEvent(key, down);
+    if (down && character != 0) f.io().AddInputCharacter(character);
+    f.settle();
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "long: + and − enlarge the cells about the selected one, 0 shows all; a small board zooms instead") {
+  LongBoard f;
+  f.click(f.at("weights", 0, 200, 100));
+  const app::Rect before = f.at("matrix:weights"), cell = f.at("weights", 0, 200, 100);
+  pressKey(f, ImGuiKey_Equal, '+');
+  CHECK(f.at("matrix:weights").width == doctest::Approx(2 * before.width));
+  CHECK(*f.app().get("zoom") == "0");
+  const app::Rect after = f.at("weights", 0, 200, 100);
+  CHECK(std::abs(after.x + after.width / 2 - cell.x - cell.width / 2) < 4);
+  CHECK(std::abs(after.y + after.height / 2 - cell.y - cell.height / 2) < 4);
+  pressKey(f, ImGuiKey_Minus, '-');
+  CHECK(f.at("matrix:weights").width == doctest::Approx(before.width));
+  for (int i = 0; i < 4; ++i) pressKey(f, ImGuiKey_Equal, '+');
+  CHECK(f.at("matrix:weights").width > 5 * before.width);
+  pressKey(f, ImGuiKey_0, '0');
+  CHECK(f.at("matrix:weights").width == doctest::Approx(before.width));
+  CHECK(f.host.texts.empty());
+
+  Fixture small;
+  const float width = small.at("matrix:weights").width;
+  pressKey(small, ImGuiKey_Equal, '+');
+  CHECK(*small.app().get("zoom") != "0");
+  CHECK(small.at("matrix:weights").width != doctest::Approx(2 * width));
+}
+
+TEST_CASE("long: without a selection the arrows move the enlarged board; of a board in view nothing") {
+  LongBoard f;
+  pressKey(f, ImGuiKey_Escape);
+  CHECK_FALSE(f.app().usesKey(ImGuiKey_RightArrow, false, false, false));
+  for (int i = 0; i < 3; ++i) pressKey(f, ImGuiKey_Equal, '+');
+  CHECK(f.app().usesKey(ImGuiKey_RightArrow, false, false, false));
+  const app::Rect before = f.at("matrix:weights");
+  pressKey(f, ImGuiKey_LeftArrow), pressKey(f, ImGuiKey_UpArrow);
+  const app::Rect after = f.at("matrix:weights");
+  CHECK(after.x > before.x);
+  CHECK(after.y > before.y);
+}
+
+TEST_CASE(
+    "long: the map of all weights is there while some are out of view, and a drag of it moves the board") {
+  LongBoard f;
+  CHECK_FALSE(f.app().locate("minimap", 0, 0, 0));
+  f.click(f.at("weights", 0, 200, 100));
+  for (int i = 0; i < 3; ++i) pressKey(f, ImGuiKey_Equal, '+');
+  const app::Rect map = f.at("minimap"), before = f.at("matrix:weights");
+  f.drag({map.x + map.width - 30, map.y + map.height - 30, 2, 2}, 0, 0);
+  const app::Rect after = f.at("matrix:weights");
+  CHECK(after.x < before.x);
+  CHECK(after.y < before.y);
+  // What was pressed there is in the middle of the board now; the cells below the map are as they were.
+  CHECK(f.app().explained().row == 200);
+  pressKey(f, ImGuiKey_0, '0');
+  CHECK_FALSE(f.app().locate("minimap", 0, 0, 0));
+}
+
+TEST_CASE("long: profiles stand beside the weights, and go when the board is small") {
+  LongBoard f;
+  const app::Rect weights = f.at("matrix:weights"), rows = f.at("profile:rows"),
+                  columns = f.at("profile:columns");
+  CHECK(rows.x > weights.x + weights.width);
+  CHECK(rows.height == doctest::Approx(weights.height));
+  CHECK(columns.y > weights.y + weights.height);
+  CHECK(columns.width == doctest::Approx(weights.width));
+  REQUIRE(f.app().set("tokens", "20"));
+  f.settle();
+  CHECK_FALSE(f.app().locate("profile:rows", 0, 0, 0));
+}
+
+TEST_CASE(
+    "long: profiles are the sums of columns and the entropies of rows, whether weights are stored or not") {
+  test::Random random(7);
+  test::Layer layer = test::direct(test::shape(2, 2, 150, 130, 6, 5), random);
+  layer.spec.causal = true;
+  Trace whole;
+  forward(layer.spec, layer.inputs(), whole);
+  for (const bool isStored : {true, false}) {
+    CAPTURE(isStored);
+    Engine engine;
+    if (!isStored) engine.setMost({0, 0});
+    engine.apply(layer.spec, layer.inputs(), Change{});
+    Profiles& profiles = engine.summaries().profiles();
+    while (engine.hasMore()) engine.computeNext();
+    profiles.ask(1, 5);
+    CHECK(engine.hasMore());
+    CHECK(engine.mayWait());
+    while (engine.hasMore()) engine.computeNext();
+    REQUIRE(profiles.areThere(1, 150, 130));
+    CHECK_FALSE(profiles.areThere(0, 150, 130));
+    for (int j = 0; j < 130; ++j) {
+      double sum = 0;
+      for (int i = 0; i < 150; ++i) sum += double{whole.weights.at(1, i, j)};
+      CHECK(profiles.received()[static_cast<std::size_t>(j)] == doctest::Approx(sum));
+    }
+    for (int i = 0; i < 150; ++i) {
+      double bits = 0;
+      for (int j = 0; j < 130; ++j)
+        if (const double w = double{whole.weights.at(1, i, j)}; w > 0) bits -= w * std::log2(w);
+      CHECK(std::abs(double{profiles.entropies()[static_cast<std::size_t>(i)]} - bits) < 1e-3);
+    }
+    profiles.ask(1, 5);
+    CHECK_FALSE(engine.hasMore());
+    profiles.ask(1, 6);
+    CHECK(engine.hasMore());
+  }
+}
