@@ -71,12 +71,14 @@ async function attempt(board, name, action) {
   }
 }
 
-/** Opens a File or a Blob; if several are opened in succession, the last one wins. */
-export async function open(board, file, name) {
+/** Opens a File or a Blob; if several are opened in succession, the last one wins. `isCertain`: nothing is asked where what is proposed is possible. */
+export async function open(board, file, name, isCertain = false) {
   const turn = board.turn = (board.turn ?? 0) + 1;
   board.choosesFor = name;
   await attempt(board, name, async () => {
-    const reply = await ask(board, 'open', file, name);
+    let reply = await ask(board, 'open', file, name);
+    const choices = isCertain && reply.kind === 'form' && proposed(reply.content);
+    if (choices) reply = await ask(board, 'choose', choices);
     if (turn !== board.turn) return;
     await take(board, reply, name, async () => {
       if (file.size > board.maxText) return board.tell(`${name} has ${file.size} bytes; the playground reads up to ${board.maxText}.`);
@@ -95,12 +97,17 @@ export const choose = (board, choices) => attempt(board, board.choosesFor, async
   else await ask(board, 'forget');
 });
 
-/** For src="…": a file of the page's own site, or of one that allows it. */
+/** The choices that a form proposes, as a final answer; undefined where they are not possible. Its lines, as these, are those of document::toLines(). */
+function proposed(form) {
+  const [, says, ...fields] = form.split('\n').filter(Boolean);
+  return says.startsWith('1') ? ['!', ...fields.map((field) => field.split('\t')).map(([name, , chosen]) => `${name}\t${chosen}`)].join('\n') : undefined;
+}
+
+/** For src="…": a file of the page's own site, or of one that allows it. Its author may know that what would be asked is as it is proposed: "…#proposed". */
 export const fetchFile = (board, address) => attempt(board, address, async () => {
-  const response = await fetch(address);
+  const response = await fetch(address), {pathname} = new URL(response.url || address, document.baseURI);
   if (!response.ok) throw new Error(`the server answered with status ${response.status}.`);
-  const name = decodeURIComponent(new URL(response.url || address, document.baseURI).pathname.split('/').at(-1)) || 'file';
-  await open(board, await response.blob(), name);
+  await open(board, await response.blob(), decodeURIComponent(pathname.split('/').at(-1)) || 'file', address.endsWith('#proposed'));
 });
 
 const refused = (field, message) => Object.assign(new RangeError(message), {field});

@@ -143,6 +143,40 @@ test('to_html() is one file that works from a disk without a network, and asks f
   await context.close();
 });
 
+test('to_html() of several layers asks nothing: those that are alike open on the page Model, and others stand in a list', async () => {
+  const context = await browser.newContext({offline: true}), page = await context.newPage(), complaints = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  const board = () => page.evaluate(() => {
+    const element = document.querySelector('attention-playground');
+    try {
+      return {view: element.get('view'), layers: element.get('batch_of') === 'layers' ? element.get('batch') : 1, heads: element.get('heads'), keys: element.get('labels').length, causal: element.get('causal'),
+        asks: element.items().some(({name}) => name.startsWith('form'))};
+    } catch {
+      return {};  // not ready
+    }
+  });
+  const open = (name) => page.goto(`file://${path(name)}`), names = () => page.locator('nav option').allTextContents();
+  const is = async (wanted) => assert.deepEqual(await until(JSON.stringify(wanted), async () => {
+    const found = await board();
+    return found.asks || (JSON.stringify({...found, ...wanted}) === JSON.stringify(found)) ? found : null;
+  }), {...await board(), ...wanted, asks: false});
+  await open('alike.html');
+  await is({view: 'model', layers: 3, heads: 4, causal: true});
+  assert.deepEqual(await names(), []);
+  await open('many.html');
+  assert.deepEqual(await names(), ['h.0 to h.10, 10 layers', 'h.1']);
+  await is({view: 'model', layers: 10, heads: 4, causal: true});
+  await page.locator('nav select').selectOption('h.1');
+  await is({view: 'layer', layers: 1, heads: 4, causal: false});
+  await open('unlike.html');
+  assert.deepEqual(await names(), ['prompt 1: h.0.attn', 'prompt 1: h.1.attn', 'prompt 1: decoder.0.cross', 'prompt 2: h.1.attn']);
+  await page.locator('nav select').selectOption('prompt 1: decoder.0.cross');
+  await is({view: 'layer', layers: 1, heads: 2, keys: 3});
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(made.parts, ['h.0 to h.5, 6 layers', 'h.6 to h.11, 6 layers'], 'as many as one board can hold');
+  await context.close();
+});
+
 test('what is wrong is a sentence with its name, and leaves no file behind', () => {
   const wanted = [/^TypeError: q: it is missing/, /^TypeError: q: must hold numbers/, /^ValueError: q\[0, 1\]: is nan/, /^ValueError: path: '.*layers\.pt' does not end in/,
     /^ValueError: layers: none was chosen/, /^FileNotFoundError/, /^LookupError: weights: a layer of this kind is computed by attn, which is not on the PATH, or with wasmtime \(pip install wasmtime\); or by the board, which is not shown yet/];

@@ -160,7 +160,7 @@ class Playground:
     def to_html(self, path):
         """Writes one file with the whole page and this board, that works from a disk and without a network."""
         from .html import write_page
-        write_page(path, text_of(self._with_options()).encode(), "board.json", "Attention Playground")
+        write_page(path, [("board", "", "board.json", text_of(self._with_options()).encode())], "Attention Playground")
 
     def save(self, path):
         """Writes .json (all of the board), or its tensors as .npz or .safetensors."""

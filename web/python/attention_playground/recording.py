@@ -216,10 +216,7 @@ class Recording(list):
 
     def tensors(self, layers=None, entry=None):
         """{name: array} of all layers, or of those whose numbers are given; see save()."""
-        chosen = list(self) if layers is None else [self[i] for i in ([layers] if isinstance(layers, int) else layers)]
-        if not chosen:
-            raise ValueError("layers: none was chosen; there are 0 to %d." % (len(self) - 1))
-        tensors = {}
+        chosen, tensors = chosen_of(self, layers), {}
         for layer in chosen:
             prefix = layer.name + "." if len(chosen) > 1 and layer.name else ""
             tensors.update({prefix + name: array for name, array in layer.tensors(entry).items()})
@@ -279,9 +276,19 @@ class Recording(list):
         return self[number].figure(what, head, base=base, title=title, **options)
 
     def to_html(self, path, layers=None, entry=None):
-        """Writes one file with the whole page and this recording, that works from a disk and without a network."""
+        """Writes one file with the whole page and this recording, that works from a disk and without a network. It opens on the page Model; layers that
+        one page cannot hold together (of other shapes or options, of several prompts, or with too many numbers) are chosen in a list above it."""
+        from .boards import boards_of
         from .html import write_page
-        write_page(path, safetensors(self.tensors(layers, entry)), "recording.safetensors", "Attention Playground: " + repr(self).strip("<>"))
+        write_page(path, boards_of(chosen_of(self, layers), entry), "Attention Playground: " + repr(self).strip("<>"))
+
+
+def chosen_of(recording, layers):
+    """All layers, or those whose numbers are given."""
+    chosen = list(recording) if layers is None else [recording[i] for i in ([layers] if isinstance(layers, int) else layers)]
+    if not chosen:
+        raise ValueError("layers: none was chosen; there are 0 to %d." % (len(recording) - 1))
+    return chosen
 
 
 def lower(rows, keys):
