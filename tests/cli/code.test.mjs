@@ -1,9 +1,9 @@
-// `attn code`: programs that give the same numbers as the layer that they were generated from.
+// `attn code`: programs that give the same numbers as the layer, or the trained model, that they were generated from.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {attn, file, filled, layer, refusal, run} from './harness.mjs';
+import {attn, file, filled, folder, layer, refusal, run} from './harness.mjs';
 
 function pythonWith(module) {
   return [process.env.AP_PYTHON, 'python3', '/usr/bin/python3'].filter(Boolean).find(name => spawnSync(name, ['-c', `import ${module}`]).status === 0);
@@ -162,6 +162,26 @@ test('programs and LaTeX fit a column of 3.25 inches', () => {
   // A column is as wide as "-0.88" and twice 3 points, 28 points of letters of 10: ten of them and a name in 3.25 inches leave letters of 7 points.
   for (const row of rows) assert.ok(row.split('&').length <= 10, row);
   assert.match(text, /\\cdots[^]*\\vdots[^]*\\ddots/);
+});
+
+test('a trained model is a program that gives the logits and the tensors of its layers', () => {
+  for (const settings of [['heads=2', 'position=rotary'], ['position=alibi', 'normalizer=sparsemax', 'score=general', 'layer_norm=false']]) {
+    const path = join(folder, `model-${settings.length}.npz`);
+    assert.equal(attn('train', '--task', 'induction', '--steps', '20', '--set', 'd_model=16', ...settings, '--out', path).status, 0);
+    const program = attn('code', path).stdout, longest = Math.max(...program.split('\n').map((line) => line.includes(path) ? 0 : line.length));
+    assert.ok(longest <= 78, `${longest}`);
+    const ids = /^tokens = np\.array\(\[([\d, ]+)\]\)$/m.exec(program)[1].replaceAll(' ', '');
+    const main = 'import json, sys\nscope = {}\nexec(sys.stdin.read(), scope)\nprint(json.dumps({name: a.ravel().tolist() for name, a in {"logits": scope["logits"], **scope["found"]}.items()}))';
+    const done = spawnSync(numpy, ['-W', 'error', '-c', main], {encoding: 'utf8', input: program});
+    assert.equal(done.status, 0, done.stderr);
+    const found = JSON.parse(done.stdout), wanted = JSON.parse(attn('run', path, '--set', `tokens=${ids}`, '--outputs', Object.keys(found).join()).stdout);
+    assert.equal(Object.keys(found).length, 15);
+    for (const [name, data] of Object.entries(found)) data.forEach((value, i) => assert.ok(Math.abs(value - wanted[name].data[i]) <= 1e-4 * Math.max(1, Math.abs(value)), `${settings}, ${name}: ${value}, not ${wanted[name].data[i]}`));
+    assert.match(refusal(2, attn('code', path, '--as', 'latex')), /--as: a whole model is written for numpy, torch or jax/);
+    const json = join(folder, 'model.json');
+    assert.equal(attn('convert', path, json).status, 0);
+    assert.match(refusal(1, attn('code', json)), /STATE: the program of a model reads it from a file; convert it to \.npz or \.safetensors/);
+  }
 });
 
 test('code says what it cannot do', () => {

@@ -40,10 +40,9 @@ class Program {
       : state_(state),
         spec_(document::spec(state)),
         inputs_(document::inputs(state)),
+        language_(language),
         isTorch_(language == Language::torch),
-        np_(isTorch_                    ? "torch"
-            : language == Language::jax ? "jnp"
-                                        : "np") {}
+        np_(libraryOf(language)) {}
 
   std::string text() {
     line("# Attention: " + count(spec_.heads, "head") + ", " + count(spec_.queryCount, "query", "queries") +
@@ -200,16 +199,11 @@ class Program {
                      : np("repeat(") + name + ", " + whole(spec_.heads / spec_.kvHeads) + ", axis=0)"));
   }
 
-  void scores() {
-    std::string scale;
-    if (attention::mechanismOf(spec_.score).isScaled)
-      scale = spec_.scale == 0 ? " / " + whole(spec_.headDim) + " ** 0.5" : " * " + digits(spec_.scale);
-    line(attention::filled(
-        attention::textOf(spec_.score).program,
-        {{"np", np_}, {"T", isTorch_ ? ".transpose(-1, -2)" : ".swapaxes(-1, -2)"}, {"scale", scale}}));
-    if (spec_.softcap > 0)
-      line("scores = " + digits(spec_.softcap) + " * " + np("tanh(scores / ") + digits(spec_.softcap) + ")");
+  void lines(const std::string& text) {
+    attention::eachLine(text, [&](std::string_view one) { line(std::string(one)); });
   }
+
+  void scores() { lines(scoresProgram(spec_, language_)); }
 
   void bias() {
     if (inputs_.bias) literal("bias", *inputs_.bias, false), line("scores = scores + bias");
@@ -262,35 +256,8 @@ class Program {
   }
 
   void weights() {
-    if (spec_.temperature != 1) line("scores = scores / " + digits(spec_.temperature));
-    using attention::arithmetic::Expression;
-    const attention::NormalizerText& normalizer = attention::textOf(spec_.normalizer);
-    const std::string axis = isTorch_ ? "-1, keepdim=True" : "axis=-1, keepdims=True";
     const bool canBeEmpty = (isMasked_ && !spec_.maskAfterSoftmax) || inputs_.bias;
-    const attention::arithmetic::Notation python = attention::arithmetic::python(np_);
-    const Expression score(attention::normalizerOf(spec_).isByCell ? "scores" : "z", python);
-    const std::string weight =
-        normalizer.weight ? normalizer.weight(score, Expression("threshold", python)).text : std::string();
-    const std::string sink = spec_.temperature == 1 ? "sink" : "sink / " + digits(spec_.temperature);
-    attention::eachLine(normalizer.program, [&](std::string_view words) {
-      if ((attention::takePrefix(words, "+") && !attention::hasSink(spec_)) ||
-          (attention::takePrefix(words, "-") && attention::hasSink(spec_)))
-        return;
-      if ((attention::takePrefix(words, "?") && !canBeEmpty) ||
-          (attention::takePrefix(words, "!") && canBeEmpty))
-        return;
-      if ((attention::takePrefix(words, "torch:") && !isTorch_) ||
-          (attention::takePrefix(words, "numpy:") && isTorch_))
-        return;
-      line(attention::filled(words, {{"np", np_},
-                                     {"keep", axis},
-                                     {"max", (isTorch_ ? "scores.amax(" : "scores.max(") + axis + ")"},
-                                     {"inf", masked()},
-                                     {"n", whole(spec_.keyCount)},
-                                     {"n+1", whole(spec_.keyCount + 1)},
-                                     {"w", weight},
-                                     {"sink", sink}}));
-    });
+    lines(weightsProgram(spec_, language_, canBeEmpty, spec_.keyCount));
     if (spec_.maskAfterSoftmax && isMasked_)
       line("weights = weights * visible  # after the softmax: a mistake, rows no longer sum to 1");
   }
@@ -311,6 +278,7 @@ class Program {
   const document::State& state_;
   attention::Spec spec_;
   attention::Inputs inputs_;
+  Language language_;
   bool isTorch_, isMasked_ = false;
   std::string np_, out_;
 };
@@ -446,6 +414,63 @@ std::optional<Language> languageNamed(std::string_view name) {
   for (std::size_t i = 0; i < kNames.size(); ++i)
     if (kNames[i] == name) return static_cast<Language>(i);
   return std::nullopt;
+}
+
+std::string_view libraryOf(Language language) {
+  return language == Language::torch ? "torch" : language == Language::jax ? "jnp" : "np";
+}
+
+std::string scoresProgram(const attention::Spec& spec, Language language) {
+  const std::string np(libraryOf(language));
+  std::string scale;
+  if (attention::mechanismOf(spec.score).isScaled)
+    scale = spec.scale == 0 ? " / " + std::to_string(spec.headDim) + " ** 0.5" : " * " + digits(spec.scale);
+  std::string out =
+      attention::filled(attention::textOf(spec.score).program,
+                        {{"np", np},
+                         {"T", language == Language::torch ? ".transpose(-1, -2)" : ".swapaxes(-1, -2)"},
+                         {"scale", scale}});
+  if (spec.softcap > 0) {
+    const std::string cap = digits(spec.softcap);
+    out += "\nscores = " + cap + " * " + np + ".tanh(scores / " + cap + ")";
+  }
+  return out;
+}
+
+std::string weightsProgram(const attention::Spec& spec, Language language, bool canBeEmpty, int keys) {
+  using attention::arithmetic::Expression;
+  const bool isTorch = language == Language::torch;
+  const std::string np(libraryOf(language));
+  std::string out;
+  const auto line = [&](const std::string& text) { out += (out.empty() ? "" : "\n") + text; };
+  if (spec.temperature != 1) line("scores = scores / " + digits(spec.temperature));
+  const attention::NormalizerText& normalizer = attention::textOf(spec.normalizer);
+  const std::string axis = isTorch ? "-1, keepdim=True" : "axis=-1, keepdims=True";
+  const attention::arithmetic::Notation python = attention::arithmetic::python(np);
+  const Expression score(attention::normalizerOf(spec).isByCell ? "scores" : "z", python);
+  const std::string weight =
+      normalizer.weight ? normalizer.weight(score, Expression("threshold", python)).text : std::string();
+  const std::string sink = spec.temperature == 1 ? "sink" : "sink / " + digits(spec.temperature);
+  attention::eachLine(normalizer.program, [&](std::string_view words) {
+    if ((attention::takePrefix(words, "+") && !attention::hasSink(spec)) ||
+        (attention::takePrefix(words, "-") && attention::hasSink(spec)))
+      return;
+    if ((attention::takePrefix(words, "?") && !canBeEmpty) ||
+        (attention::takePrefix(words, "!") && canBeEmpty))
+      return;
+    if ((attention::takePrefix(words, "torch:") && !isTorch) ||
+        (attention::takePrefix(words, "numpy:") && isTorch))
+      return;
+    line(attention::filled(words, {{"np", np},
+                                   {"keep", axis},
+                                   {"max", (isTorch ? "scores.amax(" : "scores.max(") + axis + ")"},
+                                   {"inf", isTorch ? "-float(\"inf\")" : "-" + np + ".inf"},
+                                   {"n", keys > 0 ? std::to_string(keys) : "len(keys)"},
+                                   {"n+1", keys > 0 ? std::to_string(keys + 1) : "len(keys) + 1"},
+                                   {"w", weight},
+                                   {"sink", sink}}));
+  });
+  return out;
 }
 
 base::Result<std::string> toCode(const document::State& state, Language language) {

@@ -21,4 +21,10 @@ std::optional<Language> languageNamed(std::string_view name);
 /// the errors of attention::validate().
 base::Result<std::string> toCode(const document::State& state, Language language);
 
+/// Of programs in Python alone: the library's name there, and the lines that make `scores` of q and k, and
+/// `weights` of these. Rows may see no key if `canBeEmpty`; `keys` is their number, 0 where it is len(keys).
+std::string_view libraryOf(Language language);
+std::string scoresProgram(const attention::Spec& spec, Language language);
+std::string weightsProgram(const attention::Spec& spec, Language language, bool canBeEmpty, int keys);
+
 }  // namespace files

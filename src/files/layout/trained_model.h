@@ -43,6 +43,8 @@ class TrainedModel {
   Result<std::vector<NamedArray>> run(const Input& input, const std::vector<std::string>& outputs,
                                       const Tried& tried);
 
+  const training::Trainer& trainer() const { return *trainer_; }
+
   /// All layers as a recorded model has them, with the longest of the held-out sequences: Q, K and V of each
   /// layer, or where a score has weights of its own, its scores. For translate it is the cross-attention.
   Result<document::State> recording();

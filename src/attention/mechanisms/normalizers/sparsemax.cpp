@@ -81,7 +81,8 @@ numpy:ordered = -{np}.sort(-z, axis=-1)
 n = {np}.arange(1, {n+1})
 sums = ordered.cumsum(-1)
 size = (1 + n * ordered > sums).sum({keep})
-threshold = ({np}.where(n <= size, ordered, 0.0).sum({keep}) - 1) / size
+total = {np}.where(n <= size, ordered, 0.0).sum({keep})
+threshold = (total - 1) / size
 weights = {w}
 ?weights = {np}.where(scores > {inf}, weights, 0.0))",
 };
