@@ -116,7 +116,8 @@ table('the output of a cell', ['', 'MB', 'made in s', 'first picture in s'], out
 const {page, thumbnails, head} = lines.find(({kind}) => kind === 'travels');
 console.log('  A picture is there two frames after its first line, painted canvas or image; a board, when it has the heads of the file: "Open" was pressed when it asked.');
 console.log(`  A live cell of ours asks for ${page} bytes once a notebook, ${thumbnails} for all heads, and ${head} for each head that is looked at`);
-table('recording', ['', 's', 'of its own forward pass'], lines.filter(({kind}) => kind === 'record').map(({tool, what, seconds, ratio}) => [`${tool}, ${what}`, seconds.toFixed(2), ratio.toFixed(2)]));
+table('recording', ['', 's of the processors', 'of its own forward pass', 'MB'], lines.filter(({kind}) => kind === 'record').map(({tool, what, seconds, ratio, bytes}) =>
+  [`${tool}, ${what}`, seconds.toFixed(2), ratio.toFixed(2), (bytes / 1e6).toFixed(0)]));
 for (const {tool, why} of lines.filter(({kind}) => kind === 'missing')) console.log(`${tool} is not measured: ${why}`);
 const {versions} = lines.find(({kind}) => kind === 'versions');
 const load = [loadBefore, loadavg()[0]].map((value) => value.toFixed(1)), [{model}] = cpus();

@@ -17,7 +17,7 @@ from attention_playground.widget import page_script
 
 hf.logging.set_verbosity_error()
 folder, is_quick = sys.argv[1], "--quick" in sys.argv
-LAYERS, HEADS, TOKENS, ROUNDS = (2, 12, 32, 1) if is_quick else (12, 12, 256, 3)
+LAYERS, HEADS, TOKENS, ROUNDS, PAIRS = (2, 12, 32, 1, 1) if is_quick else (12, 12, 256, 3, 7)
 IDS = torch.arange(TOKENS)[None] * 7 % 900
 WORDS = ["t%d" % i for i in range(TOKENS)]
 PAGE = "<!doctype html><meta charset=utf-8><title>%s</title><body>%s"
@@ -44,15 +44,20 @@ def timed(call):
 
 
 def compared(alone, call):
-    """Seconds of a call, how many times those of the other, and what it gives: in turns, since whatever else runs slows both."""
+    """Seconds of a call, how many times those of the other, and what it gives: in turns and by the processor's time of all threads, since other programs
+    run on the machine too."""
     pairs = []
-    for _ in range(ROUNDS):
-        began = time.perf_counter()
+    for _ in range(PAIRS):
+        began, out = time.process_time(), None
         alone()
-        between, out = time.perf_counter(), None
+        between = time.process_time()
         out = call()
-        pairs.append((between - began, time.perf_counter() - between))
-    return statistics.median(b for a, b in pairs), statistics.median(b / a for a, b in pairs), out
+        pairs.append((between - began, time.process_time() - between))
+    return {"seconds": statistics.median(b for a, b in pairs), "ratio": statistics.median(b / a for a, b in pairs)}, out
+
+
+def bytes_of(arrays):
+    return sum(one.nbytes for one in arrays if one is not None)
 
 
 def attempt(tool, call):
@@ -117,8 +122,11 @@ def transformer_lens(config):
             return call()
 
     quietly(lambda: bridge(IDS))
-    seconds, ratio, found = compared(lambda: quietly(lambda: bridge(IDS)), lambda: quietly(lambda: bridge.run_with_cache(IDS)[1]))
-    say("record", "transformer_lens", "run_with_cache", seconds=seconds, ratio=ratio, shape=list(found["blocks.0.attn.hook_pattern"].shape))
+    took, found = compared(lambda: quietly(lambda: bridge(IDS)), lambda: quietly(lambda: bridge.run_with_cache(IDS)[1]))
+    say("record", "transformer_lens", "run_with_cache", **took, bytes=bytes_of(found[name] for name in found.keys()), shape=list(found["blocks.0.attn.hook_pattern"].shape))
+    wanted = lambda name: name.endswith(("attn.hook_q", "attn.hook_k", "attn.hook_v", "attn.hook_pattern"))  # noqa: E731
+    took, found = compared(lambda: quietly(lambda: bridge(IDS)), lambda: quietly(lambda: bridge.run_with_cache(IDS, names_filter=wanted)[1]))
+    say("record", "transformer_lens", "run_with_cache of q, k, v and pattern", **took, bytes=bytes_of(found[name] for name in found.keys()))
 
 
 def main():
@@ -132,10 +140,10 @@ def main():
             return model(IDS, **more)
 
     forward()
-    seconds, ratio, recording = compared(forward, lambda: record(model, IDS, tokens=WORDS))
-    say("record", "attention_playground", "record", seconds=seconds, ratio=ratio)
-    seconds, ratio, out = compared(forward, lambda: forward(output_attentions=True))
-    say("record", "transformers", "output_attentions", seconds=seconds, ratio=ratio)
+    took, recording = compared(forward, lambda: record(model, IDS, tokens=WORDS))
+    say("record", "attention_playground", "record", **took, bytes=bytes_of(one for layer in recording for one in (layer.q, layer.k, layer.v, layer.mask, layer.weights)))
+    took, out = compared(forward, lambda: forward(output_attentions=True))
+    say("record", "transformers", "output_attentions", **took, bytes=bytes_of(out.attentions))
     ours(recording)
     names = ("torch", "transformers", "bertviz", "circuitsvis", "transformer-lens")
     say("versions", "", "", versions={name: version_of(name) for name in names})

@@ -18,5 +18,5 @@ test('models: what a cell holds and when it is seen, beside BertViz, CircuitsVis
   assert.deepEqual(lines.filter(({kind}) => kind === 'output').map(({tool, picture}) => [tool, picture > 0]),
     ['attention_playground', 'attention_playground', 'bertviz', 'bertviz', 'circuitsvis', 'circuitsvis'].map((tool) => [tool, true]), done.stdout);
   assert.deepEqual(lines.filter(({kind}) => kind === 'record').map(({tool, ratio}) => [tool, ratio > 0]),
-    ['attention_playground', 'transformers', 'transformer_lens'].map((tool) => [tool, true]));
+    ['attention_playground', 'transformers', 'transformer_lens', 'transformer_lens'].map((tool) => [tool, true]));
 });
