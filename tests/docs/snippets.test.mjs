@@ -194,13 +194,15 @@ test('each block of Python runs, or is one of a README that ./play test models r
 
 /** What cannot run here, by page, language and a part of its text, with the test that runs it, or the reason why none does. */
 const ELSEWHERE = [
-  {page: 'embed.html', language: 'sh', has: 'npm install', by: 'core/package.test.mjs'},
+  {page: 'embed.html', language: 'sh', has: 'npm install', by: 'hosts/vite.test.mjs'},
   {page: 'embed.html', language: 'js', has: 'attention-playground/core', by: 'core/package.test.mjs'},
   {page: 'embed.html', language: 'jsx', has: 'onChange', by: 'hosts/frameworks.test.mjs'},
   {page: 'features.html', language: 'sh', has: './play desktop', by: 'desktop/desktop.test.mjs'},
   {page: 'features.html', language: 'sh', has: 'apt install', by: 'setup/debian.test.mjs'},
+  {page: 'index.html', language: 'sh', has: 'npm install', by: 'hosts/vite.test.mjs'},
   {page: 'index.html', language: 'sh', has: './play', by: 'setup/play.test.mjs'},
-  {page: 'python.html', language: 'sh', has: 'pip install', by: 'python/package.test.mjs'},
+  {page: 'python.html', language: 'sh', has: 'pip install', by: 'python/pip.test.mjs'},
+  {page: 'recipe-bundlers.html', language: 'js', has: 'optimizeDeps', by: 'hosts/vite.test.mjs'},
   {page: 'recipe-bundlers.html', language: 'sh', has: 'esbuild', by: 'hosts/bundlers.test.mjs'},
   {page: 'recipe-docusaurus.html', language: 'jsx', has: 'useEffect', by: 'hosts/hosts.test.mjs'},
   {page: 'recipe-from-another-origin.html', language: 'html', has: 'integrity', by: 'browser/versions.test.mjs'},

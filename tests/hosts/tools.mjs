@@ -12,7 +12,9 @@ import {Board, serve} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const packed = process.env.CORE ?? fileURLToPath(new URL('../../build/package', import.meta.url));
+const built = process.env.CORE ?? fileURLToPath(new URL('../../build/package', import.meta.url));
+/** The path of the tarball. */
+export const packed = () => join(built, readdirSync(built).find((name) => name.endsWith('.tgz')));
 export const root = fileURLToPath(new URL('../../build/hosts', import.meta.url));
 export const installed = join(root, 'node_modules/attention-playground');
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -56,7 +58,7 @@ export function install() {
   }
   rmSync(installed, {recursive: true, force: true});
   mkdirSync(installed);
-  run('tar', ['-xzf', join(packed, readdirSync(packed).find((name) => name.endsWith('.tgz'))), '-C', installed, '--strip-components=1']);
+  run('tar', ['-xzf', packed(), '-C', installed, '--strip-components=1']);
   for (const name of ['app', 'types']) {
     rmSync(join(root, name), {recursive: true, force: true});
     cpSync(join(here, name), join(root, name), {recursive: true});
