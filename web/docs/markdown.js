@@ -2,6 +2,7 @@
 import {basename, dirname, join, relative} from 'node:path';
 import {existsSync} from 'node:fs';
 import temml from 'temml';
+import {diagram} from './diagram.js';
 import {read, root, site, slugOf} from './sources.js';
 
 /** The pages that READMEs have become here. */
@@ -68,8 +69,7 @@ export function dress(markdown) {
   const {rules} = markdown.renderer, plain = (tokens, i, options, env, self) => self.renderToken(tokens, i, options);
   rules.fence = (tokens, i, options, env) => {
     const {info, content} = tokens[i], language = info.replace(/[{}=\s].*/, '');
-    // The one diagram says which layer includes which.
-    if (language === 'mermaid') return `<ul>${Array.from(content.matchAll(/(\w+) --> (\w+)/g), ([, from, to]) => `<li><code>${from}</code> includes <code>${to}</code></li>`).join('')}</ul>\n`;
+    if (language === 'mermaid') return diagram(content);
     const block = `<div class="code"><pre tabindex="0" data-language="${escape(language)}"><code>${shaded(content, language)}</code></pre></div>\n`;
     const runs = language === 'html' && /<(attention-playground|iframe)\b/.test(content) && !content.includes('cdn.');  // nothing here needs the network
     return env?.isLive && runs ? `<figure class="live result"><iframe title="What this code shows" data-live></iframe></figure>\n${block}` : block;
