@@ -1,13 +1,13 @@
 // Notebooks in a real Jupyter, in a browser: kernel and board must show the same; and exported by nbconvert.
 import assert from 'node:assert/strict';
-import {spawn} from 'node:child_process';
-import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {launch, SCREENSHOTS} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
 import {run} from './installed.mjs';
+import {jupyter, notebook, opened} from './jupyter.mjs';
 import {models} from './models.mjs';
 
 const LARGE = `import numpy as np
@@ -37,35 +37,24 @@ for hook in (None, off):
 json.dump(found, open("hooks.json", "w"))
 record(model, ids).show()`;
 
-let browser, folder, jupyter, address, env, log = '';
+let browser, folder, server;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'notebook-'));
-  const code = (source) => ({cell_type: 'code', execution_count: null, id: `c${source.length}`, metadata: {}, outputs: [], source});
-  const notebook = (name, ...cells) => writeFileSync(join(folder, name), JSON.stringify({nbformat: 4, nbformat_minor: 5, metadata: {kernelspec: {name: 'python3', display_name: 'Python 3', language: 'python'}}, cells}));
-  env = {...process.env, HOME: folder, JUPYTER_CONFIG_DIR: join(folder, 'config'), JUPYTER_DATA_DIR: join(folder, 'data'), JUPYTER_RUNTIME_DIR: join(folder, 'runtime')};
-  notebook('large.ipynb', code(LARGE));
-  notebook('live.ipynb', code(LIVE));
-  notebook('board.ipynb',
-    code('import json, numpy as np\nfrom attention_playground import Playground\nr = np.random.default_rng(5)\nq, k, v = r.normal(size=(3, 2, 4, 3))\n' +
+  notebook(folder, 'large.ipynb', LARGE);
+  notebook(folder, 'live.ipynb', LIVE);
+  notebook(folder, 'board.ipynb',
+    'import json, numpy as np\nfrom attention_playground import Playground\nr = np.random.default_rng(5)\nq, k, v = r.normal(size=(3, 2, 4, 3))\n' +
       'board = Playground(q=q, k=k, v=v, tokens=["I", "saw", "a", "saw"], height=560)\n' +
       'def tell(board):\n    json.dump({"causal": board.state["causal"], "labels": board.state["labels"], "weights": board.tensor("weights").tolist()}, open("told.json.new", "w"))\n' +
-      '    import os; os.replace("told.json.new", "told.json")\nboard.observe(tell)\nboard'),
-    code('board.set(causal=True)'),
-    code('board.state = {**board.state, "labels": ["I", "saw", "her", "duck"]}'));
-  jupyter = spawn(models(), ['-m', 'jupyterlab', '--no-browser', '--allow-root', '--ServerApp.port=0', '--ServerApp.ip=127.0.0.1', '--ServerApp.token=', '--ServerApp.password=',
-    '--ServerApp.disable_check_xsrf=True', '--LabApp.news_url=', '--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate', `--ServerApp.root_dir=${folder}`],
-  {cwd: folder, env});
-  jupyter.stderr.on('data', (data) => { log += data; });
-  address = (await until('Jupyter', () => /http:\/\/127\.0\.0\.1:\d+/.exec(log)))[0];
+      '    import os; os.replace("told.json.new", "told.json")\nboard.observe(tell)\nboard',
+    'board.set(causal=True)',
+    'board.state = {**board.state, "labels": ["I", "saw", "her", "duck"]}');
+  server = await jupyter(models(), folder);
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
-  if (jupyter.exitCode === null) {
-    const ended = new Promise((resolve) => jupyter.once('exit', resolve));
-    jupyter.kill('SIGKILL');
-    await ended;
-  }
+  await server?.close();
   rmSync(folder, {recursive: true, force: true, maxRetries: 5});
 });
 
@@ -77,22 +66,9 @@ const told = () => {
   }
 };
 
-/** Opens a notebook and runs its first cell. */
-async function opened(page, name) {
-  await page.goto(`${address}/doc/tree/${name}`);
-  await page.locator('.jp-Notebook .jp-CodeCell').first().waitFor({timeout: 120_000});
-  await until('the kernel', () => page.locator('.jp-Notebook-ExecutionIndicator[data-status=idle]').count(), 120_000);
-  await until('the cell to run', async () => {  // what is asked of a kernel that is still connecting is lost
-    if (/[*\d]/.test(await page.locator('.jp-CodeCell .jp-InputPrompt').first().textContent())) return true;
-    await page.locator('.jp-CodeCell .cm-content').first().click();
-    await page.keyboard.press('Shift+Enter');
-    return false;
-  }, 120_000);
-}
-
 test('a board in JupyterLab tells the kernel what it computes, and takes what the kernel sets', async () => {
   const page = await browser.newPage({viewport: {width: 1500, height: 1000}});
-  await opened(page, 'board.ipynb');
+  await opened(page, server.address, 'board.ipynb');
   const first = await until('the weights in the kernel', told, 120_000);
   assert.equal(first.causal, false);
   assert.deepEqual([first.weights.length, first.weights[0].length, first.weights[0][0].length], [2, 4, 4]);
@@ -113,7 +89,7 @@ const PICTURE = '.jp-RenderedSVG img, .jp-RenderedSVG svg';
 test('12 layers × 12 heads × 256 tokens in a cell: what is looked at is asked for, and no message has more than 2 MB', async () => {
   const page = await browser.newPage({viewport: {width: 1500, height: 1000}}), sizes = [];
   page.on('websocket', (socket) => ['framereceived', 'framesent'].forEach((event) => socket.on(event, ({payload}) => sizes.push(payload.length))));
-  await opened(page, 'large.ipynb');
+  await opened(page, server.address, 'large.ipynb');
   const text = () => page.locator('.attention-heads .links').textContent({timeout: 120_000});
   await until('the first head', async () => /Layer 0, head 0/.test(await text()), 120_000);
   assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 3e6, `${sizes.reduce((sum, size) => sum + size, 0)} bytes of a recording of 28 MB`);
@@ -142,7 +118,7 @@ test('12 layers × 12 heads × 256 tokens in a cell: what is looked at is asked 
 
 test('switches of a recorded model run it again in the kernel, as hooks written by hand do, and all heads are tried', async () => {
   const page = await browser.newPage({viewport: {width: 1500, height: 1000}});
-  await opened(page, 'live.ipynb');
+  await opened(page, server.address, 'live.ipynb');
   const cell = (selector) => page.locator(`.attention-heads .switches ${selector}`), rows = async () => (await cell('tr').allTextContents()).length;
   await until('what the model says next', async () => await rows() === 11, 120_000);
   const [before, after] = JSON.parse(readFileSync(join(folder, 'hooks.json'), 'utf8'));
@@ -163,7 +139,7 @@ test('switches of a recorded model run it again in the kernel, as hooks written 
 });
 
 test('the picture stays in what nbconvert makes of it, without a kernel, a script or a network', async () => {
-  run(models(), {cwd: folder, env}, '-m', 'nbconvert', '--to', 'html', '--execute', '--log-level', 'ERROR', 'large.ipynb');
+  run(models(), {cwd: folder, env: server.env}, '-m', 'nbconvert', '--to', 'html', '--execute', '--log-level', 'ERROR', 'large.ipynb');
   const context = await browser.newContext({javaScriptEnabled: false, offline: true}), page = await context.newPage();
   await page.setViewportSize({width: 1200, height: 700});
   await page.goto(`file://${join(folder, 'large.html')}`, {waitUntil: 'domcontentloaded'});

@@ -1,7 +1,7 @@
 // The Python package without PyTorch and without a notebook: built, installed, its files read by `attn`, its page opened in a browser.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
-import {readFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {request} from 'node:http';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
@@ -10,7 +10,7 @@ import {attn} from '../cli/harness.mjs';
 import {launch} from '../browser/harness.mjs';
 import {version} from '../setup/tree.mjs';
 import {until} from '../until.mjs';
-import {built, fresh, run, script} from './installed.mjs';
+import {built, dist, fresh, run, script} from './installed.mjs';
 
 let home, made, browser;
 before(async () => {
@@ -45,6 +45,22 @@ test('wheel and sdist hold the package, the whole page and the licence, and need
   for (const name of ['pyproject.toml', 'README.md', 'LICENSE', 'attention_playground/page/index.html']) assert.ok(sources.some((one) => one.endsWith(`/${name}`)), name);
   const needs = run(home.python, '-c', 'from importlib.metadata import requires; print(requires("attention-playground"))');
   assert.match(needs, /^\['numpy>=[\d.]+', "?'?anywidget.*extra == .notebook.*wasmtime.*extra == .wasm.*\]\n$/);
+});
+
+test('on Windows pip takes the wheel with attn.exe, and nowhere else; beside it lies an archive with attn.exe alone', () => {
+  const wheels = path('wheels'), names = (wheel) => JSON.parse(run(home.python, '-c', 'import json, sys, zipfile; print(json.dumps(zipfile.ZipFile(sys.argv[1]).namelist()))', wheel));
+  mkdirSync(wheels);
+  writeFileSync(path('attn.exe'), 'MZ, as programs for Windows begin; ./play test windows runs the real one');
+  run('python3', {env: {...process.env, SOURCE_DATE_EPOCH: '1700000000'}}, fileURLToPath(new URL('../../src/shell/wheel.py', import.meta.url)), built('.whl'), path('attn.exe'), fileURLToPath(new URL('../../LICENSE', import.meta.url)), wheels);
+  const taken = (platform) => {
+    run(home.python, '-m', 'pip', 'download', '--quiet', '--no-index', '--no-deps', '--only-binary=:all:', '--find-links', wheels, '--find-links', dist, '--platform', platform, '--dest', path(platform), 'attention-playground');
+    return readdirSync(path(platform))[0];
+  };
+  const wheel = taken('win_amd64'), base = `attention_playground-${version}`;
+  assert.equal(wheel, `${base}-py3-none-win_amd64.whl`);
+  assert.equal(taken('manylinux_2_17_x86_64'), `${base}-py3-none-any.whl`);
+  assert.deepEqual(names(path(`win_amd64/${wheel}`)).filter((name) => /attn/.test(name)).sort(), [`${base}.data/scripts/attn.exe`, `${base}.dist-info/licenses/NOTICES-attn.txt`]);
+  assert.deepEqual(names(join(wheels, `attn-${version}-windows-x86_64.zip`)).map((name) => name.split('/')[1]).sort(), ['LICENSE', 'NOTICES.txt', 'attn.exe']);
 });
 
 test('it is installed in its own environment, with the version of the programs', () => {
