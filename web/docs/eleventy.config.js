@@ -33,7 +33,8 @@ export default function (config) {
 
   config.addFilter('md', (text, env) => markdown.render(text, {...env}));
   config.addFilter('inline', (text) => markdown.renderInline(text));
-  config.addFilter('math', (latex) => math(latex));
+  // Each equation by itself, so that they stand below each other where there is no room.
+  config.addFilter('math', (latex) => latex.split(/(?<=,) *\\quad */).map((one) => math(one)).join(' '));
   config.addFilter('shaded', (code, language) => shaded(code, language));
   config.addFilter('grouped', (number) => number.toLocaleString('en'));
   config.addFilter('sentence', (text) => text.replace(/^./, (first) => first.toUpperCase()).replace(/[^.]$/, '$&.'));
