@@ -38,6 +38,16 @@ for (const [machine, name] of Object.entries(MACHINES)) {
   });
 }
 
+test('auditwheel says of both what their names say', () => {
+  const place = join(folder, 'auditor');
+  run(python, '-m', 'venv', place);
+  run(join(place, 'bin/python'), '-m', 'pip', 'install', '--quiet', 'auditwheel==6.8.2');
+  for (const machine of Object.keys(MACHINES)) {
+    const said = run(join(place, 'bin/auditwheel'), 'show', named(machine)).replace(/\s+/g, ' ');
+    assert.match(said, new RegExp(`is consistent with the following platform tag: "manylinux_2_17_${machine}"`));
+  }
+});
+
 test('pip takes the wheel of the platform, and the one without attn for all others', () => {
   const dist = join(root, 'build/python/dist'), taken = (platform) => {
     const to = join(folder, platform);
