@@ -17,14 +17,6 @@ const LAYER = {
 const programOf = (state) => attn(['code', '-'], JSON.stringify(state)).split('\n\n').at(-1).trim();
 const formulaOf = (state) => /S &=.*?(?= \\\\$)/m.exec(attn(['code', '-', '--as', 'latex'], JSON.stringify(state)))[0].replace('&', '');
 
-/** What each function does for a row of n scores. */
-const WORK = {
-  softmax: 'n exponentials, and two passes for the maximum and the sum',
-  sparsemax: 'n additions and comparisons in each round: a few rounds, at most n',
-  entmax15: 'n squares and additions in each round: a few rounds, at most n',
-  sigmoid: 'n exponentials', relu: 'n comparisons', hardmax: 'n comparisons', none: 'nothing',
-};
-
 function shown(folder, option, record) {
   const state = {...LAYER, [option]: record.name}, module = moduleOf(folder, record.name);
   return {...record, option, state, module, words: introduction(module), formula: formulaOf(state), program: programOf(state), attributes: JSON.stringify(state)};
@@ -58,7 +50,7 @@ const variant = (name, title, options, spoken, {base = LONGER, work} = {}) => {
 
 export default {
   scores: scores.map((score) => shown('scores', 'score', score)),
-  normalizers: normalizers.map((normalizer) => ({...shown('normalizers', 'normalizer', normalizer), work: WORK[normalizer.name]})),
+  normalizers: normalizers.map((normalizer) => shown('normalizers', 'normalizer', normalizer)),
   positions: [
     variant('sinusoidal', 'Sinusoidal', {position: 'sinusoidal'}, saidOf('sinusoidal'), {base: PROJECTED, work: 'one addition for each number of X'}),
     variant('rotary', 'Rotary', {position: 'rotary'}, saidOf('rotary'), {work: 'four multiplications and two additions for each pair of columns, in each query and key'}),

@@ -1,6 +1,7 @@
 // Entmax with α = 1.5, between softmax (α = 1) and sparsemax (α = 2): max(s ÷ 2 − t, 0)² with the threshold t
 // that makes the weights sum to 1 (Peters, Niculae and Martins 2019, equation 13). Over the k scores above
-// it, with m the mean of s ÷ 2, t = m − √((1 − Σ(s ÷ 2 − m)²) ÷ k).
+// it, with m the mean of s ÷ 2, t = m − √((1 − Σ(s ÷ 2 − m)²) ÷ k). A row of n scores takes n squares and
+// additions in each round: a few rounds, at most n.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// 1 for the largest score, the first of equal ones; 0 for the rest.
+// 1 for the largest score, the first of equal ones; 0 for the rest. A row of n scores takes n comparisons.
 #include <algorithm>
 
 #include "attention/mechanisms/mechanism.h"

@@ -1,4 +1,4 @@
-// The scores themselves.
+// The scores themselves. A row takes no work.
 #include <limits>
 
 #include "attention/mechanisms/mechanism.h"

@@ -1,4 +1,5 @@
-// max(s, 0); rows need not sum to 1. The derivative at 0 is 0, as in PyTorch.
+// max(s, 0); rows need not sum to 1. The derivative at 0 is 0, as in PyTorch. A row of n scores takes n
+// comparisons.
 #include <limits>
 
 #include "attention/mechanisms/mechanism.h"

@@ -1,4 +1,5 @@
-// 1 ÷ (1 + exp(−s)): each key on its own; rows need not sum to 1 (Ramapuram et al. 2024).
+// 1 ÷ (1 + exp(−s)): each key on its own; rows need not sum to 1 (Ramapuram et al. 2024). A row of n scores
+// takes n exponentials.
 #include "attention/kernels/kernels.h"
 #include "attention/mechanisms/mechanism.h"
 #include "attention/mechanisms/normalizers/gradient.h"

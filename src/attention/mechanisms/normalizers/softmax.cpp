@@ -1,6 +1,7 @@
 // exp(s − max) ÷ Σ exp(s − max); a row with every key masked gives zeros (Vaswani et al. 2017, equation 1).
 // The kernels compute it, and the layer keeps the maximum, the exponentials and their sum as tensors, each
-// with an explanation of its own.
+// with an explanation of its own. A row of n scores takes n exponentials, and two passes for the maximum and
+// the sum.
 #include "attention/kernels/kernels.h"
 #include "attention/mechanisms/mechanism.h"
 #include "attention/mechanisms/normalizers/gradient.h"

@@ -1,5 +1,6 @@
 // The projection of the scores onto the probability simplex: max(s − t, 0) with the threshold t that makes
-// the weights sum to 1, (Σ s − 1) ÷ k over the k scores above it (Martins and Astudillo 2016, algorithm 1).
+// the weights sum to 1, (Σ s − 1) ÷ k over the k scores above it (Martins and Astudillo 2016, algorithm 1). A
+// row of n scores takes n additions and comparisons in each round: a few rounds, at most n.
 #include "attention/kernels/kernels.h"
 #include "attention/mechanisms/mechanism.h"
 #include "attention/mechanisms/normalizers/gradient.h"
