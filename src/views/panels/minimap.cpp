@@ -28,11 +28,11 @@ struct Minimap {
   }
 };
 
-/// None if all weights are in view, or if there is no room.
+/// None if all weights are in view, if cells could be told apart without it, or if there is no room.
 std::optional<Minimap> placedMinimap(const Context& c) {
   const Box& board = c.layout.board;
   const MatrixPlace* const m = c.layout.find(TensorId::weights);
-  if (!m || c.view.magnify <= 1) return {};
+  if (!m || c.view.magnify <= 1 || !isLong(c)) return {};
   Minimap out{m, {}, {}, onScreen(c.layout, c.view, m->box)};
   const bool isInView = out.all.x >= board.x && out.all.right() <= board.right() && out.all.y >= board.y &&
                         out.all.bottom() <= board.bottom();
