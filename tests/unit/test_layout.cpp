@@ -371,14 +371,25 @@ TEST_CASE("layout: the arithmetic stays in one place at every length, in view, b
   CHECK(layout(four).matrices.front().cell == 48);
 }
 
-TEST_CASE("layout: in a small embed and on a phone the arithmetic stays in one place at every length, too") {
-  for (const auto& [width, height] :
-       {std::pair{640.0f, 440.0f}, {844.0f, 390.0f}, {390.0f, 844.0f}, {430.0f, 932.0f}, {360.0f, 740.0f}}) {
+TEST_CASE(
+    "layout: on a phone, a tablet and in a small embed the arithmetic stays in one place at every length, "
+    "too") {
+  for (const auto& [width, height] : {std::pair{640.0f, 440.0f},
+                                      {844.0f, 390.0f},
+                                      {390.0f, 844.0f},
+                                      {430.0f, 932.0f},
+                                      {360.0f, 740.0f},
+                                      {375.0f, 667.0f},
+                                      {360.0f, 640.0f},
+                                      {320.0f, 568.0f},
+                                      {820.0f, 1180.0f},
+                                      {768.0f, 1024.0f},
+                                      {600.0f, 960.0f},
+                                      {768.0f, 700.0f}}) {
     for (const float label : {8.0f, 30.0f, 90.0f}) {
-      if (width == 360 && label > 30) continue;  // five long words leave less room
       CAPTURE(width);
       CAPTURE(label);
-      std::optional<views::Box> place;
+      std::optional<views::Box> place, whole;
       for (const int tokens : kLengths) {
         CAPTURE(tokens);
         LayoutInput in = plain(width, height, tokens);
@@ -390,7 +401,14 @@ TEST_CASE("layout: in a small embed and on a phone the arithmetic stays in one p
         CHECK(at.y == place->y);
         CHECK(at.width == place->width);
         CHECK(at.height == place->height);
-        CHECK(at.bottom() <= l.board.height);
+        if (height == 700) {  // below the short version
+          if (!whole) whole = l.inspectorBelow;
+          CHECK(l.inspectorBelow.y == whole->y);
+          CHECK(whole->y + 120 <= l.board.height);
+        }
+        // The first screen ends with the card or, on a low phone, with its formula.
+        if (width < 600 && height < 700) CHECK(at.y + 120 <= l.board.height);
+        else CHECK(at.bottom() <= l.board.height);
         CHECK(at.width >= 190);
         checkLayout(in);
         // Nothing moves under a finger when the controls are opened.

@@ -545,45 +545,61 @@ class Builder {
     if (in_.present) centreDown();
   }
 
-  // Where the arithmetic begins on a phone whatever the number of tokens, unless large cells need the room:
-  // at the end of the first screen, or of one that is not much longer than it is wide.
-  float phoneCard() const {
-    const float screen = in_.height - out_.header.height - out_.toolbar.height;
-    return std::min(screen - kPhoneCard - 8, in_.width + 123);
+  // Cards stand side by side if there is room for two, otherwise below each other.
+  bool hasPair() const { return in_.inspector && hasArcs() && out_.board.width >= 808; }
+  float cardHeight() const { return in_.width < 600 ? kPhoneCard : hasPair() ? kTabletCard : kCardHeight; }
+  // The height of the board without the bars that come and go.
+  float screen() const { return in_.height - out_.header.height - out_.toolbar.height; }
+
+  // Where the arithmetic begins below the matrices whatever the number of tokens: at the end of the first
+  // screen, or of one that is not much longer than it is wide. On a low phone the screen ends within it,
+  // where its formula is in view, so that the numbers above it are as large as the width allows.
+  float steadyPlace() const {
+    constexpr float kNumbers = 35, kFormula = 120;
+    const float whole = screen() - cardHeight() - 8, width = out_.board.width;
+    const float least = in_.width < 600 ? std::min(width + kNumbers, screen() - kFormula) : 0;
+    return std::min(width + 123, std::max(whole, least));
   }
 
   // For a small embed or a phone: Q, Kᵀ and the weights first; everything else below.
   void compact(float most = 44) {
     const int n = in_.tokens, keys = in_.keyTokens, d = in_.headDim, f = in_.queryWidth();
     const float width = out_.board.width;
-    const bool beside = in_.inspector && width >= 560;
     const bool isPhone =
         in_.width < 600;  // where four words of three columns have cells as large as a finger
+    const bool isSmall = width < 860 && !in_.natural;
+    // A window that is not much higher than wide has no room below the matrices.
+    const bool isLow =
+        isSmall && in_.inspector && width >= 560 && screen() < (isPhone ? kScreen : width + 200);
+    const bool beside = isLow || (in_.inspector && width >= 560 && !isSmall);
     const float labels = std::min(std::max(28.0f, in_.labelWidth + (isPhone ? 11 : 16)), 102.0f);
     const float gap = isPhone ? 16 : 23, plain = isPhone ? 29 : 30;
     // In a low window the arithmetic has the same place beside the matrices at every length.
-    const bool isLow = beside && width < 860 && !in_.natural && out_.board.height < kScreen;
     const float panel = isLow ? std::max(224.0f, std::floor(width * 0.35f)) : beside ? 224 : 0;
     const float left = isPhone ? 6 : 14, right = isPhone ? 18 : 12;  // with room for the scroll bar
     const float byWidth = (width - left - labels - gap - panel - right) / static_cast<float>(keys + f);
-    const float yk = isPhone ? 40.0f : 34.0f;
+    float yk = isPhone ? 40.0f : 34.0f;
     out_.legend = isPhone && std::max(n, keys) > kManyKeys;
     const float under = out_.legend ? 34 + 48 : 34;
-    const float card = isPhone && !in_.natural && in_.inspector ? phoneCard() : 0;
+    const float card = isSmall && !beside && in_.inspector ? steadyPlace() : 0;
+    const bool isTablet = card > 0 && !isPhone;
     const auto cell = [&](float strip) {
       const auto down = static_cast<float>(n + d);
-      const float byHeight = (out_.board.height - 34 - strip - 22) / down, limit = std::min(most, 44.0f);
+      const float byHeight = (out_.board.height - 34 - strip - 22) / down;
+      const float limit = isTablet ? kLargeCell : std::min(most, 44.0f);
       if (beside) return clampCell(std::min(byWidth, std::max(byHeight, kReadableCell - 2)), limit);
-      // Colours alone give way to the card, which has its place below them; numbers do not.
+      // They give way to the card, which has its place below them, unless they would be half as large.
       const float above = (card - yk - strip - under) / down;
-      const bool givesWay = byWidth < kLegibleCell && above > byWidth * 0.6f;
-      return clampCell(givesWay ? std::min(byWidth, above) : byWidth, limit);
+      return clampCell(above > byWidth / 2 ? std::min(byWidth, above) : byWidth, limit);
     };
     const bool slant = slanted(cell(plain));
     const float strip = slant ? between(0, plain) : plain, c = cell(strip);
+    // A few words stand in the middle above it.
+    if (isTablet)
+      yk += std::max(0.0f, std::floor((card - yk - strip - under - static_cast<float>(n + d) * c) / 2));
 
     const float used = labels + gap + static_cast<float>(keys + f) * c + panel;
-    const float farthest = isLow ? width : 64;
+    const float farthest = isPhone || !isSmall ? 64 : width;
     const float x0 = std::max(left, std::min({(width - used) / 2, width - right - used, farthest})) + labels;
     const float xk = x0 + static_cast<float>(f) * c + gap;
     const float y0 = yk + static_cast<float>(d) * c + strip;
@@ -592,10 +608,13 @@ class Builder {
     k.labelsBelow = true, k.slanted = slant, k.labelRoom = strip;
     // The weights are named below them, because the keys are above.
     place(TensorId::weights, xk, y0, c, "", "W");
-    float y = std::max(y0 + static_cast<float>(n) * c + under, card);
+    float y = y0 + static_cast<float>(n) * c + under;
+    if (y < card + 0.01f) y = card;  // whatever fractions of pixels add up to
     if (beside) {
       const float x = isLow ? width - right - panel + 26 : xk + static_cast<float>(keys) * c + 26;
-      const float high = isLow ? std::max(out_.board.height - yk - 4, 200.0f) : y - yk;
+      // As high as the matrices at most, or the board.
+      const float highest = width - left - 28 - gap - panel - right + 48;
+      const float high = isLow ? std::max(std::min(out_.board.height - yk - 4, highest), 200.0f) : y - yk;
       out_.inspectorIsBrief = true;
       out_.inspector = {x, yk - 4, width - x - 16, high};
       if (isLow) y = std::max(y, out_.inspector.bottom() + 20);
@@ -673,8 +692,7 @@ class Builder {
   void restBelow(float y, bool brief, float labels) {
     const float x = in_.width < 600 ? 16.0f : 24.0f;
     const float width = out_.board.width - 2 * x;
-    // Cards side by side if there is room for two, otherwise the arithmetic first.
-    const bool both = in_.inspector && hasArcs() && width >= 760;
+    const bool both = hasPair();  // otherwise the arithmetic is first
     const float each = both ? (width - 16) / 2 : width;
     const float arcsHeight =
         both ? kTabletCard
@@ -683,10 +701,7 @@ class Builder {
     if (hasArcs() && both) out_.arcs = {x, y, each, arcsHeight};
     if (in_.inspector) {
       Box& card = brief ? out_.inspectorBelow : out_.inspector;
-      card = {both ? x + each + 16 : x, y, each,
-              in_.width < 600 ? kPhoneCard
-              : both          ? kTabletCard
-                              : kCardHeight};
+      card = {both ? x + each + 16 : x, y, each, cardHeight()};
       y = card.bottom() + 16;
     }
     if (hasArcs() && !both) {
