@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "app_fixture.h"
+#include "base/sentence.h"
 #include "painted.h"
+#include "views/mirror.h"
 
 namespace {
 
@@ -501,6 +503,28 @@ TEST_CASE("shown: of a title that is too long the number stays") {
     CAPTURE(card);
     CHECK(card.find("…") != std::string::npos);
     CHECK(card.find("] = 0.69 ") != std::string::npos);
+  }
+}
+
+// Each piece is laid out on its own, from left to right; in one, "W[a, b] = 0.69" would end in reverse order.
+TEST_CASE("shown: a title that names words read from right to left is drawn in pieces") {
+  for (const float width : {1440.0f, 390.0f, 640.0f}) {
+    CAPTURE(width);
+    Shown f(width, width < 600 ? 844.0f : width < 700 ? 440.0f : 900.0f);
+    f.set("labels", R"(["رأيت", "منشارا", "في", "الحديقة"])");
+    f.choose("weights", 0, 1);
+    views::Mirror mirror;
+    test::Faces::shared().all.mirror = &mirror;
+    f.frame();
+    test::Faces::shared().all.mirror = nullptr;
+    for (const char* piece : {"W[رأيت₁, ", "منشارا₂", "]"}) {
+      CAPTURE(piece);
+      const std::size_t at = mirror.notes.find(base::joined({"\x1f", piece}));
+      REQUIRE(at != std::string::npos);
+      const std::string_view rest =
+          std::string_view(mirror.notes).substr(at + 1 + std::string_view(piece).size());
+      CHECK((rest.starts_with("\n") || rest.starts_with(" = ") || rest.starts_with("\x1f")));
+    }
   }
 }
 

@@ -114,6 +114,22 @@ CellRef spokenOf(const Context& c) {
 
 std::string titleOf(const Context& c, const Explanation& e) { return isRaising(c) ? e.name : e.title(); }
 
+/// Draws a title; one that names words read from right to left in pieces, because in a single line
+/// bidirectional layout would put the words, and what follows them, in reverse order.
+void drawTitle(const Context& c, ImDrawList* list, float x, float midY, std::string_view title) {
+  const auto piece = [&](std::size_t end) {
+    const std::string_view words = title.substr(0, end);
+    textMiddle(list, c.fonts.strong, x, midY, c.palette.text, words);
+    x += textWidth(c.fonts.strong, words), title.remove_prefix(words.size());
+  };
+  // The first bytes of letters from Hebrew to N'Ko.
+  if (std::any_of(title.begin(), title.end(), [](char b) { return b >= '\xd6' && b <= '\xdf'; })) {
+    if (const std::size_t comma = title.find(", "); comma != std::string::npos) piece(comma + 2);
+    if (const std::size_t bracket = title.rfind(']'); bracket != std::string::npos) piece(bracket);
+  }
+  piece(title.size());
+}
+
 /// Draws a title that is too long: shortens its name, but keeps the bracket and the number.
 [[gnu::noinline]] void drawLongTitle(const Context& c, ImDrawList* list, float x, float midY,
                                      const Explanation& e, float width) {
@@ -121,7 +137,7 @@ std::string titleOf(const Context& c, const Explanation& e) { return isRaising(c
   const std::size_t end = e.name.size() - (e.name.ends_with(']') ? 1 : 0);
   const std::string rest = titleOf(c, e).substr(end),
                     name = elide(font, e.name.substr(0, end), width - textWidth(font, rest));
-  textMiddle(list, font, x, midY, c.palette.text, name);
+  drawTitle(c, list, x, midY, name);
   textMiddle(list, font, x + textWidth(font, name), midY, c.palette.text, rest);
 }
 
@@ -176,7 +192,7 @@ class Inspector {
     }
     if (textWidth(c_.fonts.strong, title) > right - left)
       drawLongTitle(c_, list_, left, box.y + 22, e, right - left);
-    else textMiddle(list_, c_.fonts.strong, left, box.y + 22, c_.palette.text, title);
+    else drawTitle(c_, list_, left, box.y + 22, title);
     if (sumAbove) sum(steps.x - 12, box.y + 22, row);
     drawSwitch(raises);
     drawSteps(steps, stepper);
@@ -229,7 +245,7 @@ class Inspector {
   // matrix.
   void brief(const Box& box, const Explanation& e) {
     const std::string title = elide(c_.fonts.strong, e.name, box.width - 60);
-    textMiddle(list_, c_.fonts.strong, box.x, box.y + 14, c_.palette.text, title);
+    drawTitle(c_, list_, box.x, box.y + 14, title);
     if (c_.view.unreached >= 0) return;
     const float right =
         std::clamp(textWidth(c_.fonts.strong, title) + 60, std::min(box.width, 260.0f), box.width);
