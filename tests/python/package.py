@@ -2,8 +2,11 @@
 import importlib.util
 import json
 import os
+import subprocess
 import sys
+import tempfile
 import types
+from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +30,15 @@ def recording():
     ])
 
 
+def shown(board, **options):
+    """The same board as the page tells it: with the value of every option."""
+    board.set(**options)
+    with tempfile.TemporaryDirectory() as folder:
+        board.save(f"{folder}/given.json")
+        subprocess.run([ATTN, "convert", f"{folder}/given.json", f"{folder}/shown.json", "--state"], check=True)
+        return Playground(state=Path(f"{folder}/shown.json").read_text())
+
+
 def make(folder):
     found = {"version": attention_playground.__version__, "where": attention_playground.__file__,
              "needs": {name: importlib.util.find_spec(name) is not None for name in ("torch", "anywidget", "IPython")}, "layers": []}
@@ -44,6 +56,7 @@ def make(folder):
     os.environ.pop("ATTN", None)
     boards = [layer.playground() for layer in (layers[0], layers[2])]
     boards[1].set(temperature=2)
+    boards += [shown(layers[0].playground(), scale=scale) for scale in (True, False, 0.3)]
     found["computed"] = []
     for board in boards:
         ours = {name: board.tensor(name) for name in ("weights", "output")}

@@ -67,7 +67,9 @@ def plain_layer(state):
             q, k = turned(q, options), turned(k, options)
         options["causal"], mask = mask_by(options, q.shape[1], rows)
     by = 1 / given.get("temperature", 1)
-    scale = given.get("scale", q.shape[-1] ** -0.5) if score == "scaled" else 1
+    scale = given.get("scale", True) if score == "scaled" else False
+    if isinstance(scale, bool):  # as the board has it: 1/√d_k or none
+        scale = q.shape[-1] ** -0.5 if scale else 1
     if mask is not None:
         mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
         mask = mask if mask.dtype == bool else mask * by
