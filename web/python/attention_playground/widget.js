@@ -83,10 +83,18 @@ function load(model) {
   });
 }
 
-/** The theme of JupyterLab, which need not be the system's. */
+/** The theme of JupyterLab or marimo, which need not be the system's. */
 function themeOf(model) {
-  const theme = model.get('theme'), isLight = document.body.dataset.jpThemeLight;
-  return theme !== 'auto' || !isLight ? theme : isLight === 'true' ? 'light' : 'dark';
+  const {jpThemeLight, theme} = document.body.dataset, wanted = model.get('theme');
+  if (wanted !== 'auto') return wanted;
+  return jpThemeLight ? jpThemeLight === 'true' ? 'light' : 'dark' : ['light', 'dark'].includes(theme) ? theme : 'auto';
+}
+
+/** Calls action whenever the notebook gets another theme; gives back what ends it. */
+function watchTheme(action) {
+  const watch = new MutationObserver(action);
+  watch.observe(document.body, {attributeFilter: ['data-jp-theme-light', 'data-theme']});
+  return () => watch.disconnect();
 }
 
 /** The picture that stands in the output before this one, for those without a kernel: JupyterLab has it as an image, others as it is. */
@@ -113,7 +121,7 @@ function begin(model, el) {
   };
   dress();
   board.setAttribute('loading', 'eager');
-  const ends = [];
+  const ends = [watchTheme(dress)];
   const on = (event, action) => {
     model.on(event, action);
     ends.push(() => model.off(event, action));
@@ -462,12 +470,15 @@ function beginHeads(model, el) {
     if (isGone) return;
     end?.();
     const board = document.createElement(NAME);
-    board.setAttribute('theme', themeOf(model));
+    const dress = () => board.setAttribute('theme', themeOf(model));
+    dress();
     board.setAttribute('loading', 'eager');
     board.setAttribute('hide', 'guide');
     board.style.height = '600px';
     place.append(board);
+    const unwatch = watchTheme(dress);
     end = () => {
+      unwatch();
       board.dispose();
       board.remove();
     };
