@@ -95,7 +95,7 @@ test('a board in marimo has the theme of marimo, which need not be the system\'s
   const {page, close} = await app(), board = page.locator('attention-playground');
   await board.waitFor({timeout: 120_000});
   const theme = () => board.evaluate((one) => one.getAttribute('theme'));
-  assert.equal(await theme(), 'light');
+  await until('the theme of marimo', async () => await theme() === 'light');
   await page.evaluate(() => { document.body.dataset.theme = 'dark'; });  // as marimo does
   await until('the theme that was chosen', async () => await theme() === 'dark');
   await close();
