@@ -6,7 +6,7 @@ import {join} from 'node:path';
 import {after, before, describe, test} from 'node:test';
 import {Board, launch} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
-import {blocks, copyModules, fresh, install, installed, load, repository, root, run, start, visit} from './tools.mjs';
+import {blocks, copyModules, fresh, install, installed, isAsShown, load, repository, root, run, start, visit} from './tools.mjs';
 
 let browser;
 before(async () => {
@@ -58,6 +58,8 @@ for (const [name, {recipe, files, config}] of Object.entries(frameworks)) {
     await visit(browser, outDir, 'index.html', async (board, tab) => {
       const shown = (await board.call('items')).map((item) => item.name);
       assert.ok(['q', 'k', 'weights'].every((one) => shown.includes(`matrix:${one}`)) && !shown.includes('matrix:v'));
+      await isAsShown(tab, name.toLowerCase(), blocks(name).at(-1), '#recipe attention-playground');
+      assert.equal(await tab.locator('#recipe > p').textContent(), 'Drag a number of Q or K.');
       await board.drag('q', [0, 1, 1], 30, 0);
       await until('what the handler says', () => tab.evaluate(() => /^q: [\d.]+ became [\d.]+\.$/.test(document.querySelector('#recipe > p')?.textContent)));
 

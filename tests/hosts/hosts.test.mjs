@@ -6,7 +6,7 @@ import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {SCREENSHOTS, SITE, launch, serve} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
-import {blocks, fresh, install, load, repository, root, run, visit} from './tools.mjs';
+import {blocks, fresh, install, isAsShown, load, repository, root, run, visit} from './tools.mjs';
 
 const hosts = join(repository, 'web/hosts'), recipes = readFileSync(join(hosts, 'README.md'), 'utf8');
 const EXAMPLE = 'https://example.org/playground/';
@@ -132,6 +132,7 @@ test('Sphinx and MyST-Parser: the element in HTML, the picture in LaTeX, a sente
       }
       await isShown(board);
       assert.equal(await tab.evaluate(() => document.querySelector('attention-playground').offsetHeight), 320);
+      await (file === 'index.html' ? isAsShown(tab, 'sphinx', blocks('Sphinx')[1]) : isAsShown(tab, 'myst-and-jupyter-book', blocks('MyST and Jupyter Book')[0]));
       if (file === 'index.html') assert.match(await tab.evaluate(() => document.querySelector('attention-playground > img').alt), /The weights of four words/);
     }, {allow: [/favicon/, /404/]});
   }
@@ -147,6 +148,28 @@ test('Sphinx and MyST-Parser: the element in HTML, the picture in LaTeX, a sente
   writeFileSync(join(source, 'own.rst'), ':orphan:\n\nOwn\n===\n\n.. attention-playground:: uniform\n   :theme: pink\n');
   assert.throws(() => build('html'), /pink/);
   assert.throws(() => build('html', '-D', 'attention_playground_script=embed.js'), /attention_playground_script must be one of 'element\.js', 'standalone\.js', not 'embed\.js'\./);
+});
+
+/** What Jupyter Book 1 makes of its _config.yml: the folders of local extensions are in the path, and `config` is settings of Sphinx. */
+const BOOK = `
+import os, sys, yaml
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_config.yml"), encoding="utf-8") as file:
+    book = yaml.safe_load(file)["sphinx"]
+sys.path += [os.path.join(os.path.dirname(os.path.abspath(__file__)), path) for path in book["local_extensions"].values()]
+extensions = ["myst_parser", *book["local_extensions"]]
+globals().update(book["config"])
+html_theme, master_doc = "basic", "index"
+`;
+test('Jupyter Book: its settings, with Sphinx and MyST-Parser in place of the tool', async () => {
+  const made = fresh('book'), source = join(made, 'source'), [myst, yaml] = blocks('MyST and Jupyter Book');
+  mkdirSync(source);
+  cpSync(join(hosts, 'attention_playground.py'), join(source, 'attention_playground.py'));
+  writeFileSync(join(source, '_config.yml'), yaml.text.replace(EXAMPLE, 'playground/'));
+  writeFileSync(join(source, 'conf.py'), BOOK);
+  writeFileSync(join(source, 'index.md'), `# A book\n\n${myst.text}`);
+  run('sphinx-build', ['-q', '-W', '-b', 'html', source, join(made, 'html')]);
+  cpSync(SITE, join(made, 'html/playground'), {recursive: true});
+  await visit(browser, join(made, 'html'), 'index.html', isShown, {allow: [/favicon/, /404/]});
 });
 
 // ---------------------------------------------------------------- a playground of another origin
@@ -205,10 +228,10 @@ for (const [name, make] of Object.entries(ofAnotherOrigin)) {
 // ---------------------------------------------------------------- HTML produced by other tools
 
 test('Docusaurus: its component, with React', async () => {
-  const {build} = await load('esbuild'), [{text}] = blocks('Docusaurus'), source = fresh('docusaurus-source'), made = folder('docusaurus', {'index.html': page('<div id="root"></div><script type="module" src="main.js"></script>')});
+  const {build} = await load('esbuild'), [{text}, {text: used}] = blocks('Docusaurus'), [, imported, element] = /^(import .*;)\n\n(<[^]*\/>)$/.exec(used.trim()), source = fresh('docusaurus-source'), made = folder('docusaurus', {'index.html': page('<div id="root"></div><script type="module" src="main.js"></script>')});
   writeFileSync(join(source, 'Attention.jsx'), text);
-  writeFileSync(join(source, 'main.jsx'), `import React from 'react'; import {createRoot} from 'react-dom/client'; import Attention from './Attention.jsx';
-    createRoot(document.querySelector('#root')).render(<Attention preset="i-saw-a-saw" show="q,k,weights" style={{height: 320}}>Words in its place.</Attention>);`);
+  writeFileSync(join(source, 'main.jsx'), `import React from 'react'; import {createRoot} from 'react-dom/client'; ${imported.replace('@site/src/components/Attention', './Attention.jsx')}
+    createRoot(document.querySelector('#root')).render(${element});`);
   writeFileSync(join(source, 'server.jsx'), `import React from 'react'; import {renderToString} from 'react-dom/server'; import Attention from './Attention.jsx';
     console.log(renderToString(<Attention preset="uniform">Words in its place.</Attention>));`);
   const options = {absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'error', define: {'process.env.NODE_ENV': '"production"'}};
@@ -218,6 +241,7 @@ test('Docusaurus: its component, with React', async () => {
   await visit(browser, made, 'index.html', async (board, tab) => {
     await isShown(board);
     assert.equal(await tab.evaluate(() => document.querySelector('attention-playground').offsetHeight), 320);
+    await isAsShown(tab, 'docusaurus', blocks('Docusaurus')[1]);
   });
   await build({...options, entryPoints: {server: 'docusaurus-source/server.jsx'}, platform: 'node', format: 'cjs', outdir: join(root, 'docusaurus-source'), outExtension: {'.js': '.cjs'}});
   assert.match(run('node', ['docusaurus-source/server.cjs']), /^<attention-playground preset="uniform" style="display:block">Words in its place\.<\/attention-playground>/);

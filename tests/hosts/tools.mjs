@@ -9,6 +9,7 @@ import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {Board, serve} from '../browser/harness.mjs';
+import {resultOf} from '../../web/docs/results.js';
 import {until} from '../until.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -40,6 +41,16 @@ export function blocks(heading) {
   const section = recipes.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
   assert.ok(section, `a recipe for ${heading}`);
   return [...section.matchAll(/^(`{3,})(\S*)\n([\s\S]*?)^\1$/gm)].map(([, , language, text]) => ({language, text}));
+}
+
+/** Whether the documentation shows the very element that a tool has written: the same attributes. */
+export async function isAsShown(tab, page, {language, text}, selector = 'attention-playground') {
+  const [written, shown] = await tab.evaluate(([html, where]) => {
+    const {content} = Object.assign(document.createElement('template'), {innerHTML: html});
+    return [document.querySelector(where), content.querySelector('attention-playground')].map((board) =>
+      ({...Object.fromEntries(Array.from(board.attributes, ({name, value}) => [name, value])), style: board.style.cssText}));
+  }, [resultOf(page, language, text).html, selector]);
+  assert.deepEqual(shown, written, `the result of ${page} in the documentation`);
 }
 
 /** Files that a bundler does not process are copied beside the bundle. */

@@ -3,6 +3,7 @@ import {basename, dirname, join, relative} from 'node:path';
 import {existsSync} from 'node:fs';
 import temml from 'temml';
 import {diagram} from './diagram.js';
+import {resultOf} from './results.js';
 import {read, root, site, slugOf} from './sources.js';
 
 /** The pages that READMEs have become here. */
@@ -64,6 +65,9 @@ export function shaded(code, language) {
   return out;
 }
 
+/** A place for what code shows; it is filled once the reader is there. */
+const live = (result) => result ? `<figure class="live result"><iframe title="What this code shows" height="${result.height}" data-live="${escape(result.html)}"></iframe>${result.note ? `<figcaption>${result.note}</figcaption>` : ''}</figure>\n` : '';
+
 /** Code blocks, tables and headings as the style sheet and the scripts of the pages expect them. */
 export function dress(markdown) {
   const {rules} = markdown.renderer, plain = (tokens, i, options, env, self) => self.renderToken(tokens, i, options);
@@ -71,8 +75,7 @@ export function dress(markdown) {
     const {info, content} = tokens[i], language = info.replace(/[{}=\s].*/, '');
     if (language === 'mermaid') return diagram(content);
     const block = `<div class="code"><pre tabindex="0" data-language="${escape(language)}"><code>${shaded(content, language)}</code></pre></div>\n`;
-    const runs = language === 'html' && /<(attention-playground|iframe)\b/.test(content) && !content.includes('cdn.');  // nothing here needs the network
-    return env?.isLive && runs ? `<figure class="live result"><iframe title="What this code shows" data-live></iframe></figure>\n${block}` : block;
+    return env?.recipe ? live(resultOf(env.recipe, language, content)) + block : block;
   };
   rules.table_open = () => '<div class="table" tabindex="0"><table>\n';
   rules.table_close = () => '</table></div>\n';

@@ -27,8 +27,9 @@ export const here = (code) => code.replaceAll('https://example.org/playground/',
 /** Shows HTML in a frame, as a page of its own. */
 export function show(frame, code) {
   const scheme = isDark() ? 'dark' : 'light';
-  const isPage = /^\s*<!doctype/i.test(code), style = 'body{margin:0;padding:8px;background:light-dark(#fff,#101216);font:15px/1.5 system-ui,sans-serif}attention-playground{display:block}';
-  frame.srcdoc = (isPage ? '' : `<!doctype html><html lang="en" style="color-scheme:${scheme}"><meta charset="utf-8"><title>Result</title><base href="${home}"><style>${style}</style>`) +
+  const isPage = /^\s*<!doctype/i.test(code), style = 'body{margin:0;padding:8px;background:light-dark(#fff,#101216);font:15px/1.5 system-ui,sans-serif}attention-playground,iframe{display:block}a{color:light-dark(#0060a0,#7fb8ea);overflow-wrap:anywhere}';
+  const names = '<script type="importmap">{"imports":{"attention-playground":"./element.js"}}</script>';  // what a bundler finds by its name
+  frame.srcdoc = (isPage ? '' : `<!doctype html><html lang="en" style="color-scheme:${scheme}"><meta charset="utf-8"><title>Result</title><base href="${home}"><style>${style}</style>${names}`) +
     here(code).replace(/(from|src=)(\s*['"])\.\/host\.js/g, `$1$2${home}host.js`);
 }
 
@@ -49,8 +50,14 @@ export function whenNear(element, call) {
 }
 
 for (const frame of document.querySelectorAll('iframe[data-live]')) {
-  const code = frame.closest('figure').nextElementSibling.querySelector('pre').textContent;
-  whenNear(frame, () => show(frame, code));
+  // As high as what it shows: its height is right for a wide window alone.
+  frame.addEventListener('load', () => {
+    const page = frame.contentDocument?.documentElement;
+    if (!page) return;
+    page.style.colorScheme = isDark() ? 'dark' : 'light';
+    new ResizeObserver(() => { frame.height = page.offsetHeight + 2; }).observe(page);
+  });
+  whenNear(frame, () => show(frame, frame.dataset.live));
 }
 
 // ---------------------------------------------------------------- small screens
