@@ -1,6 +1,7 @@
 // The desktop program in a real window, on a display of its own, controlled by real key and pointer events.
 import assert from 'node:assert/strict';
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
+import {once} from 'node:events';
 import {closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -20,8 +21,23 @@ mkdirSync(SCREENSHOTS, {recursive: true});
 /** A folder that is deleted when the test ends. */
 export function folder(t) {
   const path = mkdtempSync(join(tmpdir(), 'attention-playground-'));
-  t.after(() => rmSync(path, {recursive: true, force: true}));
+  t.after(async () => {
+    await endWindows(t);
+    rmSync(path, {recursive: true, force: true});
+  });
   return path;
+}
+
+const windows = new WeakMap();  // of each test
+
+/** Without that they could write into the test's folder while it is removed. */
+async function endWindows(t) {
+  for (const {process} of windows.get(t) ?? []) {
+    if (process.exitCode !== null || process.signalCode !== null) continue;
+    const end = once(process, 'exit');
+    process.kill('SIGKILL');
+    await end;
+  }
 }
 
 // ---------------------------------------------------------------- a display
@@ -82,7 +98,8 @@ export class Session {
     if (!visits && !existsSync(join(kept, 'lessons.json'))) writeFileSync(join(kept, 'lessons.json'), '{"open":false}');
     Object.assign(self, {display, home, cwd, args, env: environment(display.name, home)});
     self.process = spawn('bash', ['-c', `${first}; exec "$0" "$@"`, PROGRAM, ...args], {env: self.env, cwd, stdio: ['ignore', 'inherit', 'inherit']});
-    t.after(() => self.process.kill('SIGKILL'));
+    windows.set(t, [...windows.get(t) ?? [], self]);
+    t.after(() => endWindows(t));
     self.window = await until('a window', () => self.tool('search', '--onlyvisible', '--pid', self.process.pid).split('\n')[0]);
     self.tool('windowfocus', self.window);  // there is no window manager to do it
     await self.settled();
