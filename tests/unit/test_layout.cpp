@@ -382,6 +382,7 @@ TEST_CASE(
                                       {375.0f, 667.0f},
                                       {360.0f, 640.0f},
                                       {320.0f, 568.0f},
+                                      {358.0f, 440.0f},
                                       {820.0f, 1180.0f},
                                       {768.0f, 1024.0f},
                                       {600.0f, 960.0f},
@@ -406,9 +407,11 @@ TEST_CASE(
           CHECK(l.inspectorBelow.y == whole->y);
           CHECK(whole->y + 120 <= l.board.height);
         }
-        // The first screen ends with the card or, on a low phone, with its formula.
-        if (width < 600 && height < 700) CHECK(at.y + 120 <= l.board.height);
-        else CHECK(at.bottom() <= l.board.height);
+        // The first screen ends with the card or, on a low phone, within it; and numbers of few words, which
+        // come first, are legible.
+        if (width >= 600 || height >= 700) CHECK(at.bottom() <= l.board.height);
+        else if (height > 500) CHECK(at.y + 100 <= l.board.height);
+        if (tokens <= 4 && label < 20) CHECK(l.matrices.front().cell >= 32);
         CHECK(at.width >= 190);
         checkLayout(in);
         // Nothing moves under a finger when the controls are opened.

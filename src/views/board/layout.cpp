@@ -552,13 +552,12 @@ class Builder {
   float screen() const { return in_.height - out_.header.height - out_.toolbar.height; }
 
   // Where the arithmetic begins below the matrices whatever the number of tokens: at the end of the first
-  // screen, or of one that is not much longer than it is wide. On a low phone the screen ends within it,
-  // where its formula is in view, so that the numbers above it are as large as the width allows.
+  // screen, or of one that is not much longer than it is wide. On a low phone the screen ends within it or
+  // before it, so that the numbers above it are as large as the width allows.
   float steadyPlace() const {
-    constexpr float kNumbers = 35, kFormula = 120;
+    constexpr float kNumbers = 35;
     const float whole = screen() - cardHeight() - 8, width = out_.board.width;
-    const float least = in_.width < 600 ? std::min(width + kNumbers, screen() - kFormula) : 0;
-    return std::min(width + 123, std::max(whole, least));
+    return std::min(width + 123, std::max(whole, in_.width < 600 ? width + kNumbers : 0));
   }
 
   // For a small embed or a phone: Q, Kᵀ and the weights first; everything else below.

@@ -441,8 +441,7 @@ struct KeyLine {
 constexpr KeyLine kKeys[] = {
     {"drag", "change a number, or a weight that is selected (Shift finer, Alt coarser)"},
     {"with a finger", nullptr},
-    {"Ctrl + wheel", "enlarge the board; a double-click fits it again"},
-    {"+ − 0, arrows", "on a long board: larger, smaller, all of it; move it"},
+    {"Ctrl + wheel, + − 0", "enlarge the board; a double-click fits it again"},
     {"double-click, Enter, 0 … 9", "type a number; also renames a token"},
     {"↑ ↓", "one step up or down (Shift finer, Alt coarser)"},
     {"← →, Ctrl + arrows", "to the next cell"},
