@@ -87,7 +87,8 @@ class Drawn {
     says_.words = withMinus(std::string(inWords(why.empty() ? says_.words : why)));
   }
 
-  void draw() {
+  /// Returns where it is.
+  Box draw() {
     const AsIs translated;
     const float most = std::min(kMostWide, ImGui::GetIO().DisplaySize.x - 2 * kEdge) - 2 * kPad;
     const float key =
@@ -109,7 +110,7 @@ class Drawn {
       textCentered(list_, c_.fonts.small, k.midX(), k.midY(), on, says_.key);
     }
     if (lines > 0) paragraph({list_, c_.fonts.small, withAlpha(on, 0.86f)}, x, box.y + 30, text, says_.words);
-    c_.widgetRects["tip"] = box;
+    return c_.widgetRects["tip"] = box;
   }
 
  private:
@@ -242,9 +243,14 @@ void tooltip(Context& c) {
   Tooltip& t = c.view.tip;
   c.touch ? hold(c) : follow(c);
   t.focused = t.focus.name;
-  if (!t.isOpen || c.fonts.mirror) return;  // in the tables it is the description of the control
+  if (!t.isOpen) return;
+  if (c.fonts
+          .mirror) {  // in the tables it is the description of the control; on the board it is where it was
+    if (!t.box.empty()) c.widgetRects["tip"] = t.box;
+    return;
+  }
   const About says = t.of.name.starts_with("title:") ? aboutMatrix(c, t.of.name) : about(t.of.name);
-  if (!says.title.empty()) Drawn(c, t.of, says).draw();
+  t.box = says.title.empty() ? Box{} : Drawn(c, t.of, says).draw();
 }
 
 }  // namespace views

@@ -47,6 +47,7 @@ struct Tooltip {
   };
   Place over, focus;    ///< in this frame: under the pointer, and with the keyboard focus
   Place of;             ///< what the tooltip is about, or waits for
+  Box box;              ///< where it was drawn last
   std::string focused;  ///< the name of `focus` in the previous frame
   std::string named;    ///< what has the keyboard focus in the tables for assistive technology
   double since = 0;     ///< when the pointer came to rest on it, in seconds

@@ -7,6 +7,7 @@
 #include "app_fixture.h"
 #include "document/option.h"
 #include "painted.h"
+#include "views/mirror.h"
 #include "views/tooltip.h"
 
 namespace {
@@ -94,6 +95,20 @@ TEST_CASE("tooltip: that of the focus opens, and stays, while the pointer moves 
   CHECK(contains(f.says(), "Causal mask"));
   f.button(true), f.button(false);
   CHECK(!f.isOpen());
+}
+
+TEST_CASE("tooltip: it is still there when the tables have read the board") {
+  Pointer f;
+  f.pointAt("causal");
+  REQUIRE(f.isOpen());
+  const app::Rect before = f.at("tip");
+  views::Mirror mirror;
+  test::Faces::shared().all.mirror = &mirror;
+  f.frame();
+  test::Faces::shared().all.mirror = nullptr;
+  REQUIRE(f.isOpen());
+  CHECK(f.at("tip").x == before.x);
+  CHECK(f.at("tip").y == before.y);
 }
 
 TEST_CASE("tooltip: that of a neighbour opens at once, also across the gap between them") {
