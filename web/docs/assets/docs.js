@@ -36,7 +36,9 @@ export function show(frame, code) {
 // A board computes and draws a good deal as it starts. So that the text can be read at once also on a slow phone, boards wait until the
 // reader does something; until then the first screen has a picture of its board.
 const reader = new Promise((resolve) => {
-  for (const type of ['pointermove', 'pointerdown', 'touchstart', 'wheel', 'scroll', 'keydown', 'focusin']) addEventListener(type, resolve, {once: true, passive: true});
+  for (const type of ['pointerdown', 'touchstart', 'wheel', 'scroll', 'keydown', 'focusin']) addEventListener(type, resolve, {once: true, passive: true});
+  // Chromium also sends it for a pointer at rest, under which the page was laid out.
+  addEventListener('pointermove', ({movementX, movementY}) => (movementX || movementY) && resolve(), {passive: true});
 });
 
 /** Calls when an element comes close to what is seen, and the reader is there. */
