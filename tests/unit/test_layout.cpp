@@ -291,6 +291,15 @@ std::pair<float, float> margins(const LayoutInput& in) {
   return {left, right};
 }
 
+/// Is a box where it was the first time?
+void checkStays(std::optional<views::Box>& place, const views::Box& at) {
+  if (!place) place = at;
+  CHECK(at.x == place->x);
+  CHECK(at.y == place->y);
+  CHECK(at.width == place->width);
+  CHECK(at.height == place->height);
+}
+
 }  // namespace
 
 TEST_CASE("layout: on a large screen cells grow with the board, which stands in its middle") {
@@ -350,11 +359,7 @@ TEST_CASE("layout: the arithmetic stays in one place at every length, in view, b
           in.mode = mode, in.modelDim = 3, in.outputDim = 3, in.sideClosed = closed;
           const Layout l = layout(in);
           const views::Box& at = l.inspector;
-          if (!place) place = at;
-          CHECK(at.x == place->x);
-          CHECK(at.y == place->y);
-          CHECK(at.width == place->width);
-          CHECK(at.height == place->height);
+          checkStays(place, at);
           CHECK(at.bottom() <= l.board.height);
           CHECK(at.y == l.arcs.y);
           CHECK_FALSE(l.inspectorIsBrief);
@@ -397,11 +402,7 @@ TEST_CASE(
         in.labelWidth = label;
         const Layout l = layout(in);
         const views::Box& at = l.inspector;
-        if (!place) place = at;
-        CHECK(at.x == place->x);
-        CHECK(at.y == place->y);
-        CHECK(at.width == place->width);
-        CHECK(at.height == place->height);
+        checkStays(place, at);
         if (height == 700) {  // below the short version
           if (!whole) whole = l.inspectorBelow;
           CHECK(l.inspectorBelow.y == whole->y);
