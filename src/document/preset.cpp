@@ -407,8 +407,8 @@ constexpr std::string_view kGeneration = R"("d_v": 5,
 
 constexpr std::string_view kTooLate = R"("mask_after_softmax": true,
 "labels": ["one", "from", "ones", "is", "lost"],
-"q": [[[0],[0],[0],[0],[0]]],
-"k": [[[1],[-1],[0.5],[0],[-0.5]]],
+"q": [[[0.15],[8.09],[5.49],[-7.18],[3]]],
+"k": [[[-0.1],[-0.05],[0],[0.05],[0.1]]],
 "v": [[[1],[1],[1],[1],[1]]]})";
 
 constexpr Example kExamples[] = {

@@ -166,7 +166,7 @@ const elsewhere = [
   ['i-saw-a-saw', [put('q', [0, 3, 0], 0.3)], [cell('weights', [0, 3, 0], 0.094, 0.0005)]],
   ['i-saw-a-saw', [put('q', [0, 3, 1], -0.6)], [cell('weights', [0, 3, 0], 0.091, 0.0005)]],
   ['sinusoidal', [option('position', 'none')], [cell('weights', [0, 5], 0.17)]],
-  ['i-saw-a-saw', [option('mask_after_softmax', true), put('k', [0, 3, 0], 5)], [cell('weights', [0, 0, 0], 0.11)]],
+  ['i-saw-a-saw', [option('heads', 1), option('d_k', 1), option('mask_after_softmax', true), put('q', [0], [1, 1, 1, 1]), put('k', [0], [1, 0.5, 0, 3.02])], [cell('weights', [0, 0, 0], 0.105, 0.0005)]],
   ['alibi', [put('q', [0, 5, 0], 3)], [{tensor: 'weights', at: [0, 5, 5], change: 'down'}]],
   ['decoder', [option('window_left', -1)], [{tensor: 'weights', at: [0, 4, 0], min: 0.1}]],
   ['saturated', [], [0, 1, 2, 3, 4, 5].map((row, i) => ({tensor: 'weights', at: [0, row, [4, 1, 5, 0, 1, 3][i]], min: 0.96}))],

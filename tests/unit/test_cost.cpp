@@ -152,6 +152,12 @@ TEST_CASE("cost: the layer of the document and what it is compared with") {
   CHECK(costs(CostOf::window, true).scoreNumbers < here.scoreNumbers);
   CHECK(costs(CostOf::recurrent, true).steps == 1000);
   CHECK(here.steps == 1);
+  // Eight hidden units in each of two heads, for d_k = 3; 10 pairs of four words are visible in each.
+  State eight = *preset("i-saw-a-saw");
+  eight.score = Score::additive, eight.additiveDim = 8;
+  const Cost units = Experiments(eight).cost(4, false);
+  CHECK(units.parameters == 112);
+  CHECK(units.tanhs == 160);
   CHECK(test::refusal(check(s, OptionId::cost_tokens, Value(1000001.0))) ==
         "cost_tokens: 1000001 is too large; use 0 to 1000000.");
 }

@@ -430,8 +430,9 @@ TEST_CASE("presets: three clauses, weighed within and then against each other") 
 TEST_CASE("presets: a mask after softmax loses a part of one") {
   const State s = named("mask-after-softmax");
   const attention::Trace wrong = traced(s), right = traced(with(s, OptionId::mask_after_softmax, false));
+  const double kept[] = {0.197, 0.190, 0.434, 0.914, 1};  // the sums of the rows
   for (int i = 0; i < 5; ++i) {
-    CHECK(static_cast<double>(wrong.headOutput.at(0, i, 0)) == doctest::Approx((i + 1) / 5.0));
+    CHECK(std::abs(static_cast<double>(wrong.headOutput.at(0, i, 0)) - kept[i]) < 0.0005);
     CHECK(static_cast<double>(right.headOutput.at(0, i, 0)) == doctest::Approx(1));
   }
 }
