@@ -376,6 +376,63 @@ TEST_CASE("layout: the arithmetic stays in one place at every length, in view, b
   CHECK(layout(four).matrices.front().cell == 48);
 }
 
+// What a long board has to give up is the size of its cells; numbers of four words fit wherever they would
+// without the cards.
+TEST_CASE("layout: with wide queries and with tokens as columns too, the arithmetic stays in one place") {
+  using document::Mode;
+  for (const auto& [width, height] :
+       {std::pair{1440.0f, 900.0f}, {1366.0f, 768.0f}, {1920.0f, 1080.0f}, {1024.0f, 768.0f}}) {
+    for (const bool columns : {false, true}) {
+      for (const int headDim : {1, 4, 12, 13, 16, 21, 32, 64}) {
+        for (const int valueDim : {3, headDim}) {
+          for (const auto& [heads, mode] : {std::pair{1, Mode::qkv}, {2, Mode::x}, {16, Mode::qkv}}) {
+            CAPTURE(width);
+            CAPTURE(columns);
+            CAPTURE(headDim);
+            CAPTURE(valueDim);
+            CAPTURE(heads);
+            std::optional<views::Box> place;
+            for (const int tokens : kLengths) {
+              CAPTURE(tokens);
+              for (const float label : {8.0f, 60.0f}) {
+                LayoutInput in = plain(width, height, tokens);
+                in.columns = columns, in.headDim = headDim, in.valueDim = valueDim, in.labelWidth = label;
+                in.heads = in.kvHeads = heads, in.thumbnails = heads > 1 ? heads + 1 : 1, in.mode = mode;
+                const Layout l = layout(in);
+                checkStays(place, l.inspector);
+                CHECK(l.inspector.y == l.arcs.y);
+                CHECK_FALSE(l.inspectorIsBrief);
+                for (const MatrixPlace& m : l.matrices) {
+                  CHECK(m.box.bottom() <= l.inspector.y - 8);
+                  // With tokens as columns projections stand below the layer.
+                  if (mode == Mode::qkv || !columns) CHECK(m.box.bottom() <= l.board.height);
+                }
+                checkLayout(in);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "layout: numbers of four words fit above the arithmetic for as wide queries as the board has room for") {
+  for (const bool columns : {false, true}) {
+    for (const int headDim : {1, 4, 12, 13, 16}) {
+      for (const int tokens : {1, 2, 3, 4}) {
+        CAPTURE(columns);
+        CAPTURE(headDim);
+        CAPTURE(tokens);
+        LayoutInput in = plain(1440, 900, tokens);
+        in.columns = columns, in.headDim = headDim;
+        CHECK(smallest(layout(in)) >= 28);
+      }
+    }
+  }
+}
+
 TEST_CASE(
     "layout: on a phone, a tablet and in a small embed the arithmetic stays in one place at every length, "
     "too") {
@@ -398,6 +455,16 @@ TEST_CASE(
       std::optional<views::Box> place, whole;
       for (const int tokens : kLengths) {
         CAPTURE(tokens);
+        for (const int headDim : {1, 16, 64}) {  // wide queries have the place of narrow ones
+          for (const bool columns : {false, true}) {
+            CAPTURE(headDim);
+            CAPTURE(columns);
+            LayoutInput other = plain(width, height, tokens);
+            other.labelWidth = label, other.headDim = headDim, other.columns = columns;
+            checkStays(place, layout(other).inspector);
+            checkLayout(other);
+          }
+        }
         LayoutInput in = plain(width, height, tokens);
         in.labelWidth = label;
         const Layout l = layout(in);
@@ -435,6 +502,23 @@ TEST_CASE(
   CHECK(l.heads.bottom() < l.inspector.y);
 }
 
+TEST_CASE("layout: on a phone fewer words have larger cells, and are no higher than four") {
+  const auto at = [](int tokens, float height) {
+    const Layout l = layout(plain(390, height, tokens));
+    const MatrixPlace& weights = *l.find(attention::TensorId::weights);
+    return std::pair{weights.cell, weights.box.bottom()};
+  };
+  for (const float height : {844.0f, 667.0f}) {
+    const auto [cell, bottom] = at(4, height);
+    CHECK(cell == 44);
+    for (const int tokens : {1, 2, 3}) {
+      CHECK(at(tokens, height).first > at(tokens + 1, height).first);
+      CHECK(at(tokens, height).second <= bottom);
+    }
+    CHECK(at(5, height).first <= 44);
+  }
+}
+
 TEST_CASE("layout: on a phone the matrices keep off the scroll bar") {
   for (const float width : {320.0f, 360.0f, 390.0f, 430.0f, 599.0f}) {
     for (int columns = 1; columns <= 16; ++columns) {
@@ -443,13 +527,17 @@ TEST_CASE("layout: on a phone the matrices keep off the scroll bar") {
         in.width = width, in.height = 844, in.tokens = in.keyTokens = tokens,
         in.headDim = in.valueDim = columns;
         in.labelWidth = 26;
-        const Layout l = layout(in);
         CAPTURE(width);
         CAPTURE(columns);
         CAPTURE(tokens);
-        for (const auto id : {attention::TensorId::k, attention::TensorId::weights}) {
-          REQUIRE(l.find(id));
-          CHECK(l.find(id)->box.right() <= width - 16);
+        for (const bool turned : {false, true}) {
+          in.columns = turned;
+          const Layout l = layout(in);
+          for (const auto id :
+               {attention::TensorId::q, attention::TensorId::k, attention::TensorId::weights}) {
+            REQUIRE(l.find(id));
+            CHECK(l.find(id)->box.right() <= width - 16);
+          }
         }
       }
     }

@@ -90,31 +90,26 @@ class Builder {
       ofLesson();
       return std::move(out_);
     }
-    if (in_.columns) {
-      columns();
-      return std::move(out_);
-    }
-    if (in_.isPart) {
-      parts();
-      return std::move(out_);
-    }
-    if (out_.board.width < 860) {
-      compact();
-      return std::move(out_);
-    }
-    const bool whole = projected() && in_.wholeProjections;
-    if (!whole) wide();
-    // If a single row of matrices makes numbers too small to read, and several rows would not.
-    if (whole || (!isAside() && !isSteady() && out_.matrices.front().cell < kLegibleCell &&
-                  std::max(in_.tokens, in_.keyTokens) <= 16)) {
-      const Layout beside = std::exchange(out_, {});
-      packed();
-      if (!whole && fits(beside) && smallestCell(beside) >= smallestCell(out_)) return beside;
-    }
+    placeCards();
+    arrange();
     return std::move(out_);
   }
 
  private:
+  void arrange() {
+    if (in_.columns) return columns();
+    if (in_.isPart) return parts();
+    if (out_.board.width < 860) return compact();
+    const bool whole = projected() && in_.wholeProjections;
+    if (!whole) wide();
+    // If a single row of matrices makes numbers too small to read, and several rows would not.
+    const bool mayPack = !isAside() && (!isSteady() || isLow_) && std::max(in_.tokens, in_.keyTokens) <= 16;
+    if (!whole && (!mayPack || out_.matrices.front().cell >= kLegibleCell)) return;
+    Layout beside = std::exchange(out_, {});
+    packed();
+    if (!whole && fits(beside) && smallestCell(beside) >= smallestCell(out_)) out_ = std::move(beside);
+  }
+
   bool hasArcs() const { return in_.arcs && !in_.present; }
   bool hasHeads() const { return in_.headsPanel && !in_.present; }
   // The arithmetic is placed in the free space above the weights, so that the matrices have the full height.
@@ -156,13 +151,15 @@ class Builder {
     return cell;
   }
 
+  static float smaller(float cell) { return cell > 8 ? std::floor(cell) - 1 : cell * 0.8f; }
+
   // Q, Kᵀ and weights, and the other matrices below them, with the largest cells with which all are visible.
   void packed() {
-    for (float most = 44;; most = most > 8 ? std::floor(most) - 1 : most * 0.8f) {
+    for (float most = isFew_ ? kLegibleCell : 44;; most = smaller(most)) {
       out_ = Layout{};
       frame();
       compact(most);
-      if (fits(out_) || most < 0.02f) return;
+      if ((fits(out_) && (!isSteady() || cardsTop(out_) <= cards_)) || most < 0.02f) return;
     }
   }
 
@@ -371,31 +368,53 @@ class Builder {
                      (room + kTitle - labels.aside) / lower});
   }
 
-  // Do the cards start at the same height of the board whatever the number of tokens? Then the matrices have
-  // what is left above them, with cells of colour alone where that is too little for numbers; but not for
-  // matrices that are too wide for the numbers of four tokens.
-  bool isSteady() const {
-    const bool hasCards = !in_.present && !in_.natural && (hasArcs() || in_.inspector);
-    if (!hasCards || in_.wholeProjections || !in_.extras.empty() || out_.board.height < kScreen) return false;
+  // The cards start at the same height of the board whatever the number of tokens, and the matrices have what
+  // is left above them, with cells of colour alone where that is too little for numbers.
+  bool isSteady() const { return cards_ > 0; }
+
+  // In view, unless that takes the numbers of four tokens away that would fit without it: then below those.
+  void placeCards() {
+    const bool hasCards = !in_.present && !in_.natural && !in_.isPart && (hasArcs() || in_.inspector);
+    if (isFew_ || !hasCards || in_.wholeProjections || !in_.extras.empty() || out_.board.width < 860 ||
+        out_.board.height < kScreen)
+      return;
+    cards_ = out_.board.height - kUnderCards - steadyCard();
+    const int others = projected() ? std::max(in_.modelDim, in_.valueDim) : 0;
+    if (hasLines() || cellOfFour(std::max(in_.headDim, others), steadyCard()) < kLegibleCell)
+      placeBelowFour();
+  }
+  [[gnu::noinline]] void placeBelowFour() {
+    LayoutInput four = in_;
+    four.tokens = four.keyTokens = 4, four.labelWidth = LayoutInput().labelWidth;
+    Builder few(four, steps_);
+    few.isFew_ = true, few.frame(), few.arrange();
+    if (!hasLines() && smallestCell(few.out_) < kLegibleCell) return;
+    isLow_ = true, cards_ = std::max(cards_, cardsTop(few.out_));
+  }
+  // Are there projections below the other matrices?
+  bool hasLines() const { return in_.columns && projected(); }
+  static float cardsTop(const Layout& l) { return l.arcs.empty() ? l.inspector.y : l.arcs.y; }
+
+  // How large cells of four tokens would be with a card of that height below them.
+  float cellOfFour(int above, float card) const {
+    if (in_.columns)
+      return (out_.board.height - columnsFixed(kBetween) - card - kUnderCards) /
+             static_cast<float>(in_.queryWidth() + 4 + in_.valueDim);
     Wide four{};
-    four.above = std::max(in_.headDim, projected() ? std::max(in_.modelDim, in_.valueDim) : 0),
-    four.lower = 4;
-    return cellByHeight(four, labelRoom(false), steadyCard() + kUnderCards) >= kLegibleCell;
+    four.above = above, four.lower = 4;
+    return cellByHeight(four, labelRoom(false), card + kUnderCards);
   }
   // The same with the bar over the board as without it.
   float steadyCard() const {
-    Wide four{};
-    four.above = std::max(in_.headDim, 4), four.lower = 4;
-    const bool hasRoom =
-        !projected() && cellByHeight(four, labelRoom(false), kFormulaCard + kUnderCards) >= kReadableCell;
+    const bool hasRoom = !projected() && cellOfFour(std::max(in_.headDim, 4), kFormulaCard) >= kReadableCell;
     return std::clamp(std::floor((out_.board.height + out_.bar.height - kUsualHeight) / 2) + kSteadyCard,
                       hasRoom ? kFormulaCard : kLowCard, kHighCard);
   }
+  float belowCards() const { return std::max(out_.board.height - cards_, 0.0f); }
 
   // With the cards below in view, low ones if numbers can only be read above those.
   float cellWithCards(const Wide& w, const LabelRoom& labels) const {
-    if (isSteady())
-      return std::min(cellByWidth(w, w.heads), cellByHeight(w, labels, steadyCard() + kUnderCards));
+    if (isSteady()) return std::min(cellByWidth(w, w.heads), cellByHeight(w, labels, belowCards()));
     const float cards = isAside() ? 0 : cardRoom(), cell = cellByHeight(w, labels, cards);
     if (cards == 0 || in_.present || cell >= kReadableCell) return std::min(cellByWidth(w, w.heads), cell);
     const float low = std::min(cellByHeight(w, labels, kLowCard + 40), kReadableCell);
@@ -407,9 +426,10 @@ class Builder {
   float wideCell(const Wide& w, const LabelRoom& labels) const {
     const float seen = cellWithCards(w, labels), whole = cellByHeight(w, labels, 0);
     if (isSteady() || (seen >= kLegibleCell && !in_.present)) return clampCell(seen, largestCell());
-    const float least = isAside()                     ? 0
-                        : out_.board.height < kScreen ? kReadableCell
-                                                      : std::min(kReadableCell, whole);
+    const float least = isAside() ? 0
+                        : out_.board.height < kScreen
+                            ? kReadableCell
+                            : std::min(isFew_ ? kLegibleCell : kReadableCell, whole);
     return clampCell(std::min(cellByWidth(w, w.heads), std::max(seen, least)), largestCell());
   }
 
@@ -483,34 +503,31 @@ class Builder {
       const float end = w.valueBeside ? v.box.right() : v.box.x - 16;
       out_.inspector = {free, 12, end - free, w.base - w.room.above};
     }
-    const float y = othersBelow(w.bottom() + kCaption + 4, w.margin, w.labels, w.cell);
+    const float y = othersBelow(w.bottom() + kCaption + 4, w.margin, w.labels, std::max(w.cell, kExtraCell));
     const float left = w.margin + 8, keysTop = w.aboveY(in_.headDim) - w.room.above;
     const Box corner{left, 12, free - 16 - w.margin - 8, keysTop - kTitle - 20};
-    if (in_.inspector && !in_.present && !isSteady() && !projected() &&
+    if (in_.inspector && !in_.present && !isSteady() && !isFew_ && !projected() &&
         y + kCardHeight / 2 > out_.board.height && corner.width >= kCornerWidth &&
         corner.height >= kAsideHeight) {
       out_.inspector = corner;
     }
-    if (isSteady()) return steadyCards(w, y);
+    if (isSteady()) return steadyCards(w.margin, y, !w.headsAbove);
     cardsBelow(w.margin, y);
   }
 
   // The cards at their one place, and the matrices in the middle of what is left above it; thumbnails beside
   // them have all of that.
-  void steadyCards(const Wide& w, float y) {
-    const float top = out_.board.height - kUnderCards - steadyCard();
-    moveDown(std::floor((top - y) / 2));
-    if (!w.headsAbove && !out_.heads.empty()) out_.heads.y = 28, out_.heads.height = top - 28 - 16;
-    cardsBelow(w.margin, top);
+  void steadyCards(float margin, float y, bool headsBeside) {
+    moveDown(std::max(std::floor((std::min(cards_, out_.board.height) - y) / 2), 0.0f));
+    if (headsBeside && !out_.heads.empty()) out_.heads.y = 28, out_.heads.height = cards_ - 28 - 16;
+    cardsBelow(margin, cards_);
   }
 
   // The matrices that have no place yet, in lines; returns the y below.
   float othersBelow(float y, float margin, float labels, float cell) {
     const std::vector<Item> rest = itemsLeft();
     if (rest.empty()) return y;
-    return lines(rest, margin + 8 + labels, y, out_.board.width - margin - 8, labels,
-                 std::max(cell, kExtraCell)) +
-           8;
+    return lines(rest, margin + 8 + labels, y, out_.board.width - margin - 8, labels, cell) + 8;
   }
 
   // Centres the content of a presentation vertically.
@@ -530,7 +547,7 @@ class Builder {
         std::min(out_.board.width - 2 * margin - 16, in_.present ? kPresentCard : kContentWidth);
     const float x = (out_.board.width - width) / 2;
     const float room = out_.board.height - y - kUnderCards;
-    const float least = in_.present || room >= kLowCard ? kLowCard : kCardHeight;
+    const float least = isLow_ ? kFormulaCard : in_.present || room >= kLowCard ? kLowCard : kCardHeight;
     const float height = std::max(least, std::min(room, in_.present ? least : kHighCard));
     const int count = (hasArcs() ? 1 : 0) + (in_.inspector && out_.inspector.empty() ? 1 : 0);
     constexpr float kApart = 28;
@@ -551,6 +568,22 @@ class Builder {
   // The height of the board without the bars that come and go.
   float screen() const { return in_.height - out_.header.height - out_.toolbar.height; }
 
+  // A window that is not much higher than wide has no room below the matrices.
+  bool isLowScreen() const {
+    const float width = out_.board.width;
+    return in_.inspector && width >= 560 && screen() < (in_.width < 600 ? kScreen : width + 200);
+  }
+
+  // There the arithmetic has the same place beside the matrices at every length, as high as they are at most,
+  // or the board.
+  float lowPanel() const { return std::max(224.0f, std::floor(out_.board.width * 0.35f)); }
+  Box lowInspector() const {
+    const bool isPhone = in_.width < 600;
+    const float width = out_.board.width, top = isPhone ? 36 : 30, right = isPhone ? 18 : 12;
+    const float x = width - right - lowPanel() + 26, highest = width - lowPanel() - (isPhone ? 20 : 29);
+    return {x, top, width - x - 16, std::max(std::min(out_.board.height - top - 8, highest), 200.0f)};
+  }
+
   // Where the arithmetic begins below the matrices whatever the number of tokens: at the end of the first
   // screen, or of one that is not much longer than it is wide. On a low phone the screen ends within it or
   // before it, so that the numbers above it are as large as the width allows.
@@ -567,14 +600,11 @@ class Builder {
     const bool isPhone =
         in_.width < 600;  // where four words of three columns have cells as large as a finger
     const bool isSmall = width < 860 && !in_.natural;
-    // A window that is not much higher than wide has no room below the matrices.
-    const bool isLow =
-        isSmall && in_.inspector && width >= 560 && screen() < (isPhone ? kScreen : width + 200);
-    const bool beside = isLow || (in_.inspector && width >= 560 && !isSmall);
+    const bool isLow = isSmall && isLowScreen();
+    const bool beside = isLow || (in_.inspector && width >= 560 && !isSmall && !isSteady() && !isFew_);
     const float labels = std::min(std::max(28.0f, in_.labelWidth + (isPhone ? 11 : 16)), 102.0f);
     const float gap = isPhone ? 16 : 23, plain = isPhone ? 29 : 30;
-    // In a low window the arithmetic has the same place beside the matrices at every length.
-    const float panel = isLow ? std::max(224.0f, std::floor(width * 0.35f)) : beside ? 224 : 0;
+    const float panel = isLow ? lowPanel() : beside ? 224 : 0;
     const float left = isPhone ? 6 : 14, right = isPhone ? 18 : 12;  // with room for the scroll bar
     const float byWidth = (width - left - labels - gap - panel - right) / static_cast<float>(keys + f);
     float yk = isPhone ? 40.0f : 34.0f;
@@ -585,7 +615,9 @@ class Builder {
     const auto cell = [&](float strip) {
       const auto down = static_cast<float>(n + d);
       const float byHeight = (out_.board.height - 34 - strip - 22) / down;
-      const float limit = isTablet ? kLargeCell : std::min(most, 44.0f);
+      // On a phone fewer words are as high as four, which have cells as large as a finger.
+      const float fewer = std::clamp(44 * static_cast<float>(4 + d) / down, 44.0f, kLargeCell);
+      const float limit = isTablet ? kLargeCell : card > 0 ? fewer : std::min(most, 44.0f);
       if (beside) return clampCell(std::min(byWidth, std::max(byHeight, kReadableCell - 2)), limit);
       // They give way to the card, which has its place below them, unless they would be half as large.
       const float above = (card - yk - strip - under) / down;
@@ -610,12 +642,9 @@ class Builder {
     float y = y0 + static_cast<float>(n) * c + under;
     if (y < card + 0.01f) y = card;  // whatever fractions of pixels add up to
     if (beside) {
-      const float x = isLow ? width - right - panel + 26 : xk + static_cast<float>(keys) * c + 26;
-      // As high as the matrices at most, or the board.
-      const float highest = width - left - 28 - gap - panel - right + 48;
-      const float high = isLow ? std::max(std::min(out_.board.height - yk - 4, highest), 200.0f) : y - yk;
+      const float x = xk + static_cast<float>(keys) * c + 26;
       out_.inspectorIsBrief = true;
-      out_.inspector = {x, yk - 4, width - x - 16, high};
+      out_.inspector = isLow ? lowInspector() : Box{x, yk - 4, width - x - 16, y - yk};
       if (isLow) y = std::max(y, out_.inspector.bottom() + 20);
     }
     if (out_.board.width < 860) return restBelow(y, beside, labels);
@@ -626,7 +655,10 @@ class Builder {
     }
     const float x = 24 + labels;
     flow(x, y, out_.board.width - 24, labels, std::min(c, most));
-    restBelow(out_.contentHeight, beside, labels);
+    if (!isSteady() && !isFew_) return restBelow(out_.contentHeight, beside, labels);
+    cardsBelow(std::max(24.0f, (width - kContentWidth) / 2), std::max(out_.contentHeight, cards_));
+    if (hasHeads() && in_.heads > 1 && out_.heads.empty())
+      out_.contentHeight = headsBelow(24, out_.contentHeight, width - 48) + 16;
   }
 
   // For the step of a lesson: the matrices that it is about as large as all of them fit, with the usual ones
@@ -873,10 +905,13 @@ class Builder {
   struct Columns {
     Shown has;
     bool isWide, isSmall;
-    bool beside;  // is the inspector brief, beside the matrices?
+    bool beside;     // is the inspector brief, beside the matrices?
+    bool isLow;      // and at the same place at every length?
+    float card = 0;  // where the arithmetic begins on a small board at every length; 0: below the matrices
     float margin, labels, panel;
-    float gapS, gapW, gapV;  // before the scores, the weights and the output
-    int left, right, rows;   // in cells
+    float most = kLargeCell;  // the largest cell
+    float gapS, gapW, gapV;   // before the scores, the weights and the output
+    int left, right, rows;    // in cells
     float cell = 0, strip = 0;
     bool slant = false;
     float xRight = 0, xS = 0, xK = 0, top = 0, yPairs = 0;
@@ -889,19 +924,41 @@ class Builder {
   // so that rows and columns align here too. On a small board Q, Kᵀ and the weights come first, as in
   // compact().
   void columns() {
-    Columns p = columnWidths();
-    float y = 8;
-    if (p.left + p.right + (p.has.v ? in_.keyTokens : 0) > 0) {
-      columnCell(p);
-      columnPlaces(p);
-      placeColumnPairs(p);
-      const float bottom = placeColumnValues(p);
-      besideColumns(p, bottom);
-      y = bottom + (p.isSmall ? in_.heads > 1 ? 34.0f : 24.0f : kCaption + 16);
+    for (float most = isFew_ ? kLegibleCell : kLargeCell;; most = smaller(most)) {
+      Columns p = columnWidths();
+      p.most = most;
+      float y = 8;
+      if (p.left + p.right + (p.has.v ? in_.keyTokens : 0) > 0) {
+        columnCell(p);
+        columnPlaces(p);
+        placeColumnPairs(p);
+        const float bottom = placeColumnValues(p);
+        besideColumns(p, bottom);
+        y = bottom + (p.isSmall ? underWeights() : kCaption + 16);
+      }
+      if (p.isWide) y = othersBelow(y, p.margin, p.labels, std::max(p.cell, std::min(kExtraCell, most)));
+      if (!isSteady() || y <= cards_ || most < 0.02f) return belowColumns(p, y);
+      out_ = Layout{};
+      frame();
     }
+  }
+
+  void belowColumns(const Columns& p, float y) {
     if (in_.isPart) return partsBelow(y);
-    if (!p.isWide) return restBelow(y, p.beside, p.labels);
-    cardsBelow(p.margin, othersBelow(y, p.margin, p.labels, p.cell));
+    if (p.isWide) return isSteady() ? steadyCards(p.margin, y, !hasLines()) : cardsBelow(p.margin, y);
+    if (p.isLow) y = std::max(y, out_.inspector.bottom() + 20);
+    if (p.card > 0 && in_.width >= 600) moveDown(std::max(std::floor((p.card - y) / 2), 0.0f));
+    restBelow(y < p.card + 0.01f ? p.card : y, p.beside, p.labels);
+  }
+
+  // For the scroll bar of a phone.
+  float scrollRoom() const { return in_.width < 600 && !in_.isPart ? 12 : 0; }
+  // Below the weights of a small board, which are named there if there are several.
+  float underWeights() const { return in_.heads > 1 ? 34 : 24; }
+  float columnsTop() const { return 8 + kTitle + (in_.nameWidth > 0 ? kLabels : 0); }
+  // What is not cells, up to the cards.
+  float columnsFixed(float strip) const {
+    return columnsTop() + strip + std::max(strip - kBetween, 0.0f) + kLower + kCaption + 16;
   }
 
   Columns columnWidths() const {
@@ -919,14 +976,19 @@ class Builder {
                : in_.width < 600 ? 6.0f
                                  : 14.0f;
     p.labels = p.keys() ? std::clamp(in_.labelWidth + 14, 28.0f, 102.0f) : 0;
-    p.beside = p.isSmall && in_.inspector && width >= 560;
+    p.isLow = p.isSmall && !in_.natural && isLowScreen();
+    p.beside = p.isLow || (p.isSmall && in_.natural && in_.inspector && width >= 560);
+    if (p.isSmall && !in_.natural && in_.inspector && !p.isLow) p.card = steadyPlace();
     const bool heads = p.isWide && hasHeads();
-    p.panel = p.beside ? 224 + 26
-              : heads  ? (in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel) + kBesideWeights
-                       : 0;
+    p.panel = p.isLow    ? lowPanel()
+              : p.beside ? 224 + 26
+              : heads    ? (in_.thumbnails <= 3 ? kHeadsColumn : kHeadsPanel) + kBesideWeights
+                         : 0;
     const bool isRight = w || o || (q && !s);
-    p.gapS = k && (s || isRight) ? kGap : 0, p.gapW = s && isRight ? w ? kArrow : kGap : 0,
-    p.gapV = v && isRight ? kGap : 0;
+    p.gapS = !k || !(s || isRight) ? 0
+             : in_.width < 600     ? 16
+                                   : kGap,
+    p.gapW = s && isRight ? w ? kArrow : kGap : 0, p.gapV = v && isRight ? kGap : 0;
     p.left = (k ? in_.headDim : 0) + (s ? in_.tokens : 0), p.right = isRight ? in_.tokens : 0;
     p.rows = (q ? in_.queryWidth() : 0) + (p.keys() ? in_.keyTokens : 0) + (p.lower() ? in_.valueDim : 0);
     return p;
@@ -935,18 +997,28 @@ class Builder {
   void columnCell(Columns& p) const {
     const Box& board = out_.board;
     // V extends to the left as far as necessary.
-    const float room = std::min(board.width, kContentWidth) - 2 * (p.isWide ? 24.0f : p.margin) - p.panel;
+    const float room =
+        std::min(board.width, kContentWidth) - 2 * (p.isWide ? 24.0f : p.margin) - p.panel - scrollRoom();
     const float byWidth =
         std::min((room - p.labels - p.gapS - p.gapW) / static_cast<float>(std::max(p.left + p.right, 1)),
                  p.has.v ? (room - p.gapV - 8) / static_cast<float>(in_.keyTokens + p.right) : kLargeCell);
-    p.top = 8 + kTitle + (in_.nameWidth > 0 ? kLabels : 0);
+    p.top = columnsTop();
     const float cards = p.isWide ? cardRoom() : 0;
-    const float most = p.isWide ? largestCell() : p.isSmall ? 44.0f : in_.natural ? kMaxCell : kLargeCell;
+    const float usual = p.isWide ? largestCell() : p.isSmall ? 44.0f : in_.natural ? kMaxCell : kLargeCell;
+    const float most = std::min(usual, p.most);
     const auto cell = [&](float strip) {
+      const float rows = static_cast<float>(std::max(p.rows, 1));
+      if (isSteady())
+        return clampCell(std::min(byWidth, (board.height - columnsFixed(strip) - belowCards()) / rows), most);
+      if (p.card > 0) {  // as in compact()
+        const float above = (p.card - p.top - strip - underWeights()) / rows;
+        return clampCell(above > byWidth / 2 ? std::min(byWidth, above) : byWidth,
+                         in_.width < 600 ? most : kLargeCell);
+      }
       const float fixed = p.top + strip + (p.lower() ? kLower : 0) + kCaption;
-      const float rows = static_cast<float>(std::max(p.rows, 1)), whole = (board.height - fixed) / rows,
-                  seen = (board.height - fixed - cards) / rows;
+      const float whole = (board.height - fixed) / rows, seen = (board.height - fixed - cards) / rows;
       const float least = p.isSmall && !p.beside                  ? most
+                          : isFew_                                ? std::min(kLegibleCell, whole)
                           : board.height < kScreen && !in_.isPart ? kReadableCell
                                                                   : std::min(kReadableCell, whole);
       return clampCell(std::min(byWidth, std::max(seen, least)), most);
@@ -958,7 +1030,8 @@ class Builder {
     const float before = p.labels + p.size(p.left) + p.gapS + p.gapW,
                 toRight = std::max(before, p.has.v ? p.size(in_.keyTokens) + p.gapV + 8 : 0.0f);
     const float used = toRight + p.size(p.right) + p.panel;
-    p.xRight = std::max(p.margin, (out_.board.width - used) / 2) + toRight;
+    const float farthest = out_.board.width - p.margin - scrollRoom() - used;
+    p.xRight = std::max(p.margin, std::min((out_.board.width - used) / 2, farthest)) + toRight;
     p.xS = p.xRight - p.gapW - p.size(p.has.s ? in_.tokens : 0);
     p.xK = p.xS - p.gapS - p.size(p.has.k ? in_.headDim : 0);
     p.yPairs = p.top + (p.has.q ? p.size(in_.queryWidth()) : 0) + (p.has.q || p.has.pairs() ? p.strip : 0);
@@ -1016,7 +1089,7 @@ class Builder {
     if (!p.beside) return;
     const float x = right + 26;
     out_.inspectorIsBrief = true;
-    out_.inspector = {x, 30, width - x - 16, bottom - 24};
+    out_.inspector = p.isLow ? lowInspector() : Box{x, 30, width - x - 16, bottom - 24};
   }
 
   // The formula for Q, K or V.
@@ -1141,8 +1214,11 @@ class Builder {
   }
 
   const LayoutInput& in_;
-  float steps_;        // height that the stepping bar takes from the board
-  float inLines_ = 0;  // the largest cell of parts that stand beside each other, not aligned; 0: aligned
+  float cards_ = 0;     // where the cards begin whatever the number of tokens; 0: below the matrices
+  bool isLow_ = false;  // do they begin below the numbers of four tokens, perhaps out of view?
+  bool isFew_ = false;  // is this the board of four tokens by which they are placed?
+  float steps_;         // height that the stepping bar takes from the board
+  float inLines_ = 0;   // the largest cell of parts that stand beside each other, not aligned; 0: aligned
   Layout out_;
 };
 
