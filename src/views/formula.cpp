@@ -74,7 +74,7 @@ std::size_t rootAt(std::string_view words) {
 std::size_t scriptAt(std::string_view words, std::size_t at) {
   if (at == 0 || at + 1 >= words.size()) return 0;
   if (words[at] == '_') {
-    const bool isName = std::string_view("WUvbXd").find(words[at - 1]) != std::string_view::npos &&
+    const bool isName = std::string_view("WUvbXdh").find(words[at - 1]) != std::string_view::npos &&
                         (at < 2 || !isPlainLetter(words, at - 2)) && (at < 2 || words[at - 2] != '_');
     return isName && isLetter(words[at + 1]) && !isPlainLetter(words, at + 2) &&
                    words.substr(at + 2, 1) != "_"

@@ -159,7 +159,7 @@ TEST_CASE("formula: any text is set without harm") {
 TEST_CASE("formula: a line of text has roots and lowered letters for names of the board alone") {
   const Fixture f;
   for (const char* text : {"÷ √d_k", "Why divide by √d_k?", "d_k per head", "S = Q·K^T / √16 + mask", "W_Q",
-                           "x · W_O + b_O", "10000^(2/3)"})
+                           "x · W_O + b_O", "tanh(h_T·W_a)", "10000^(2/3)"})
     CHECK_MESSAGE(views::hasFormula(text), text);
   for (const char* text : {"my_file.npz", "memory_w", "w_q", "head_output", "√", "weight, √ scale", "^_^",
                            "a ^ b", "snake_d_k_case", "d_kv"})

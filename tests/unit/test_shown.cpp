@@ -789,3 +789,38 @@ TEST_CASE("shown: the words of a title end before the slanted names above the ma
   const app::Rect title = f.at("title:q");
   CHECK(title.x + title.width <= painted.slanted().front().left);
 }
+
+TEST_CASE("shown: at the edge of a phone a name without room for a letter is left out") {
+  Shown f(390, 844);
+  for (int tokens = 16; tokens <= 32; ++tokens) {
+    CAPTURE(tokens);
+    std::string sentence;
+    for (int t = 0; t < tokens; ++t) sentence += "sawdust ";
+    f.set("labels", '"' + sentence + '"');
+    const Painted painted;
+    REQUIRE(!painted.slanted().empty());
+    for (const Words& w : painted.slanted()) CHECK(w.text != "…");
+  }
+}
+
+TEST_CASE("shown: with tokens as columns, neither sums nor the words beside the bars touch a number") {
+  Shown f(1440, 900);
+  f.set("column_layout", "true");
+  for (const char* columns : {"3", "13"}) {
+    CAPTURE(columns);
+    f.set("d_k", columns);
+    const app::Rect last = f.at("weights", 0, 3, 3);
+    for (const Words& w : Painted().words()) {
+      const bool isSum = w.left < last.x + last.width && w.right > last.x - 3 * last.width &&
+                         std::abs(w.midY() - last.y - last.height - 11) < 4;
+      if (isSum) CHECK_MESSAGE(w.text.size() <= 4, w.text);
+    }
+  }
+  Shown tablet(820, 1180);
+  tablet.set("column_layout", "true");
+  const Painted painted;
+  const Words* said = painted.find("column 4, ");
+  REQUIRE(said);
+  for (const Words& w : painted.words())
+    if (w.left > said->left + 1 && std::abs(w.midY() - said->midY()) < 12) CHECK(w.left >= said->right + 6);
+}

@@ -388,10 +388,11 @@ class BoardView {
   // Right of the weights, or below them. A sum that should be 1 but is not is highlighted.
   void rowSums(const MatrixPlace& m, const Box& box) {
     std::string_view words = rowEnd(c_, 0).words;
+    // Side by side they must not read as one number.
+    if (m.transposed && m.cell < textWidth(c_.fonts.monoSmall, "0.00") + 4) return;
     for (int i = 0; i < (m.transposed ? m.cols : m.rows); ++i) {
       const float along = (static_cast<float>(i) + 0.5f) * m.cell;
-      if (i == c_.view.unreached || (m.transposed ? m.cell < kNumberCell : !isInView(box.y + along, m.cell)))
-        continue;
+      if (i == c_.view.unreached || (!m.transposed && !isInView(box.y + along, m.cell))) continue;
       const RowEnd end = rowEnd(c_, i);
       const ImU32 color = end.isWrong ? c_.palette.error : c_.palette.muted;
       const std::string digits = formatNumber(end.value, end.value < 9.995 ? 2 : 1);
@@ -765,6 +766,7 @@ class BoardView {
     constexpr float kTurn = 0.70710678f;
     ImFont* font = label.strong ? c_.fonts.smallStrong : c_.fonts.small;
     const std::string words = elide(font, wordsOf(label), std::min(84.0f, (end - x) / kTurn - 8));
+    if (words == "…" && words != wordsOf(label)) return;  // at the edge, where not a letter has room
     const int first = list_->VtxBuffer.Size;
     const float reach = textWidth(font, words) * kTurn;
     const bool isPicture = words.starts_with("\xf0\x9f") && reach < 20;  // a single emoji stays upright

@@ -553,17 +553,19 @@ class Inspector {
     return base::joined({end.words, " ", formatNumber(end.value, 2)});
   }
 
+  std::string sumWords(int row) const {
+    return base::joined({c_.state.columnLayout ? "column " : "row ", row + 1, ", ", inEnd(rowEnd(c_, row))});
+  }
+
   // The row as text, beside its bars.
   void rowWords(const Box& box, float base, int row, bool narrow) {
     const auto line = [&](float y, const std::string& words) {
       textMiddle(list_, c_.fonts.small, box.x + 18, y, c_.palette.muted, words);
     };
     const bool mean = showsMean(c_.state);
-    const std::string sum = inEnd(rowEnd(c_, row)),
-                      number = (c_.state.columnLayout ? "column " : "row ") + std::to_string(row + 1);
     const auto bits = rowEntropy(c_, row);
     if (mean) line(base - 31, narrow ? "mean of heads" : headName(c_.state));
-    line(base - 13, number + ", " + sum);
+    line(base - 13, sumWords(row));
     if (bits)
       line(base + 5, (narrow ? "" : mean ? "its entropy " : "entropy ") + formatNumber(*bits, 2) + " bit");
     else line(base + 5, narrow ? "no entropy" : "entropy not defined");
@@ -598,7 +600,8 @@ class Inspector {
 
   void bars(const Box& box, int row, float room = kBars) {
     const int n = c_.state.keyTokens;
-    const float x0 = box.x + (box.width < 460 ? 96.0f : 150.0f), width = box.right() - 18 - x0;
+    const float said = 18 + textWidth(c_.fonts.small, sumWords(row)) + 10;
+    const float x0 = box.x + std::max(box.width < 460 ? 96.0f : 150.0f, said), width = box.right() - 18 - x0;
     const float foot = box.bottom() - 30, pitch = std::min(90.0f, width / static_cast<float>(n));
     const float barWidth = std::max(1.0f, std::min(54.0f, pitch * 0.62f)), high = 56 + room - kBars;
     const Span span = spanOf(row);
