@@ -1,5 +1,5 @@
-// ./play release: every artifact, with its sum, and a list of what is inside. That two builds are the same is tried by ./play release --twice, which
-// builds everything anew.
+// ./play release: every artifact, with its sum, and a list of what is inside. It is built once here: that two builds are the same is tried by each
+// release, which builds everything anew.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
@@ -14,13 +14,34 @@ const env = {...process.env, AP_TARGETS: ''};  // attn for other systems has sui
 const play = (...args) => spawnSync('./play', args, {cwd: root, encoding: 'utf8', timeout: 600_000, env});
 const sumOf = (name) => createHash('sha256').update(readFileSync(join(folder, name))).digest('hex');
 before(() => {
-  const done = play('release');
+  const done = play('release', '--once');
   assert.equal(done.status, 0, done.stdout + done.stderr);
+  assert.match(done.stdout, /\nbuilt once: no bytes were compared\n$/);
 });
 
 test('an unknown option gets one sentence and status 2', () => {
   const {status, stderr} = play('release', '--thrice');
-  assert.deepEqual([status, stderr], [2, 'play: release takes --twice, or nothing, not "--thrice"\n']);
+  assert.deepEqual([status, stderr], [2, 'play: release takes --once, or nothing, not "--thrice"\n']);
+});
+
+test('without an option everything is made again from nothing in another folder, and the bytes are compared', () => {
+  const place = mkdtempSync(join(tmpdir(), 'release-'));
+  const released = (name, words) => {
+    const script = `source ./play; ROOT=$1/$2; BUILD=$ROOT/build; TC=$ROOT/tools; mkdir -p $ROOT/tests/node_modules $ROOT/web/docs/node_modules $BUILD; cd $ROOT; git init -q; echo source >file; git add file
+      check_addresses() { :; }; setup_dist() { :; }; make_release() { echo "made in $ROOT"; mkdir -p "$1"; cp $ROOT/file "$1/a"; echo ${words} >"$1/b"; }; cmd_release`;
+    return spawnSync('bash', ['-c', script, 'bash', place, name], {cwd: root, encoding: 'utf8', env: {...env, TMPDIR: place}});
+  };
+  try {
+    const alike = released('alike', 'the same');
+    assert.equal(alike.status, 0, alike.stderr);
+    assert.equal(new Set(alike.stdout.match(/^made in .*$/gm)).size, 2);
+    assert.match(alike.stdout, /\nthe same bytes, twice\n/);
+    const {status, stderr} = released('unlike', '$ROOT');
+    assert.equal(status, 1);
+    assert.match(stderr, /^play: two builds gave other bytes: b; the second is in .*\/another-folder\/release\n$/);
+  } finally {
+    rmSync(place, {recursive: true});
+  }
 });
 
 test('the artifacts are there, each with the version in its name, and the sums are theirs', () => {
