@@ -270,7 +270,7 @@ test('a frame at the end of its board hands the wheel on to the page', async () 
   await board.close();
 });
 
-test('the standalone file works from a disk, without a server', async () => {
+test('the standalone file works from a disk, without a server, whatever characters the page is written in', async () => {
   const page = await (await browser.browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
   await page.addInitScript(() => {  // opens a closed shadow root to the test
     const {attachShadow} = Element.prototype;
@@ -279,7 +279,7 @@ test('the standalone file works from a disk, without a server', async () => {
   await page.goto(`file://${SITE}/index.html`);
   await page.evaluate((address) => new Promise((resolve, reject) => {
     const script = document.createElement('script');
-    Object.assign(script, {src: address, onload: resolve, onerror: reject});
+    Object.assign(script, {src: address, charset: 'windows-1252', onload: resolve, onerror: reject});
     document.head.append(script);
   }), `file://${SITE}/standalone.js`);
   const board = new Board(page, 'attention-playground');

@@ -67,4 +67,6 @@ import(${text(join(web, 'element.js'))});
 execFileSync(esbuild, ['--bundle', '--minify', '--format=iife', '--target=es2022', '--loader:.packed=binary', '--log-level=error',
   '--define:import.meta.url=document.baseURI', `--outfile=${output}`, `--metafile=${join(dirname(module), 'standalone.json')}`, '--external:./playground*.js', ...options],
 {input: entry, cwd: web, env: {...process.env, NODE_PATH: packages}, stdio: ['pipe', 'inherit', 'inherit']});
+// esbuild leaves regular expressions as they are, in which other characters are written too: a page that is not UTF-8 would read others.
+writeFileSync(output, readFileSync(output, 'utf8').replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt().toString(16).padStart(4, '0')}`));
 rmSync(scratch, {recursive: true});
