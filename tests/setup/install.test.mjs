@@ -23,6 +23,26 @@ test('cmake --install without manual pages says what to build, and copies nothin
   }
 });
 
+/** What Fedora's package of each library is called, by the name that a program asks for; without those of the compiler, which every Fedora has. */
+const FEDORA = {
+  glfw: ['libglfw.so.3'], 'libglvnd-opengl': ['libOpenGL.so.0'], 'libglvnd-glx': ['libGLX.so.0', 'libGL.so.1'], libdeflate: ['libdeflate.so.0'],
+  pango: ['libpango-1.0.so.0', 'libpangocairo-1.0.so.0', 'libpangoft2-1.0.so.0'],
+};
+const BELOW_PANGO = /^lib(cairo\.so\.2|freetype\.so\.6|fontconfig\.so\.1|g(lib|object)-2\.0\.so\.0)$/, OF_THE_COMPILER = /^lib(c|m|stdc\+\+|gcc_s)\.so\.[16]$/;
+
+test('the programs ask for no library that Fedora lacks, and for none newer than FEATURES.md says', (t) => {
+  const features = readFileSync(resolve(here, '../../web/FEATURES.md'), 'utf8'), [, installed] = /`dnf install ([^`]+)`/.exec(features);
+  assert.deepEqual(installed.split(/\s+/).sort(), Object.keys(FEDORA).sort());
+  const [, minor] = /glibc 2\.(\d+) and the libstdc\+\+ of GCC 12/.exec(features), newest = {GLIBC: [2, Number(minor)], GLIBCXX: [3, 4, 30], CXXABI: [1, 3, 13], GCC: [12]};
+  const said = ['attn', 'attention-playground'].map((name) => spawnSync('readelf', ['--dynamic', '--version-info', '--wide', join(build, name)], {encoding: 'utf8'}).stdout).join('');
+  const libraries = Array.from(said.matchAll(/\(NEEDED\).*\[(.+)\]/g), ([, library]) => library), versions = Array.from(said.matchAll(/ Name: ([A-Z]+)_([\d.]+) /g));
+  assert.ok(libraries.length > 10 && versions.length > 10);
+  assert.deepEqual(libraries.filter((library) => !Object.values(FEDORA).flat().includes(library) && !BELOW_PANGO.test(library) && !OF_THE_COMPILER.test(library)), []);
+  if (Number(process.report.getReport().header.glibcVersionRuntime?.split('.')[1]) > 36) return t.skip('versions are those of Debian 12, on which a release is made');
+  const above = (found, most) => found.map((part, i) => part - (most[i] ?? 0)).find((part) => part !== 0) > 0;
+  assert.deepEqual(versions.filter(([, library, number]) => above(number.split('.').map(Number), newest[library])).map(([all]) => all.trim()), []);
+});
+
 test('cmake --install puts programs, manual pages, completions, desktop entry, icon and page in place, and what is installed runs', () => {
   const prefix = join(folder, 'prefix');
   const done = spawnSync('cmake', ['--install', build, '--prefix', prefix], {encoding: 'utf8', timeout: 120_000});
