@@ -60,16 +60,18 @@ enum class Colors : std::uint8_t { own, cividis, grey };
 /// What is added to the scores: nothing, one matrix for all heads, or one per head.
 enum class Bias : std::uint8_t { none, shared, perHead };
 
+// What an option is for is said in option.cpp, and what it does to the layer in attention/layer/spec.h.
+
 /// Options of the Transformer block around the layer. They do not affect the layer itself.
 struct BlockOptions {
   bool residual = true;
   attention::NormPlace norm = attention::NormPlace::post;
   attention::Activation activation = attention::Activation::relu;
-  int hidden = 2;        ///< hidden units divided by the width
-  float dropout = 0.0f;  ///< probability that a number is dropped
+  int hidden = 2;  ///< hidden units divided by the width
+  float dropout = 0.0f;
   attention::Dropout kind = attention::Dropout::inverted;
-  std::int64_t dropoutSeed = -1;  ///< selects the dropped cells; -1: `seed`
-  float epsilon = 1e-5f;          ///< of layer normalisation, added to the variance
+  std::int64_t dropoutSeed = -1;
+  float epsilon = 1e-5f;
   std::uint32_t seed = 1;  ///< for the parameters, and for the dropped cells unless they have their own
 
   /// The seed that selects the dropped cells.
@@ -81,8 +83,8 @@ struct BlockOptions {
 /// Options of hierarchical attention over the layer's outputs.
 struct SegmentOptions {
   SegmentBy by = SegmentBy::tokens;
-  int tokens = 2;          ///< per segment, for SegmentBy::tokens
-  std::uint32_t seed = 1;  ///< for the matrices and queries
+  int tokens = 2;  ///< per segment, for SegmentBy::tokens
+  std::uint32_t seed = 1;
   /// What the classes of the whole document are called; those without a name: see className().
   std::vector<std::string> classes;
 
@@ -96,8 +98,8 @@ enum class CostOf : std::uint8_t { score, heads, window, recurrent };
 struct MemoryOptions {
   attention::CellKind cell = attention::CellKind::tanh;
   int units = 4;
-  std::uint32_t seed = 1;  ///< for its parameters
-  int words = 4;           ///< that the decoder writes
+  std::uint32_t seed = 1;
+  int words = 4;
 
   bool operator==(const MemoryOptions&) const = default;
 };
@@ -106,16 +108,16 @@ struct MemoryOptions {
 /// recurrent network, memory and cost.
 struct ExperimentOptions {
   attention::SpreadSpec spread;
-  bool spreadScaled = true;  ///< the histogram in front shows q·k ÷ √d_k
+  bool spreadScaled = true;
   std::uint32_t spreadSeed = 1;
-  int spreadDraws = attention::SpreadDraws::queries;  ///< number of queries, each with 16 keys
+  int spreadDraws = attention::SpreadDraws::queries;
   /// Its token is limited to the existing tokens when the comparison is computed.
   attention::ComparisonSpec dense;
   attention::ReachSpec reach;
   MemoryOptions memory;
-  int costTokens = 0;  ///< the number to compute the cost for; 0: the tokens of the layer
+  int costTokens = 0;
   CostOf costOf = CostOf::score;
-  int costWindow = 128;  ///< keys that a query sees, where the cost of a window is compared
+  int costWindow = 128;
 
   bool operator==(const ExperimentOptions&) const = default;
 };
@@ -138,79 +140,76 @@ struct Settings {
   int tokens = 0;     ///< queries; in self-attention keys too
   int keyTokens = 0;  ///< keys and values
   int heads = 0;
-  int kvHeads = 0;     ///< heads of K and V; divides `heads`
-  int headDim = 0;     ///< d_k
-  int queryDim = 0;    ///< d_q; 0: d_k, as it must be unless takesScoreWeights()
-  int valueDim = 0;    ///< d_v
-  int modelDim = 0;    ///< columns of X
-  bool cross = false;  ///< keys and values come from another sequence than queries
-  int batch = 1;       ///< number of sequences (pairs of them, if cross) that go through the same layer
-  int batchItem = 0;   ///< the item on the board
+  int kvHeads = 0;
+  int headDim = 0;   ///< d_k
+  int queryDim = 0;  ///< d_q; 0: d_k, as it must be unless takesScoreWeights()
+  int valueDim = 0;  ///< d_v
+  int modelDim = 0;
+  bool cross = false;
+  int batch = 1;  ///< number of sequences (pairs of them, if cross) that go through the same layer
+  int batchItem = 0;
   BatchOf batchOf = BatchOf::sequences;
   std::vector<std::string> labels;     ///< one per token, UTF-8, at most kLabelBytes each
   std::vector<std::string> keyLabels;  ///< one per key token
   /// Of Q and K, head after head; "" or a list that is too short: no name.
   std::vector<std::string> columnNames;
-  int patchColumns = 0;  ///< keys are patches of a picture, so many in a row; 0: they are not
-  /// Rows of tokens are drawn from their words, so equal words have equal rows.
+  int patchColumns = 0;
   bool sameWord = false;
 
   attention::Score score = attention::Score::scaled;
   float scaleBy = 0.0f;  ///< for Score::scaled; 0: 1/√d_k
-  float softcap = 0.0f;  ///< 0: none
+  float softcap = 0.0f;
   float temperature = 1.0f;
   attention::Normalizer normalizer = attention::Normalizer::softmax;
   attention::Position position = attention::Position::none;
   attention::Rotary rotary;
-  /// Used in place of the positions 0, 1, 2 …; empty: the positions themselves.
   std::vector<int> positionIds;
-  int additiveDim = 0;           ///< hidden units of the additive score; 0: d_k
-  bool scoreWeights = false;     ///< do w_a, u_a and v_a exist? True from the first score that needs them on
-  bool softmaxSink = false;      ///< does each row of softmax have one more score, `sink`?
-  bool separateValues = false;   ///< are values projected from x_v, rather than from the same as keys?
-  bool outputProjection = true;  ///< are the heads combined by W_O, or just concatenated?
-  int outputDim = 0;             ///< columns of W_O; 0: as many as X has
-  bool projectionBias = false;   ///< do b_q, b_k, b_v and b_o exist?
+  int additiveDim = 0;
+  bool scoreWeights = false;  ///< do w_a, u_a and v_a exist? True from the first score that needs them on
+  bool softmaxSink = false;
+  bool separateValues = false;
+  bool outputProjection = true;
+  int outputDim = 0;
+  bool projectionBias = false;
   /// Set by a file whose mask has numbers, or differs between heads or items of the batch.
   Bias biasKind = Bias::none;
 
   bool causal = true;
   int causalOffset = 0;
-  int windowLeft = -1, windowRight = -1;  ///< -1: unbounded
+  int windowLeft = -1, windowRight = -1;
   int prefix = 0;
-  int keyLength = -1;  ///< -1: no padding
+  int keyLength = -1;
   attention::Pattern pattern;
   bool maskAfterSoftmax = false;
-  std::uint64_t hiddenHeads = 0;  ///< bit h: head h is excluded from concat
+  std::uint64_t hiddenHeads = 0;
 
   BlockOptions block;
   SegmentOptions segments;
   ExperimentOptions experiments;
   training::Setup training;
-  bool trainRunning = false;  ///< is training in progress?
+  bool trainRunning = false;
 
-  Pin pin;            ///< the board to compare with
-  int focusHead = 0;  ///< the head shown on the board
+  Pin pin;
+  int focusHead = 0;
   int decimals = 2;
   Theme theme = Theme::automatic;
-  bool averageHeads = false;  ///< show the mean of the heads' weights
-  float zoom = 0;             ///< magnification, 1 to 2.5; 0: automatic
-  bool gradient = false;      ///< show how to raise the selected value
-  /// How many steps from q·k to the output are shown for the selected row; 0: all, without stepping.
+  bool averageHeads = false;
+  float zoom = 0;
+  bool gradient = false;
   int stepper = 0;
-  bool columnLayout = false;      ///< tokens are columns: O = V·softmax(KᵀQ)
-  bool present = false;           ///< presentation, without side panel
-  bool wholeProjections = false;  ///< show W_Q, W_K, W_V and W_O of all heads as one matrix each
-  int step = 0;  ///< tokens that a decoder has generated so far; 0: not decoding step by step
+  bool columnLayout = false;
+  bool present = false;
+  bool wholeProjections = false;
+  int step = 0;
   View view = View::layer;
   Card card = Card::arcs;
-  bool valueNorms = false;  ///< arcs and bars are proportional to ‖w·v‖
+  bool valueNorms = false;
   WeightBy weightBy = WeightBy::query;
   /// A state text without this option is from before it existed, and means linear.
   WeightScale weightScale = WeightScale::automatic;
   Colors colors = Colors::own;
-  std::string modelFind;     ///< the word that heads of the page Model are measured by
-  std::string modelTargets;  ///< the classes by which it measures a loss; empty: those of the task
+  std::string modelFind;
+  std::string modelTargets;
   /// For the last random fill, and for the numbers of new tokens, heads and columns.
   std::uint32_t seed = 1;
 
