@@ -115,9 +115,11 @@ void addBench(CLI::App& attn) {
   command.add_flag("--weights", arguments->weights, "Store the weights too");
   command.add_flag("--json", arguments->json, "Print one JSON object per line");
   command.footer(
-      "Each line has the median time of one call, and the GFLOP/s that it amounts to.\nExamples:\n  attn "
-      "bench\n  attn bench --heads 32 --tokens 4096 --columns 128 --causal "
-      "--threads 0\nExit status: 0 done, 1 not enough memory, 2 wrong use.");
+      R"(Each line has the median time of one call, and the GFLOP/s that it amounts to.
+Examples:
+  attn bench
+  attn bench --heads 32 --tokens 4096 --columns 128 --causal --threads 0
+Exit status: 0 done, 1 not enough memory, 2 wrong use.)");
   command.callback([arguments] { bench(*arguments); });
 }
 

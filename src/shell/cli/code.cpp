@@ -55,13 +55,13 @@ void addCode(CLI::App& attn) {
       ->type_name("OUT");
   addWhich(command, arguments->which);
   command.footer(
-      "Examples:\n  attn code board.json --as torch --out layer.py\n  attn code layer.npz | python3 -i "
-      "-\n  attn code model.safetensors --as torch  # what attn train wrote\nThe program leaves its result "
-      "in the "
-      "variable output: [heads, tokens, columns], or the product with W_O; that of a model\nreads its "
-      "numbers "
-      "from the file, and leaves logits, and the tensors of all layers in found.\nExit status: 0 "
-      "done, 1 bad data, 2 wrong use.");
+      R"(Examples:
+  attn code board.json --as torch --out layer.py
+  attn code layer.npz | python3 -i -
+  attn code model.safetensors --as torch  # what attn train wrote
+The program leaves its result in the variable output: [heads, tokens, columns], or the product with W_O; that of a model
+reads its numbers from the file, and leaves logits, and the tensors of all layers in found.
+Exit status: 0 done, 1 bad data, 2 wrong use.)");
   command.callback([arguments] { code(*arguments); });
 }
 

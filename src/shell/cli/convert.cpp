@@ -63,16 +63,14 @@ void convert(const ConvertArguments& arguments) {
 }
 
 constexpr const char* kHelp =
-    "Examples:\n"
-    "  attn convert layer.npz layer.safetensors\n"
-    "  attn convert board.json everything.npz          every tensor of a state, inputs and results\n"
-    "  attn convert results.npz weights.csv --only weights\n"
-    "  attn convert layer.npz board.json --state        to be opened on the board\n"
-    "Every tensor keeps its name, its type and the bits of its numbers; only bfloat16, which NumPy does not "
-    "know, becomes\n"
-    "float32 in .npy and .npz. A table has one tensor of at most three axes, as blocks of rows between empty "
-    "lines.\n"
-    "Exit status: 0 done, 1 bad data, 2 wrong use.";
+    R"(Examples:
+  attn convert layer.npz layer.safetensors
+  attn convert board.json everything.npz          every tensor of a state, inputs and results
+  attn convert results.npz weights.csv --only weights
+  attn convert layer.npz board.json --state        to be opened on the board
+Every tensor keeps its name, its type and the bits of its numbers; only bfloat16, which NumPy does not know, becomes
+float32 in .npy and .npz. A table has one tensor of at most three axes, as blocks of rows between empty lines.
+Exit status: 0 done, 1 bad data, 2 wrong use.)";
 
 }  // namespace
 

@@ -50,19 +50,15 @@ void grad(GradArguments& arguments) {
 }
 
 constexpr const char* kGradHelp =
-    "IN is a file, or several, as attn run takes them. The gradients are those of a scalar L, for which the "
-    "file gives\n"
-    "  d_output      the gradient of L by the output, in the shape that attn run writes\n"
-    "  d_weights     the gradient of L by the weights, alone or besides d_output\n"
-    "or of one cell of any step, named by --target weights[0,3,2]: head, row and column, from 0; of a batch "
-    "its entry\n"
-    "comes first. Inputs of a layer are q, k, v, or x, x_kv, w_q, w_k, w_v, w_o, b_q …; and w_a, u_a, v_a, "
-    "sink\n"
-    "and bias, the mask of numbers. Results are named d_q, d_k, d_x ... and have the shapes of the inputs. "
-    "Where\n"
-    "there is no derivative they are PyTorch's: ReLU has 0 at 0, a hard maximum has 0; masked cells have 0.\n"
-    "Options, in the file or by --set, are those of attn run.\n"
-    "Exit status: 0 done, 1 bad data, 2 wrong use.";
+    R"(IN is a file, or several, as attn run takes them. The gradients are those of a scalar L, for which the file gives
+  d_output      the gradient of L by the output, in the shape that attn run writes
+  d_weights     the gradient of L by the weights, alone or besides d_output
+or of one cell of any step, named by --target weights[0,3,2]: head, row and column, from 0; of a batch its entry
+comes first. Inputs of a layer are q, k, v, or x, x_kv, w_q, w_k, w_v, w_o, b_q …; and w_a, u_a, v_a, sink
+and bias, the mask of numbers. Results are named d_q, d_k, d_x ... and have the shapes of the inputs. Where
+there is no derivative they are PyTorch's: ReLU has 0 at 0, a hard maximum has 0; masked cells have 0.
+Options, in the file or by --set, are those of attn run.
+Exit status: 0 done, 1 bad data, 2 wrong use.)";
 
 }  // namespace
 

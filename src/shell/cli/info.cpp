@@ -35,8 +35,10 @@ void addInfo(CLI::App& attn) {
                       "; without it, print the version and the kernels that can run here")
       ->type_name("");
   command.footer(
-      "Examples:\n  attn info model.safetensors\n  attn info board.json          every tensor of a state, "
-      "inputs and results\nExit status: 0 done, 1 bad data, 2 wrong use.");
+      R"(Examples:
+  attn info model.safetensors
+  attn info board.json          every tensor of a state, inputs and results
+Exit status: 0 done, 1 bad data, 2 wrong use.)");
   command.callback([path] { info(*path); });
 }
 

@@ -161,8 +161,10 @@ void addLesson(CLI::App& attn) {
                    "Print the list of lessons, index.json, in the order of the files, and check nothing");
   command.add_flag("--quiet", arguments->quiet, "Print only what is wrong");
   command.footer(
-      "Examples:\n  attn lesson query.json\n  attn lesson --quiet web/lessons\nExit status: 0 nothing is "
-      "wrong, 1 something is, 2 wrong use.");
+      R"(Examples:
+  attn lesson query.json
+  attn lesson --quiet web/lessons
+Exit status: 0 nothing is wrong, 1 something is, 2 wrong use.)");
   command.callback([arguments] { lesson(*arguments); });
 }
 

@@ -145,12 +145,13 @@ void addRender(CLI::App& attn) {
                    "Draw text as shapes, for places that lack the fonts");
   addWhich(command, arguments->which);
   command.footer(
-      "Examples:\n  attn render board.json -o figure.svg\n  attn render layer.npz --what arcs --style dark > "
-      "arcs.svg\n  attn render board.json --what board --scale 3 -o board.png\n  attn render attentions.npy "
-      "--what heads --layer 5 -o layer-5.svg    of weights alone, [layers, heads, queries, keys]\n  attn "
-      "render "
-      "recording.npz --layer 3 --head 5 --tokens 40:80 --width 3.25in -o column.pdf\nExit "
-      "status: 0 done, 1 bad data, 2 wrong use.");
+      R"(Examples:
+  attn render board.json -o figure.svg
+  attn render layer.npz --what arcs --style dark > arcs.svg
+  attn render board.json --what board --scale 3 -o board.png
+  attn render attentions.npy --what heads --layer 5 -o layer-5.svg    of weights alone, [layers, heads, queries, keys]
+  attn render recording.npz --layer 3 --head 5 --tokens 40:80 --width 3.25in -o column.pdf
+Exit status: 0 done, 1 bad data, 2 wrong use.)");
   command.callback([arguments] { render(*arguments); });
 }
 

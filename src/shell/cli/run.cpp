@@ -1,9 +1,7 @@
 // `attn run`: computes the tensors of the attention layer in a file.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
-#include <sstream>
 
 #include "base/sentence.h"
 #include "cli/bar.h"
@@ -192,72 +190,57 @@ void run(RunArguments& arguments) {
 }
 
 constexpr const char* kRunHelp =
-    "Examples:\n"
-    "  attn run layer.npz --out result.npz --outputs output,weights\n"
-    "  attn run q.npy k.npy v.npy --set causal=true --out output.npy\n"
-    "  attn run long.npz --outputs \"weights[3, 1000:1100, :]\" --out part.npz    a part, indexed as in "
-    "NumPy\n"
-    "  attn run long.npz --outputs weights --top 32 --out strongest.npz    the 32 largest weights of each "
-    "query\n"
-    "  attn run model.safetensors --prefix layers.3 --out result.safetensors\n"
-    "  numpy.savez(\"layer.npz\", q=q, k=k, v=v, mask=mask, causal=True, tokens=[\"I\", \"saw\"])  writes "
-    "such a file\n"
-    "  attn run model.safetensors --set tokens=3,1,4 --outputs logits,layers.0.weights    of what attn train "
-    "wrote\n"
-    "IN is a state of the playground, or tensors by their names; a .npy file or a table holds one, named as "
-    "its file. One file alone\n"
-    "holds q, k and v, stacked on a first axis of 3, or rows that attend to each other. As JSON:\n"
-    "  {\"q\": {\"shape\": [2, 3, 4], \"data\": [...]}, \"k\": ..., \"v\": ..., \"options\": {\"causal\": "
-    "true}}\n"
-    "Shapes are [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns]; packed,\n"
-    "[batch, tokens, heads * columns]. A \"dtype\" of \"float16\" rounds the numbers to 16 bits first.\n"
-    "Besides q, k and v there may be\n"
-    "  mask          boolean (true: takes part) or numbers to be added, with \"-inf\" to mask; broadcast "
-    "from the\n"
-    "                right to [batch, heads, queries, keys]; keys beyond its last column are masked\n"
-    "  past_k past_v put before k and v; positions then count from their length\n"
-    "  key_lengths   one per batch entry: keys beyond are padding; without past_k the last query is at the "
-    "last key\n"
-    "  w_a u_a v_a   of the scores general and additive: [heads, columns, columns] and, for v_a, [heads, "
-    "columns]\n"
-    "  sink          one number per head: a score that takes part in the sum of each row of softmax alone\n"
-    "and, each [rows, columns], drawn from block_seed and segment_seed if not given,\n"
-    "  gamma_1 delta_1 w_1 b_1 w_2 b_2 gamma_2 delta_2           of the block of the Transformer\n"
-    "  token_w token_b token_query segment_w segment_b segment_query  of hierarchical attention\n"
-    "  class_w class_b                                                of the classes of the document\n"
-    "Options, in the file or by --set:\n";
+    R"(Examples:
+  attn run layer.npz --out result.npz --outputs output,weights
+  attn run q.npy k.npy v.npy --set causal=true --out output.npy
+  attn run long.npz --outputs "weights[3, 1000:1100, :]" --out part.npz    a part, indexed as in NumPy
+  attn run long.npz --outputs weights --top 32 --out strongest.npz    the 32 largest weights of each query
+  attn run model.safetensors --prefix layers.3 --out result.safetensors
+  numpy.savez("layer.npz", q=q, k=k, v=v, mask=mask, causal=True, tokens=["I", "saw"])  writes such a file
+  attn run model.safetensors --set tokens=3,1,4 --outputs logits,layers.0.weights    of what attn train wrote
+IN is a state of the playground, or tensors by their names; a .npy file or a table holds one, named as its file. One file alone
+holds q, k and v, stacked on a first axis of 3, or rows that attend to each other. As JSON:
+  {"q": {"shape": [2, 3, 4], "data": [...]}, "k": ..., "v": ..., "options": {"causal": true}}
+Shapes are [tokens, columns], [heads, tokens, columns] or [batch, heads, tokens, columns]; packed,
+[batch, tokens, heads * columns]. A "dtype" of "float16" rounds the numbers to 16 bits first.
+Besides q, k and v there may be
+  mask          boolean (true: takes part) or numbers to be added, with "-inf" to mask; broadcast from the
+                right to [batch, heads, queries, keys]; keys beyond its last column are masked
+  past_k past_v put before k and v; positions then count from their length
+  key_lengths   one per batch entry: keys beyond are padding; without past_k the last query is at the last key
+  w_a u_a v_a   of the scores general and additive: [heads, columns, columns] and, for v_a, [heads, columns]
+  sink          one number per head: a score that takes part in the sum of each row of softmax alone
+and, each [rows, columns], drawn from block_seed and segment_seed if not given,
+  gamma_1 delta_1 w_1 b_1 w_2 b_2 gamma_2 delta_2           of the block of the Transformer
+  token_w token_b token_query segment_w segment_b segment_query  of hierarchical attention
+  class_w class_b                                                of the classes of the document
+Options, in the file or by --set:
+)";
 constexpr const char* kOutputsHelp =
-    "Outputs, as the operator Attention of ONNX (opsets 23 to 25) numbers its scores:\n"
-    "  output        weights times values (the default)\n"
-    "  scores        after the scale (qk_matmul_output_mode 0)\n"
-    "  softcapped    after the soft cap (1)\n"
-    "  masked        after the mask (2)\n"
-    "  weights       after the softmax (3)\n"
-    "  present_k present_v  past and new keys or values together\n"
-    "and around the layer (if q, k and v are given, the concatenated heads of q serve as tokens)\n"
-    "  block:STAGE   of the block of the Transformer; STAGE is attention, dropout_1, residual_1, norm_1, "
-    "hidden_raw,\n"
-    "                hidden, feed_forward, dropout_2, residual_2 or norm_2\n"
-    "  token_weights segment_weights  of hierarchical attention over the output\n"
-    "  class_scores class_probabilities  of the classes of the document: before and after softmax\n"
-    "  gamma_1 w_1 token_query ...    what these were computed with\n"
-    "A query that sees no key has weights and output 0. Of a part, or with --top, nothing else is held in "
-    "memory, so that the\n"
-    "length of a layer is not limited by its matrices of scores (with the scores dot and scaled, softmax, "
-    "and "
-    "masks).\n"
-    "Of a model that attn train wrote, run on --set tokens=3,1,4 (source=… for translate) or on --text,\n"
-    "with heads off by --set off=0.1,1.0 (layer.head, from 0):\n"
-    "  logits        [tokens, classes] (the default)\n"
-    "  tokens probabilities weights    the ids; the softmax of the logits; [layers, heads, tokens, tokens]\n"
-    "  loss          with --set targets=…, classes by name, else by number: one for the last token, or one "
-    "for "
-    "each, - for none\n"
-    "  effect        [layers, heads]: how much the answer depends on each head: KL at the last token in bit "
-    "without it,\n"
-    "                or with targets by how much the loss grows; Ctrl-C stops it\n"
-    "  layers.0.q layers.0.scores ...  every tensor of a layer (layers.0.cross and encoder.layers.0 for "
-    "translate)\n";
+    R"(Outputs, as the operator Attention of ONNX (opsets 23 to 25) numbers its scores:
+  output        weights times values (the default)
+  scores        after the scale (qk_matmul_output_mode 0)
+  softcapped    after the soft cap (1)
+  masked        after the mask (2)
+  weights       after the softmax (3)
+  present_k present_v  past and new keys or values together
+and around the layer (if q, k and v are given, the concatenated heads of q serve as tokens)
+  block:STAGE   of the block of the Transformer; STAGE is attention, dropout_1, residual_1, norm_1, hidden_raw,
+                hidden, feed_forward, dropout_2, residual_2 or norm_2
+  token_weights segment_weights  of hierarchical attention over the output
+  class_scores class_probabilities  of the classes of the document: before and after softmax
+  gamma_1 w_1 token_query ...    what these were computed with
+A query that sees no key has weights and output 0. Of a part, or with --top, nothing else is held in memory, so that the
+length of a layer is not limited by its matrices of scores (with the scores dot and scaled, softmax, and masks).
+Of a model that attn train wrote, run on --set tokens=3,1,4 (source=… for translate) or on --text,
+with heads off by --set off=0.1,1.0 (layer.head, from 0):
+  logits        [tokens, classes] (the default)
+  tokens probabilities weights    the ids; the softmax of the logits; [layers, heads, tokens, tokens]
+  loss          with --set targets=…, classes by name, else by number: one for the last token, or one for each, - for none
+  effect        [layers, heads]: how much the answer depends on each head: KL at the last token in bit without it,
+                or with targets by how much the loss grows; Ctrl-C stops it
+  layers.0.q layers.0.scores ...  every tensor of a layer (layers.0.cross and encoder.layers.0 for translate)
+)";
 
 }  // namespace
 

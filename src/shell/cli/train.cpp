@@ -191,22 +191,16 @@ void train(const TrainArguments& arguments) {
 }
 
 constexpr const char* kTrainHelp =
-    "Tasks: tags, previous, induction, reverse, most_frequent, sort, translate. Each comes with settings "
-    "that learn it well;\n"
-    "--set replaces some of them: layers, heads, d_model, feed_forward, layer_norm, residual, causal, "
-    "position, score,\n"
-    "normalizer, optimizer (sgd, momentum, adam), rate, batch, dropout, sentences.\n"
-    "sentences are your own, one a line: for tags with what each word is, \"I/pronoun saw/verb "
-    "it/pronoun\",\n"
-    "for translate with the French, \"the cat sees it = le chat le voit\"; without these they are only "
-    "answered.\n"
-    "attn run OUT --text \"I saw a saw\" runs what was learned.\n"
-    "--json prints one object per line: {\"step\", \"loss\", \"accuracy\", \"held_out\": {\"loss\", "
-    "\"accuracy\"}, \"gradient_norm\"},\n"
-    "at each evaluation on held-out data; the last one is of the last step, and a loss that is not finite is "
-    "null.\n"
-    "The same seed and kernel give the same run, bit for bit. Ctrl-C stops it and keeps what was learned.\n"
-    "Exit status: 0 done, 1 interrupted, or a number that is not finite, 2 wrong use.";
+    R"(Tasks: tags, previous, induction, reverse, most_frequent, sort, translate. Each comes with settings that learn it well;
+--set replaces some of them: layers, heads, d_model, feed_forward, layer_norm, residual, causal, position, score,
+normalizer, optimizer (sgd, momentum, adam), rate, batch, dropout, sentences.
+sentences are your own, one a line: for tags with what each word is, "I/pronoun saw/verb it/pronoun",
+for translate with the French, "the cat sees it = le chat le voit"; without these they are only answered.
+attn run OUT --text "I saw a saw" runs what was learned.
+--json prints one object per line: {"step", "loss", "accuracy", "held_out": {"loss", "accuracy"}, "gradient_norm"},
+at each evaluation on held-out data; the last one is of the last step, and a loss that is not finite is null.
+The same seed and kernel give the same run, bit for bit. Ctrl-C stops it and keeps what was learned.
+Exit status: 0 done, 1 interrupted, or a number that is not finite, 2 wrong use.)";
 
 }  // namespace
 
