@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <utility>
 
 #include "attention/steps/forward.h"
 #include "base/sentence.h"

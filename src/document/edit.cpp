@@ -2,8 +2,6 @@
 #include "document/pin.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "base/sentence.h"

@@ -1,7 +1,5 @@
 #include "document/remedy.h"
 
-#include <algorithm>
-
 #include "attention/mechanisms/mechanism.h"
 #include "base/sentence.h"
 #include "document/text.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "attention/mechanisms/mechanism.h"
 #include "attention/steps/position.h"

@@ -1,7 +1,5 @@
 #include "training/setup.h"
 
-#include <cmath>
-
 #include "base/number.h"
 #include "base/sentence.h"
 

@@ -3,7 +3,6 @@
 // knows the names that its caller used.
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <new>
 

@@ -1,5 +1,4 @@
 // The arithmetic behind one cell of a stage of the block.
-#include <cmath>
 #include <utility>
 
 #include "attention/layer/explanation_format.h"

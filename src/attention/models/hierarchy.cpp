@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <utility>
 
 #include "attention/kernels/kernels.h"
 #include "attention/layer/checks.h"

@@ -4,7 +4,6 @@
 // are checked in core.js, which knows the names that its caller used.
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <memory>

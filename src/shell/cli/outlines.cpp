@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <string>
 
 #include "base/sentence.h"
 #include "cli/command.h"

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "files/formats/format.h"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "views/board/board.h"

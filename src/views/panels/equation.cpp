@@ -1,7 +1,6 @@
 #include "views/panels/equation.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "attention/layer/explanation_format.h"

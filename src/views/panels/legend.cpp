@@ -1,6 +1,5 @@
 // The legend for the colours of the weights.
 #include <algorithm>
-#include <cmath>
 
 #include "base/sentence.h"
 #include "views/panels/panels.h"
