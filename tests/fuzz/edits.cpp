@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "attention/engine/engine.h"
-#include "attention/reference/reference.h"
 #include "document/document.h"
 #include "document/preset.h"
 #include "fuzz.h"
+#include "reference/error_bound.h"
 
 namespace {
 

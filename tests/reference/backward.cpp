@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/sort.h"
+#include "reference/error_bound.h"
 
 namespace attention {
 namespace {

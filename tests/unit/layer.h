@@ -8,8 +8,8 @@
 #include <limits>
 #include <string>
 
-#include "attention/reference/reference.h"
 #include "attention/steps/forward.h"
+#include "reference/error_bound.h"
 
 namespace test {
 

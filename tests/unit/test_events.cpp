@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "app/app.h"
-#include "attention/reference/reference.h"
 #include "attention/steps/forward.h"
 #include "document/preset.h"
 #include "document/text.h"

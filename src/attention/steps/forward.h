@@ -25,7 +25,7 @@ struct Scratch {
 /// Fills `trace` with every intermediate, in this order: positions, projections, scores, scale, soft cap,
 /// bias, mask, temperature and normaliser, weighted sum, concatenation, W_O. `spec` and `inputs` must have
 /// passed validate(). Tensors that already have the right shape are reused. Accuracy: errorBound() in
-/// reference.h.
+/// tests/reference/error_bound.h.
 void forward(const Spec& spec, const Inputs& inputs, Trace& trace, Scratch& scratch);
 /// The same, with temporary scratch memory.
 void forward(const Spec& spec, const Inputs& inputs, Trace& trace);
