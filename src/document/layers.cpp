@@ -39,6 +39,51 @@ void begin(LayerPicture& out, int heads, int queries, int keys) {
   if (std::max(queries, keys) <= LayerPicture::kMostMean) out.mean = Tensor(1, queries, keys);
 }
 
+/// Each block of a row replaces what `to` has where it is farther from 0; returns the largest magnitude in
+/// them. Without a division for each weight.
+float reduce(const float* from, int keys, int size, float* to) {
+  float peak = 0;
+  for (int j = 0; j < keys; ++to) {
+    float cell = *to;
+    for (const int end = std::min(j + size, keys); j < end; ++j)
+      if (std::fabs(from[j]) > std::fabs(cell)) cell = from[j];
+    *to = cell;
+    peak = std::max(peak, std::fabs(cell));
+  }
+  return peak;
+}
+
+/// Some rows of a head, in the order of heads and rows.
+void addRows(LayerPicture& out, const Tensor& weights, const Tensor& masked, int head, attention::Span rows,
+             const HeadsAsked& asked) {
+  const int queries = weights.rows(), keys = weights.cols(), size = blockOf(queries, keys);
+  if (out.weights.empty()) begin(out, weights.heads(), queries, keys);
+  float* const received = out.received.row(0, head);
+  for (int i = rows.begin; i < rows.end; ++i) {
+    const float *from = weights.row(head, i), *scores = masked.row(head, i);
+    float *to = out.weights.row(head, i / size),
+          &peak = out.peaks[static_cast<std::size_t>(head * out.weights.rows() + i / size)];
+    peak = std::max(peak, reduce(from, keys, size, to));
+    // What it gives to other tokens than itself, and without a question for each weight.
+    const float own = asked.isSelf && i < keys ? received[i] : 0;
+    for (int j = 0; j < keys; ++j) received[j] += from[j];
+    if (asked.isSelf && i < keys) received[i] = own;
+    for (int j = i + 1; out.isCausal && j < keys; ++j) out.isCausal = std::isinf(scores[j]);
+    if (out.mean.empty()) continue;
+    float* const mean = out.mean.row(0, i);
+    for (int j = 0; j < keys; ++j) mean[j] += from[j] / static_cast<float>(weights.heads());
+  }
+}
+
+/// All rows of the head have been added.
+void measureHead(LayerPicture& out, const Tensor& weights, const Tensor& masked, int head,
+                 const HeadsAsked& asked) {
+  if (asked.tokens.empty()) return;
+  out.measures.push_back(attention::measuresOf(attention::rowsOfHead(weights, head), asked.tokens,
+                                               {asked.causal, attention::rowsOfHead(masked, head)}));
+  out.tags.push_back(attention::tagOf(out.measures.back()));
+}
+
 }  // namespace
 
 HeadsAsked headsAsked(const State& state) {
@@ -47,29 +92,8 @@ HeadsAsked headsAsked(const State& state) {
 
 void addHead(LayerPicture& out, const Tensor& weights, const Tensor& masked, int head,
              const HeadsAsked& asked) {
-  const int queries = weights.rows(), keys = weights.cols(), size = blockOf(queries, keys);
-  if (out.weights.empty()) begin(out, weights.heads(), queries, keys);
-  float* const received = out.received.row(0, head);
-  for (int i = 0; i < queries; ++i) {
-    const float *from = weights.row(head, i), *scores = masked.row(head, i);
-    float *to = out.weights.row(head, i / size),
-          &peak = out.peaks[static_cast<std::size_t>(head * out.weights.rows() + i / size)];
-    for (int j = 0; j < keys; ++j) {
-      const float far = std::fabs(from[j]);
-      float& cell = to[j / size];
-      if (far > std::fabs(cell)) cell = from[j];
-      peak = std::max(peak, far);
-      if (!asked.isSelf || i != j) received[j] += from[j];
-      out.isCausal &= j <= i || std::isinf(scores[j]);
-    }
-    if (out.mean.empty()) continue;
-    float* const mean = out.mean.row(0, i);
-    for (int j = 0; j < keys; ++j) mean[j] += from[j] / static_cast<float>(weights.heads());
-  }
-  if (asked.tokens.empty()) return;
-  out.measures.push_back(attention::measuresOf(attention::rowsOfHead(weights, head), asked.tokens,
-                                               {asked.causal, attention::rowsOfHead(masked, head)}));
-  out.tags.push_back(attention::tagOf(out.measures.back()));
+  addRows(out, weights, masked, head, {0, weights.rows()}, asked);
+  measureHead(out, weights, masked, head, asked);
 }
 
 LayerPicture pictureOf(const Tensor& weights, const Tensor& masked, const HeadsAsked& asked) {
@@ -89,16 +113,25 @@ float lookAt(const LayerPicture& picture, int head, std::span<const int> keys, c
   return rows > 0 ? sum / static_cast<float>(rows) : 0;
 }
 
-/// Begins a layer, or computes one of its heads, or adds one to its picture.
+/// The weights that are added to a picture at once: where rows are made when they are read, in 10 ms.
+constexpr int kPiece = 1 << 18;
+
+/// Begins a layer, or computes one of its heads, or adds some rows of one to its picture.
 void LayerPictures::piece(const State& state) {
   if (begun_ < 0) {
     while (pictures_[static_cast<std::size_t>(++begun_)].version != 0) continue;
-    heads_ = 0;
+    heads_ = row_ = 0;
     return engine_.apply(spec(state), inputsOf(state, begun_), attention::Change{});
   }
   if (!engine_.isWhole()) return engine_.computeNext();
   LayerPicture& picture = pictures_[static_cast<std::size_t>(begun_)];
-  addHead(picture, engine_.trace().weights, engine_.trace().masked, heads_, asked_);
+  const Tensor &weights = engine_.trace().weights, &masked = engine_.trace().masked;
+  const int begun = row_;
+  row_ = std::min(begun + std::max(1, kPiece / weights.cols()), weights.rows());
+  addRows(picture, weights, masked, heads_, {begun, row_}, asked_);
+  if (row_ < weights.rows()) return;
+  measureHead(picture, weights, masked, heads_, asked_);
+  row_ = 0;
   if (++heads_ < state.heads) return;
   picture.version = ++version_;
   begun_ = -1;

@@ -50,7 +50,8 @@ LayerPicture pictureOf(const Tensor& weights, const Tensor& masked, const HeadsA
 /// a head looks at a word.
 float lookAt(const LayerPicture& picture, int head, std::span<const int> keys, const HeadsAsked& asked);
 
-/// The pictures of all layers. They are computed in pieces of at most a head, so that none takes long.
+/// The pictures of all layers. They are computed in pieces of at most a head, and some rows of one in a long
+/// layer, so that none takes long.
 class LayerPictures {
  public:
   /// Computes pieces for about so many milliseconds, at least one unless that is 0. `revision` must change
@@ -58,6 +59,10 @@ class LayerPictures {
   const std::vector<LayerPicture>& of(const State& state, std::uint64_t revision, double milliseconds);
   bool isWhole() const { return missing_ == 0; }
   int missing() const { return missing_; }
+  /// The heads that are in the pictures, of all layers.
+  int heads(const State& state) const {
+    return (state.batch - missing_) * state.heads + (begun_ >= 0 ? heads_ : 0);
+  }
 
  private:
   void piece(const State& state);
@@ -67,8 +72,7 @@ class LayerPictures {
   attention::Engine engine_;
   std::uint64_t seen_ = 0, version_ = 0;
   int missing_ = 0;
-  int begun_ = -1,
-      heads_ = 0;  ///< the layer that the engine has, and how many heads of it are in its picture
+  int begun_ = -1, heads_ = 0, row_ = 0;  ///< the layer that the engine has, and what of it is in its picture
 };
 
 }  // namespace document
