@@ -19,6 +19,7 @@
 #include "views/panels/arithmetic.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
+#include "views/work.h"
 
 namespace app {
 namespace {
@@ -138,6 +139,7 @@ void Frame::controls(views::Context& context) {
   views::help(context);
   if (screen_.view.form) views::form(context);
   views::notice(context);
+  if (screen_.view.work) views::workBar(context);
   if (screen_.view.coach && screen_.view.coach->interruptions != session_.interruptions())
     screen_.view.coach.reset();
   views::coach(context);
@@ -168,6 +170,22 @@ void Frame::pictures(views::Context& context) {
   }
   beginBoard();
   views::heads(context);
+  if (context.view.peekHead < 0) board(context);
+  else peek(context);
+  ImGui::End();
+}
+
+// The board with the head whose picture the pointer is on. Controls, events and what is kept know nothing of
+// it.
+void Frame::peek(views::Context& context) {
+  const int head = std::exchange(context.view.peekHead, -1), heads = context.state.heads;
+  const bool isMean = head == heads;
+  const document::Document::Look own = session_.look({isMean ? context.state.focusHead : head, isMean});
+  board(context);
+  session_.look(own);
+}
+
+void Frame::board(views::Context& context) {
   views::drawMatrices(context);
   views::lowerCard(context);
   views::inspector(context);
@@ -175,7 +193,6 @@ void Frame::pictures(views::Context& context) {
   if (context.view.magnify > 1) views::minimap(context);
   if (context.view.arithmetic) views::drawLit(context);
   if (guide_) views::guideMarks(context);
-  ImGui::End();
 }
 
 // Carries out what the controls asked for. True if they would look different now.
@@ -328,13 +345,24 @@ void Frame::finish() {
 // drag: each of its edits would begin it anew.
 void Frame::computeOn() {
   const bool isPart = session_.hasMore(), wasPart = std::exchange(isPart_, isPart);
-  if (isPart || wasPart) screen_.wake(false);
   const std::uint64_t revision = session_.document().revision();
   const bool isEdited = std::exchange(revision_, revision) != revision;
+  if (isPart && isEdited) screen_.view.work.reset();
+  if (isPart && !goesOn()) return;
+  if (isPart || wasPart) screen_.wake(false);
   if (!isPart || !wasPart || (isEdited && session_.mayWait())) return;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::milli>(kSlice);
   do session_.computeNext();
   while (session_.hasMore() && std::chrono::steady_clock::now() < end);
+}
+
+// Unless the reader has cancelled it. What a page computes, it says itself.
+bool Frame::goesOn() {
+  if (screen_.onPage()) return true;
+  const int heads = session_.state().heads;
+  int done = 0;
+  for (int h = 0; h < heads; ++h) done += session_.summaries().isComputed(attention::TensorId::weights, h);
+  return views::goesOn(screen_.view, "Computing heads", done, heads);
 }
 
 // Trains after the frame was drawn, so that input is handled in the next frame, however long this takes.

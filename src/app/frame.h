@@ -58,8 +58,11 @@ class Frame {
   void controls(views::Context& context);
   void steps(views::Context& context);
   void pictures(views::Context& context);
+  void board(views::Context& context);
+  [[gnu::noinline]] void peek(views::Context& context);
   bool carryOut();
   void computeOn();
+  [[gnu::noinline]] bool goesOn();
   void advance();
   void tellTraining(training::Trainer& trainer, bool isDone);
   void edit(const views::Requests::Wanted& wanted, bool isSaid);

@@ -54,6 +54,8 @@ class Session {
   base::Result<void> applyAll(const std::vector<document::Edit>& edits, std::uint64_t gesture, Source source,
                               std::string_view name);
   void endGesture(Source source);
+  /// Another head is on the board until what this returns is put back.
+  document::Document::Look look(document::Document::Look at) { return document_.look(at); }
   base::Result<void> open(document::State start, bool undoable, Source source);
   /// Opens the board and history saved by files::SessionStore.
   base::Result<void> restore(std::string_view bytes);

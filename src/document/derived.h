@@ -110,11 +110,18 @@ class DerivedTensors {
   /// One picture for each layer of a model. Each layersAreWhole() of a frame computes more for a few
   /// milliseconds; until it is true, some are not computed yet.
   const std::vector<LayerPicture>& layers() { return layers_.of(state_, revision_, 0); }
+  int headsInLayers() { return layers_.of(state_, revision_, 0), layers_.heads(state_); }
+  bool layersKnown() { return layers_.of(state_, revision_, 0), layers_.isWhole(); }
   bool layersAreWhole() { return layers_.of(state_, revision_, 6), layers_.isWhole(); }
 
   /// What a head of the layer mostly looks at, if hasHeadTags(): see HeadTags::of().
   const attention::HeadTag& headTag(int head, const attention::Trace& trace, std::uint32_t written) {
     return headTags_.of(state_, head, trace.weights, trace.masked, written);
+  }
+  /// All its measures, if hasHeadTags(): see HeadTags::measures().
+  const attention::HeadMeasures* headMeasures(int head, const attention::Trace& trace, std::uint32_t written,
+                                              bool& mayMeasure) {
+    return headTags_.measures(head, trace.weights, trace.masked, written, mayMeasure);
   }
   /// Will that tag be known only after more frames?
   bool isTagging(int head) const { return headTags_.isMeasuring(head); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "document/edit.h"
@@ -28,6 +29,17 @@ class Document {
   const State& start() const { return *start_; }
   /// Increases with every change, including undo and redo.
   std::uint64_t revision() const { return revision_; }
+
+  /// Which head the board shows, or that it shows their mean.
+  struct Look {
+    int head = 0;
+    bool isMean = false;
+  };
+  /// Exchanges it for a moment, without a change of the document: whoever looks at another head puts back
+  /// what this returns.
+  Look look(Look at) {
+    return {std::exchange(state_.focusHead, at.head), std::exchange(state_.averageHeads, at.isMean)};
+  }
 
   /// Checks and applies an edit. Consecutive edits with the same non-zero `gesture` form one undo step (a
   /// drag, typing). An edit that is refused changes nothing; one that has no effect creates neither a step

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "attention/mechanisms/mechanism.h"
 
@@ -33,9 +34,9 @@ const attention::HeadTag& HeadTags::of(const State& state, int head, const atten
   Kept& kept = kept_[at];
   if (kept.written == written) return kept.tag;
   if (weights.isStored()) {
-    kept = {written, attention::tagOf(attention::rowsOfHead(weights, head), numbers_,
-                                      {causal_, attention::rowsOfHead(masked, head)})};
-    return kept.tag;
+    kept.written = written;
+    return kept.tag = attention::tagOf(attention::rowsOfHead(weights, head), numbers_,
+                                       {causal_, attention::rowsOfHead(masked, head)});
   }
   // Not before the rows have stopped changing.
   const bool isNew = kept.written != ~written;
@@ -51,8 +52,22 @@ const attention::HeadTag& HeadTags::of(const State& state, int head, const atten
                    {causal_, attention::rowsOfHead(masked, head)}))
     return kept.tag;
   measured_ = -1;
-  kept = {written, attention::tagOf(meter_.measures())};
-  return kept.tag;
+  kept.written = kept.measured = written, kept.measures = meter_.measures();
+  return kept.tag = attention::tagOf(kept.measures);
+}
+
+const attention::HeadMeasures* HeadTags::measures(int head, const attention::Tensor& weights,
+                                                  const attention::Tensor& masked, std::uint32_t written,
+                                                  bool& mayMeasure) {
+  Kept& kept = kept_[static_cast<std::size_t>(head)];
+  const bool isStill = std::exchange(kept.seen, written) == written;
+  if (kept.measured != written && weights.isStored() &&
+      (weights.cols() <= kAtOnce || (isStill && std::exchange(mayMeasure, false)))) {
+    kept.measured = written;
+    kept.measures = attention::measuresOf(attention::rowsOfHead(weights, head), numbers_,
+                                          {causal_, attention::rowsOfHead(masked, head)});
+  }
+  return kept.measured == written ? &kept.measures : nullptr;
 }
 
 }  // namespace document

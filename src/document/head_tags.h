@@ -26,6 +26,14 @@ class HeadTags {
   const attention::HeadTag& of(const State& state, int head, const attention::Tensor& weights,
                                const attention::Tensor& masked, std::uint32_t written);
 
+  /// All measures of a head that of() was asked for; null until they are known. They take longer than the
+  /// tag: of more than kAtOnce tokens they wait until the weights stay as they are, and then for
+  /// `mayMeasure`, which they make false: one head a frame.
+  const attention::HeadMeasures* measures(int head, const attention::Tensor& weights,
+                                          const attention::Tensor& masked, std::uint32_t written,
+                                          bool& mayMeasure);
+  static constexpr int kAtOnce = 128;
+
   /// Are more calls needed for this head?
   bool isMeasuring(int head) const { return measured_ == head; }
 
@@ -33,6 +41,8 @@ class HeadTags {
   struct Kept {
     std::uint32_t written = 0;
     attention::HeadTag tag;
+    std::uint32_t measured = 0, seen = 0;  ///< what the measures are of, and what they were asked for last
+    attention::HeadMeasures measures;
   };
   attention::HeadMeter meter_;  ///< of the head that is measured, or of none: -1
   int measured_ = -1;

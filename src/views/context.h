@@ -161,6 +161,7 @@ struct StepperView;   // board/stepper.h
 struct Arithmetic;    // panels/arithmetic.h
 struct GlossaryView;  // guide/glossary.h
 struct PaletteView;   // palette.h
+struct WorkView;      // work.h
 
 struct ViewState {
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
@@ -169,6 +170,9 @@ struct ViewState {
   std::optional<CellRef> hover;
   /// The link of a token in the arcs on which a finger rested, shown like a hovered one until the next touch.
   std::optional<CellRef> peek;
+  /// The head whose picture the pointer is on, which the board shows meanwhile; as many as there are heads:
+  /// their mean; −1: none.
+  int peekHead = -1;
   /// Where a drag left the pointer; nothing is hovered until it has moved away from there.
   std::optional<ImVec2> rest;
   Drag drag;
@@ -203,9 +207,10 @@ struct ViewState {
   /// The name of a control that this frame operates as a press does, and of one that gets the keyboard focus;
   /// each empties it.
   std::string run, seek;
-  bool busy = false;  ///< something is moving or held, so further frames are needed
-  FocusRing options;  ///< keyboard focus in it
-  Notice notice;      ///< shown until the next input
+  std::shared_ptr<WorkView> work;  ///< what takes long; null: nothing does
+  bool busy = false;               ///< something is moving or held, so further frames are needed
+  FocusRing options;               ///< keyboard focus in it
+  Notice notice;                   ///< shown until the next input
   /// Until this time, in seconds, letters are text that found no field, not commands.
   double typingUntil = 0;
   ExperimentsView experiments;  ///< state of the pages

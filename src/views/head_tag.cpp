@@ -34,6 +34,28 @@ void headTag(Context& c, const attention::HeadTag& tag, float x, float y) {
   pointAt(c, name, box, true);
 }
 
+void headMeasures(Context& c, const attention::HeadMeasures& m, Box line) {
+  const struct {
+    std::string_view name;
+    float value;
+  } lines[kHeadMeasures] = {{"entropy", m.entropy},
+                            {"back", m.distance},
+                            {"first", m[HeadPattern::first]},
+                            {"previous", m[HeadPattern::previous]},
+                            {"itself", m.itself}};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (const auto& one : lines) {
+    const std::string number = formatNumber(double{one.value}, one.value < 9.995f  ? 2
+                                                               : one.value < 99.5f ? 1
+                                                                                   : 0);
+    const float wide = textWidth(c.fonts.monoSmall, number);
+    textRight(list, c.fonts.monoSmall, line.right(), line.midY(), c.palette.text, number);
+    textMiddle(list, c.fonts.small, line.x, line.midY(), c.palette.muted,
+               elide(c.fonts.small, inWords(one.name), line.width - wide - 4));
+    line.y += line.height;
+  }
+}
+
 std::string tagSentence(const attention::HeadTag& tag) {
   const std::string share = formatNumber(static_cast<double>(tag.measure), 2);
   switch (tag.pattern) {

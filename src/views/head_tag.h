@@ -12,5 +12,10 @@ inline constexpr float kTagWidth = 42, kTagHeight = 15;
 void headTag(Context& context, const attention::HeadTag& tag, float x, float y);
 /// What the tag says, as a sentence about "it".
 std::string tagSentence(const attention::HeadTag& tag);
+/// Draws entropy, distance and the weight on the first, the previous and the own token, one below the other,
+/// each in a line like the first.
+void headMeasures(Context& context, const attention::HeadMeasures& measures, Box line);
+inline constexpr int kHeadMeasures = 5;
+inline constexpr float kMeasureLine = 14;
 
 }  // namespace views

@@ -203,3 +203,46 @@ TEST_CASE("rollout multiplies the layers, half of each being what stays where it
   CHECK(attention::rollout(means, 0) == std::vector<float>{1.0f, 0.0f});
   CHECK(attention::rollout({}, 0).empty());
 }
+
+TEST_CASE(
+    "head patterns: the weight on a token itself is measured over the same rows as that on the previous "
+    "one") {
+  const std::vector<float> weights = looking(kCount, true, 0.5f, [](int i) { return i; });
+  double want = 0;
+  for (int i = 2; i < kCount; ++i) want += 0.5 + 0.5 / (i + 1);
+  CHECK(attention::measuresOf(weights.data(), kDistinct, true).itself ==
+        doctest::Approx(want / (kCount - 2)));
+}
+
+TEST_CASE(
+    "head patterns: all measures of few tokens are there at once, of many once the weights stay, one head a "
+    "frame") {
+  for (const int n : {16, 160}) {
+    CAPTURE(n);
+    document::State state = test::start();
+    state.labels.clear();
+    for (int i = 0; i < n; ++i) state.labels.push_back("t" + std::to_string(i));
+    attention::Tensor weights(2, n, n), masked(2, n, n);
+    for (int h = 0; h < 2; ++h)
+      for (int i = 0; i < n; ++i) weights.row(h, i)[i] = 1;
+    document::HeadTags tags;
+    const auto ask = [&](std::uint32_t written, int head, bool& may) {
+      (void)tags.of(state, head, weights, masked, written);
+      return tags.measures(head, weights, masked, written, may);
+    };
+    const bool isSmall = n <= document::HeadTags::kAtOnce;
+    for (const std::uint32_t written : {1u, 2u}) {
+      bool may = true;
+      CHECK((ask(written, 0, may) != nullptr) == isSmall);
+      CHECK((ask(written, 1, may) != nullptr) == isSmall);
+    }
+    bool may = true;
+    const attention::HeadMeasures* first = ask(2, 0, may);
+    REQUIRE(first);
+    CHECK(first->itself == 1);
+    CHECK(first->entropy == 0);
+    CHECK((ask(2, 1, may) != nullptr) == isSmall);
+    may = true;
+    CHECK(ask(2, 1, may));
+  }
+}

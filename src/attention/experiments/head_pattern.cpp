@@ -65,7 +65,7 @@ HeadTag tagOf(const HeadMeasures& m) {
 }
 
 void HeadMeter::look(const float* row, std::span<const int> tokens, int i) {
-  previous_.add(row[i - 1]), first_.add(row[0]);
+  previous_.add(row[i - 1]), first_.add(row[0]), itself_.add(row[i]);
   const Repeats repeats = repeatsOf(row, tokens, i);
   if (repeats.hasSame) same_.add(repeats.same);
   if (repeats.hasAfter) induction_.add(repeats.after);
@@ -100,7 +100,7 @@ HeadMeasures HeadMeter::measures() const {
   put(HeadPattern::previous, previous_), put(HeadPattern::first, first_);
   put(HeadPattern::same, same_), put(HeadPattern::induction, induction_);
   put(HeadPattern::broad, even_);
-  out.entropy = entropy_.value(), out.distance = distance_.value();
+  out.entropy = entropy_.value(), out.distance = distance_.value(), out.itself = itself_.value();
   return out;
 }
 

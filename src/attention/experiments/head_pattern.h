@@ -54,7 +54,7 @@ struct Sight {
 
 /// The tag of one head. Its weights are [n, n], rows of queries, each of which sums to 1; `tokens` has n
 /// numbers, equal for equal tokens. The measures are means over rows:
-///   previous  W[i, i−1], and first W[i, 0], from the third row on, where they differ;
+///   previous  W[i, i−1], and first W[i, 0], from the third row on, where they differ; W[i, i] likewise;
 ///   same      the weight on earlier equal tokens, and induction that on the token after each of them, over the rows that have one;
 ///   broad     the entropy of the row ÷ that of equal weights on all keys that it sees, over the rows that see two or more.
 /// Induction comes before the others, then the largest counts. At most kTagRows rows are looked at, evenly
@@ -67,6 +67,7 @@ struct HeadMeasures {
   std::array<float, kHeadPatterns> patterns{};  ///< by HeadPattern, 0 to 1; that of `none` is 0
   float entropy = 0;                            ///< of a row, in bit
   float distance = 0;                           ///< from a query to its keys, in tokens: Σ w·|i − j|
+  float itself = 0;                             ///< the weight of a query on its own token
 
   float operator[](HeadPattern pattern) const { return patterns[static_cast<std::size_t>(pattern)]; }
 };
@@ -91,7 +92,7 @@ class HeadMeter {
   void look(const float* row, std::span<const int> tokens, int i);
   void measureSpread(const float* row, int n, int i, const Sight& sight);
 
-  Mean previous_, first_, same_, induction_, even_, entropy_, distance_;
+  Mean previous_, first_, same_, induction_, even_, entropy_, distance_, itself_;
   int next_ = 0;
 };
 

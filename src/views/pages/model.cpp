@@ -10,8 +10,10 @@
 #include "base/sentence.h"
 #include "views/head_tag.h"
 #include "views/pages/column.h"
+#include "views/pages/model_compare.h"
 #include "views/pages/model_switches.h"
 #include "views/panels/panels.h"
+#include "views/work.h"
 
 namespace views {
 namespace {
@@ -23,12 +25,13 @@ using By = ModelView::By;
 constexpr std::uint32_t kModelSlot = 10000,
                         kLargeSlot = 9999;  // of the first picture's texture, of the large one
 constexpr float kLargest = 96, kSmallest = 32, kGap = 8, kRowNames = 26;
+constexpr float kLeastNumbered = 88;  // the least with measures below it, and a line of them
 
-/// A head by its layer and its number in it.
-struct Place {
-  int layer = 0, head = 0;
-  bool operator==(const Place&) const = default;
-};
+using Place = HeadPlace;
+
+/// The menu of orders, from its top.
+constexpr By kOrders[] = {By::layer,  By::likeness, By::previous, By::induction, By::first, By::same,
+                          By::itself, By::broad,    By::entropy,  By::distance,  By::word};
 
 /// The names by which the page chooses, and the letters before the counts, by HeadPattern.
 constexpr std::string_view kShow[attention::kHeadPatterns] = {"model:show:none",      "model:show:previous",
@@ -56,6 +59,8 @@ std::string titleOf(By by) {
     case By::broad: return "Broad";
     case By::entropy: return "Entropy";
     case By::distance: return "Distance";
+    case By::itself: return "The token itself";
+    case By::likeness: return "By likeness";
     case By::word: break;
   }
   return "Looks at the word";
@@ -101,7 +106,7 @@ class ModelPage {
                                    : "";
     top.sentence(of + "A row of a picture is a query, a column a key. Press one to open it on the board.");
     top.gap(6);
-    if (!c_.derived.layersAreWhole()) c_.view.busy = true;  // some pieces are computed per frame
+    computeOn();
     findWord();
     const bool isBeside = area_.width >= 980;
     const float first = isBeside ? std::round(area_.width * 0.53f) : area_.width;
@@ -110,6 +115,7 @@ class ModelPage {
     modelSwitches(c_, left, view_.token);
     PageColumn right(c_, isBeside ? area_.x + first + kColumnGap : area_.x, isBeside ? top.y() : left.y(),
                      isBeside ? area_.width - first - kColumnGap : area_.width);
+    compareHeads(c_, right);
     oneHead(right);
     rollout(right);
     return std::max(left.y(), right.y()) + 12;
@@ -121,7 +127,36 @@ class ModelPage {
   }
   bool isMeasured() const { return !asked_.tokens.empty(); }
 
+  /// Some pieces are computed per frame, until the reader cancels that; then heads are put in order.
+  void computeOn() {
+    const int all = c_.state.batch * c_.state.heads;
+    isWhole_ =
+        c_.derived.layersKnown() ||
+        (goesOn(c_.view, "Computing heads", c_.derived.headsInLayers(), all) && c_.derived.layersAreWhole());
+    if (isWhole_ && view_.by == By::likeness) putInOrder(all);
+  }
+
   // --- order and choice
+
+  /// Heads that are alike beside each other: some more of them in each frame.
+  void putInOrder(int all) {
+    if (view_.likenessOf != c_.revision + 1) {
+      std::vector<attention::HeadTag> tags;
+      std::vector<float> outlines;
+      for (const document::LayerPicture& of : c_.derived.layers()) {
+        for (int h = 0; h < c_.state.heads; ++h) {
+          tags.push_back(of.tags.empty() ? attention::HeadTag{} : of.tags[static_cast<std::size_t>(h)]);
+          const std::vector<float> one = attention::outlineOf(of.weights, h);
+          outlines.insert(outlines.end(), one.begin(), one.end());
+        }
+      }
+      view_.likeness = {std::move(tags), std::move(outlines)};
+      view_.likenessOf = c_.revision + 1;
+    }
+    attention::LikenessOrder& order = view_.likeness;
+    if (!order.isWhole() && goesOn(c_.view, "Ordering heads", static_cast<int>(order.order().size()), all))
+      order.take(std::max(1, 12000 / all));  // about 5 ms: each is compared with all others
+  }
 
   /// The keys that are the word that is looked for, in any case of its letters; and what to order by.
   void findWord() {
@@ -139,7 +174,8 @@ class ModelPage {
     if (view_.word != word && !word.empty()) view_.by = By::word;
     view_.word = word;
     by_ = found_.empty() ? By::layer : By::word;
-    if (view_.by != By::word) by_ = isMeasured() ? view_.by : By::layer;
+    if (view_.by != By::word) by_ = isMeasured() || view_.by == By::likeness ? view_.by : By::layer;
+    if (by_ == By::likeness && !(isWhole_ && view_.likeness.isWhole())) by_ = By::layer;
   }
 
   /// What heads are ordered by; 0 until it is computed.
@@ -149,8 +185,14 @@ class ModelPage {
     if (by == By::word) return lookAt(of, at.head, found_, asked_);
     if (of.measures.empty()) return 0;
     const attention::HeadMeasures& m = of.measures[static_cast<std::size_t>(at.head)];
-    return by == By::entropy ? m.entropy : by == By::distance ? m.distance : m[patternOf(by)];
+    return by == By::entropy    ? m.entropy
+           : by == By::distance ? m.distance
+           : by == By::itself   ? m.itself
+                                : m[patternOf(by)];
   }
+
+  /// What the menu shows as chosen; an order by likeness may take some frames.
+  By askedBy() const { return view_.by == By::likeness ? view_.by : by_; }
 
   bool isFaded(Place at) const {
     const auto& tags = pictureAt(at.layer).tags;
@@ -160,10 +202,14 @@ class ModelPage {
 
   /// All heads, those with the largest measure first.
   std::vector<Place> ordered() const {
+    std::vector<Place> out;
+    if (by_ == By::likeness) {
+      for (const int at : view_.likeness.order()) out.push_back({at / c_.state.heads, at % c_.state.heads});
+      return out;
+    }
     std::vector<float> by;
     for (int layer = 0; layer < c_.state.batch; ++layer)
       for (int h = 0; h < c_.state.heads; ++h) by.push_back(measure({layer, h}, by_));
-    std::vector<Place> out;
     for (const int at : largest(by, by.size())) out.push_back({at / c_.state.heads, at % c_.state.heads});
     return out;
   }
@@ -178,11 +224,13 @@ class ModelPage {
     const int all = c_.state.heads;
     const float left = start.x + kRowNames, width = start.width - kRowNames;
     const bool isFlat = by_ != By::layer;
-    columns_ = std::clamp(static_cast<int>((width + kGap) / (kSmallest + kGap)), 1, all);
+    const float least = hasNumbers() ? kLeastNumbered : kSmallest;
+    columns_ = std::clamp(static_cast<int>((width + kGap) / (least + kGap)), 1, all);
     const int lines = (all + columns_ - 1) / columns_;
     columns_ = (all + lines - 1) / lines;
     size_ = std::floor(std::min(kLargest, (width + kGap) / static_cast<float>(columns_) - kGap));
-    pitch_ = size_ + (hasTags() ? kTagHeight + 3 : 0) + (isFlat ? 30 : 0) + kGap;
+    below_ = (hasTags() ? kTagHeight + 3 : 0) + (hasNumbers() ? kHeadMeasures * kMeasureLine + 4 : 0);
+    pitch_ = size_ + below_ + (!isFlat ? 0 : hasMeasure() ? 30 : 18) + kGap + (hasNumbers() ? 6 : 0);
     if (isFlat) return flat(column, start);
     const bool isOneLine = lines == 1;
     if (isOneLine) {
@@ -221,11 +269,14 @@ class ModelPage {
       const Box box{start.x + x(i % columns_), start.y + static_cast<float>(i / columns_) * pitch_, size_,
                     size_};
       picture(at, box, column);
-      const float y = box.bottom() + (hasTags() ? kTagHeight + 3 : 0);
-      if (!ImGui::IsRectVisible({box.x, y}, {box.right(), y + 30})) continue;
-      textCentered(list_, c_.fonts.monoSmall, box.midX(), y + 9, c_.palette.text,
-                   formatNumber(static_cast<double>(measure(at, by_)), 2));
-      textCentered(list_, c_.fonts.small, box.midX(), y + 22, c_.palette.muted,
+      float y = box.bottom() + below_ + 9;
+      if (!ImGui::IsRectVisible({box.x, y - 9}, {box.right(), y + 21})) continue;
+      if (hasMeasure()) {
+        textCentered(list_, c_.fonts.monoSmall, box.midX(), y, c_.palette.text,
+                     formatNumber(static_cast<double>(measure(at, by_)), 2));
+        y += 13;
+      }
+      textCentered(list_, c_.fonts.small, box.midX(), y, c_.palette.muted,
                    joined({at.layer + 1, ".", at.head + 1}));
     }
     column.closeCard();
@@ -237,17 +288,24 @@ class ModelPage {
     const Box row = column.take(36);
     const float menu = std::min(170.0f, (row.width - 8) / 2);
     w.menuButton("model:by", {row.x, row.y, menu, 28},
-                 elide(c_.fonts.text, inWords(titleOf(by_)), menu - 34));
+                 elide(c_.fonts.text, inWords(titleOf(askedBy())), menu - 34));
     if (w.beginMenu("model:by", 200)) {
-      for (int i = 0; i <= static_cast<int>(By::word); ++i) {
-        const By by = static_cast<By>(i);
-        const bool isThere = by == By::word ? !found_.empty() : by == By::layer || isMeasured();
-        if (isThere && w.menuItem(joined({"model:by:", i}), titleOf(by), by == by_)) view_.by = by;
+      const By asked = askedBy();
+      for (const By by : kOrders) {
+        const bool isThere =
+            by == By::word ? !found_.empty() : by == By::layer || by == By::likeness || isMeasured();
+        if (isThere && w.menuItem(joined({"model:by:", static_cast<int>(by)}), titleOf(by), by == asked))
+          view_.by = by;
       }
       w.endMenu();
     }
     wordField(w, {row.x + menu + 8, row.y, row.width - menu - 8, 28});
     if (!c_.state.modelFind.empty() && found_.empty()) column.sentence("None of the tokens is that word.");
+    if (view_.by == By::likeness)
+      column.sentence(
+          "Heads with one tag stand together, each followed by the one whose picture differs least.");
+    if (isMeasured() && column.toggle("model:numbers", "Measures below each head", hasNumbers()))
+      view_.numbers = !hasNumbers();
     if (isMeasured()) filters(column);
     else if (!c_.state.cross && c_.state.tokens < document::kTaggedTokens)
       column.sentence(joined({"Heads are named after their patterns from ", document::kTaggedTokens,
@@ -292,6 +350,11 @@ class ModelPage {
     column.take((kHigh + kGap) * static_cast<float>((attention::kHeadPatterns + perLine - 1) / perLine));
   }
 
+  bool hasNumbers() const {
+    return isMeasured() && view_.numbers.value_or(!hasLayers(c_.state) && c_.state.heads <= 16);
+  }
+  /// Is the measure that heads are ordered by not among the others?
+  bool hasMeasure() const { return by_ != By::likeness; }
   bool hasTags() const { return size_ >= kTagWidth - kGap / 2 && isMeasured(); }
   float x(int column) const { return static_cast<float>(column) * (size_ + kGap); }
 
@@ -300,7 +363,10 @@ class ModelPage {
     const std::string name = nameOf(at);
     const bool isHere = at.layer == s.batchItem && at.head == s.focusHead && !c_.showsMean();
     const FocusRing::Key key = column.keys(name, box);
-    if (Widgets(c_).area(name, box, Mirror::Role::choice, isHere) || key.press) open(at);
+    if (Widgets(c_).area(name, box, Mirror::Role::choice, isHere) || key.press) {
+      if (view_.compare.chooses || ImGui::GetIO().KeyShift) chooseHead(c_, at);
+      else open(at);
+    }
     const bool isOver = ImGui::IsItemHovered();
     if (isOver) view_.layer = at.layer, view_.head = at.head;
     if (!ImGui::IsRectVisible({box.x, box.y}, {box.right(), box.bottom() + kTagHeight})) return;
@@ -308,36 +374,25 @@ class ModelPage {
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.panel, 5);
     const document::LayerPicture& of = pictureAt(at.layer);
     if (of.version != 0) {
-      heatmap(of, at, {box.x + 4, box.y + 4, box.width - 8, box.height - 8},
-              kModelSlot + static_cast<std::uint32_t>(at.layer * s.heads + at.head), opacity);
+      drawHead(c_, of, at.head, {box.x + 4, box.y + 4, box.width - 8, box.height - 8},
+               kModelSlot + static_cast<std::uint32_t>(at.layer * s.heads + at.head), opacity);
       if (hasTags() && opacity == 1)
         headTag(c_, of.tags[static_cast<std::size_t>(at.head)], box.midX() - kTagWidth / 2, box.bottom() + 3);
+      if (hasNumbers() && by_ == By::layer)
+        textMiddle(list_, c_.fonts.small, box.x, box.bottom() + 3 + kTagHeight / 2, c_.palette.muted,
+                   joined({at.head + 1}));
+      if (hasNumbers() && opacity == 1)
+        headMeasures(c_, of.measures[static_cast<std::size_t>(at.head)],
+                     {box.x, box.bottom() + kTagHeight + 5, box.width, kMeasureLine});
     }
+    const ModelCompare& two = view_.compare;
+    const bool isOne = (two.isOn && at == two.second) || ((two.isOn || two.chooses) && at == two.first);
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()},
-                   isHere   ? c_.palette.weight
+                   isOne    ? c_.palette.text
+                   : isHere ? c_.palette.weight
                    : isOver ? c_.palette.muted
                             : withAlpha(c_.palette.border, std::max(opacity, 0.5f)),
-                   5, 0, isHere ? 2.5f : 1.0f);
-  }
-
-  /// Draws the weights of a head into a square; returns the pitch of its cells.
-  float heatmap(const document::LayerPicture& of, Place at, const Box& box, std::uint32_t slot,
-                float opacity) {
-    const attention::Tensor& w = of.weights;
-    const bool isSigned = views::isSigned(c_.state);
-    draw::Heatmap look;
-    look.high = 1, look.low = isSigned ? -1.0f : 0.0f,
-    look.map = isSigned ? c_.palette.signedMap : c_.palette.weightMap;
-    look.scale = static_cast<draw::Scale>(document::shownScale(c_.state));
-    look.opacity = opacity;
-    look.cell = box.width / static_cast<float>(std::max(w.rows(), w.cols()));
-    look.x = box.x + (box.width - look.cell * static_cast<float>(w.cols())) / 2,
-    look.y = box.y + (box.height - look.cell * static_cast<float>(w.rows())) / 2;
-    look.gap = look.cell >= 6 ? 1.0f : 0.0f, look.radius = 0;
-    draw::Values values{w.head(at.head), w.rows(), w.cols(), w.cols(), of.version};
-    values.rowPeaks = of.peaks.data() + static_cast<std::ptrdiff_t>(at.head) * w.rows();
-    c_.heatmaps.draw(list_, slot, values, look);
-    return look.cell;
+                   5, 0, isHere || isOne ? 2.5f : 1.0f);
   }
 
   void open(Place at) {
@@ -379,11 +434,24 @@ class ModelPage {
     column.gap(std::max(below, aside.y()) - below);
     measures(of, at, column);
     column.gap(8);
+    compareButton(at, column);
     if (hasLayers(c_.state) && !hasLiveModel(c_))
       column.sentence(
           "Recorded: the model itself is not here, so what it would say with a head changed cannot be "
           "computed.");
     column.closeCard();
+  }
+
+  /// Without Shift, for fingers and keys: first this, then the other head.
+  void compareButton(Place at, PageColumn& column) {
+    ModelCompare& two = view_.compare;
+    if (two.chooses) column.sentence("Press the head to compare it with.");
+    if (column.button("model:compare", two.chooses ? "Cancel" : "Compare with another head …")) {
+      const bool chooses = !two.chooses;
+      two = {};
+      if (chooses) two.chooses = true, two.first = at;
+    }
+    column.gap(8);
   }
 
   /// Room for the words of the queries; none where there is no room for each.
@@ -392,7 +460,7 @@ class ModelPage {
   }
 
   void large(const document::LayerPicture& of, Place at, const Box& box) {
-    const float cell = heatmap(of, at, box, kLargeSlot, 1);
+    const float cell = drawHead(c_, of, at.head, box, kLargeSlot, 1);
     const float top = box.y + (box.height - cell * static_cast<float>(of.weights.rows())) / 2;
     const AsIs own;
     for (int i = 0; labelsWidth(of) > 0 && i < of.weights.rows(); ++i)
@@ -460,7 +528,7 @@ class ModelPage {
   void measures(const document::LayerPicture& of, Place at, PageColumn& column) {
     if (of.measures.empty()) return;
     const auto two = [](float value) { return formatNumber(static_cast<double>(value), 2); };
-    for (const By by : {By::previous, By::induction, By::first, By::same})
+    for (const By by : {By::previous, By::induction, By::first, By::same, By::itself})
       column.numbers(titleOf(by), two(measure(at, by)));
     column.numbers("Entropy of a row, in bit", two(measure(at, By::entropy)));
     column.numbers("Distance to the keys, in tokens", two(measure(at, By::distance)));
@@ -476,7 +544,7 @@ class ModelPage {
   }
 
   void rollout(PageColumn& column) {
-    if (!hasRollout() || !c_.derived.layersAreWhole()) return;
+    if (!hasRollout() || !isWhole_) return;
     column.openCard("Rollout: from which tokens, through all layers");
     std::vector<const attention::Tensor*> means;
     for (const document::LayerPicture& of : c_.derived.layers())
@@ -503,9 +571,11 @@ class ModelPage {
   ImDrawList* list_;
   document::HeadsAsked asked_;
   std::vector<int> found_;  ///< the keys that are the word that is looked for
+  bool isWhole_ = false;    ///< are all heads computed?
   By by_ = By::layer;       ///< what heads are ordered by, as far as it can be measured
   int columns_ = 1;
   float size_ = 0, pitch_ = 0;  ///< of a picture, and from one line of them to the next
+  float below_ = 0;             ///< what tag and numbers below it take
 };
 
 }  // namespace

@@ -100,15 +100,41 @@ void tagged(Context& c, int head, const Box& box, bool focused) {
           box.x + std::ceil(textWidth(c.fonts.small, number)) + 2, y - kTagHeight / 2);
 }
 
+constexpr float kMeasuresHigh = kHeadMeasures * kMeasureLine;
+
+// What the page of all heads says of each one, in lines below the picture.
+[[gnu::noinline]] void measuresBelow(Context& c, int head, const Box& box, bool& mayMeasure) {
+  const std::uint32_t written = c.summaries.stamps(TensorId::weights, head).latest;
+  const attention::HeadMeasures* m = c.derived.headMeasures(head, c.trace, written, mayMeasure);
+  if (!m) return void(c.view.busy = true);
+  headMeasures(c, *m, {box.x, box.bottom() + 22, box.width, kMeasureLine});
+}
+
+// The head that is under the pointer, or below a finger until it is lifted, is on the board meanwhile. The
+// steps of a row are of one head.
+[[gnu::noinline]] bool isPeeked(const Context& c, bool mean, int head) {
+  return ImGui::IsItemHovered() && (!c.touch || ImGui::IsMouseDown(0)) && c.state.stepper == 0 &&
+         !c.view.before && isComputed(c, mean, head);
+}
+
 // A visible thumbnail; if there are several heads, the last one shows their mean.
 struct Thumbnail {
   int head;
   bool mean;
   Box box;
-  bool named, canHide;
+  bool named, canHide, hasMeasures;
 
   std::string name() const { return mean ? "head:mean" : "head:" + std::to_string(head); }
 };
+
+// Below all pictures, without making them smaller.
+[[gnu::noinline]] bool hasRoomForMeasures(const Context& c, const ThumbnailGrid& grid, int count) {
+  const auto lines = [&](int pictures) {
+    return static_cast<float>((pictures + grid.columns - 1) / grid.columns);
+  };
+  return document::hasHeadTags(c.state) &&
+         28 + lines(count) * grid.pitchY + lines(count - 1) * kMeasuresHigh <= c.layout.heads.height;
+}
 
 // Calls `visit` for each thumbnail, clipped to the board.
 template <class Visit>
@@ -116,14 +142,17 @@ void each(const Context& c, Visit visit) {
   const Box& board = c.layout.board;
   const Box area = onScreen(c.layout, c.view, c.layout.heads);
   const int count = c.state.heads > 1 ? c.state.heads + 1 : 1;
-  const ThumbnailGrid grid = thumbnails(area, count);
+  ThumbnailGrid grid = thumbnails(area, count);
+  const bool hasMeasures = count > 1 && grid.size >= 84 && hasRoomForMeasures(c, grid, count);
+  if (hasMeasures) grid.pitchY += kMeasuresHigh;
   ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
   for (int h = 0; h < count; ++h) {
     const bool mean = h == c.state.heads;
     const Box box{area.x + static_cast<float>(h % grid.columns) * grid.pitchX,
                   area.y + 28 + static_cast<float>(h / grid.columns) * grid.pitchY, grid.size, grid.size};
     if (box.bottom() < board.y || box.y > board.bottom()) continue;
-    visit(Thumbnail{h, mean, box, grid.names, !mean && c.state.heads > 1 && grid.size >= 64 && grid.names});
+    visit(Thumbnail{h, mean, box, grid.names, !mean && c.state.heads > 1 && grid.size >= 64 && grid.names,
+                    hasMeasures && !mean});
   }
   ImGui::PopClipRect();
 }
@@ -138,6 +167,7 @@ void layerStepper(Context& c, std::string_view name, const Box& box) {
 }
 
 void headButtons(Context& c) {
+  c.view.peekHead = -1;
   if (c.layout.heads.empty()) return;
   if (hasLayers(c.state)) {
     const Box area = onScreen(c.layout, c.view, c.layout.heads);
@@ -161,6 +191,7 @@ void headButtons(Context& c) {
       if (!t.mean) c.requests.set(document::OptionId::focus_head, static_cast<double>(t.head));
       if (t.mean != c.state.averageHeads) c.requests.set(document::OptionId::average_heads, t.mean);
     }
+    if (isPeeked(c, t.mean, t.head)) c.view.peekHead = t.head;
   });
 }
 
@@ -173,6 +204,7 @@ void heads(Context& c) {
              hasLayers(c.state) ? area.width < 140 ? "" : "Layer" : "Heads");
   ImGui::PopClipRect();
   const bool isTagged = c.state.heads > 1 && document::hasHeadTags(c.state);
+  bool mayMeasure = true;
   each(c, [&](const Thumbnail& t) {
     const bool focused = t.mean ? c.state.averageHeads : t.head == c.state.focusHead && !c.state.averageHeads;
     const bool hasTag = isTagged && t.named && !t.mean && isComputed(c, false, t.head);
@@ -182,6 +214,7 @@ void heads(Context& c) {
     c.widgetRects[t.name()] = t.box;
     thumbnail(c, t.mean, t.mean ? 0 : t.head, t.box, focused, words);
     if (hasTag) tagged(c, t.head, t.box, focused), c.view.busy |= c.derived.isTagging(t.head);
+    if (hasTag && t.hasMeasures) measuresBelow(c, t.head, t.box, mayMeasure);
     if (t.canHide) hideRing(c, t.head, hideArea(c, t.box));
   });
 }

@@ -1,0 +1,164 @@
+// The pictures of the heads beside the matrices, and all heads on a page of their own.
+#include <algorithm>
+
+#include "app_fixture.h"
+#include "painted.h"
+
+namespace {
+
+bool has(Fixture& f, std::string_view name) {
+  return f.app().items().find("\"" + std::string(name) + "\"") != std::string::npos;
+}
+
+/// They share the columns, so there must be enough of them.
+void setHeads(Fixture& f, std::string_view heads) {
+  REQUIRE(f.app().set("heads", "1"));
+  REQUIRE(f.app().set("d_k", "8"));
+  REQUIRE(f.app().set("heads", heads));
+}
+
+struct Heads : Fixture {
+  explicit Heads(std::string_view labels, std::string_view heads, float width = 1440, float height = 900)
+      : Fixture(width, height) {
+    REQUIRE(app().set("labels", labels));
+    setHeads(*this, heads);
+    settle();
+  }
+  std::string title() { return test::Painted().in(at("title:weights")); }
+  /// Is there a line of just these words?
+  bool hasLine(std::string_view words) {
+    const test::Painted painted;
+    return std::any_of(painted.words().begin(), painted.words().end(),
+                       [&](const test::Words& w) { return w.text == words; });
+  }
+  bool says(std::string_view words) { return test::Painted().find(words) != nullptr; }
+};
+
+constexpr std::string_view kTwelve =
+    "[\"I\",\"saw\",\"a\",\"saw\",\"by\",\"the\",\"mill\",\"and\",\"I\",\"saw\",\"a\",\"mill\"]";
+
+}  // namespace
+
+TEST_CASE("heads: while the pointer is on a picture the board shows that head, and a press keeps it") {
+  Heads f("[\"I\",\"saw\",\"a\",\"saw\"]", "2");
+  const std::string own = f.title();
+  const int events = static_cast<int>(f.host.events.size());
+  f.moveTo(f.at("head:1"));
+  const std::string other = f.title();
+  CHECK(other != own);
+  CHECK(f.option("focus_head") == "0");
+  f.moveTo(f.at("head:mean"));
+  CHECK(f.title() != own);
+  CHECK(f.title() != other);
+  CHECK(f.option("average_heads") == "false");
+  f.moveTo(-1000, -1000);
+  CHECK(f.title() == own);
+  CHECK(static_cast<int>(f.host.events.size()) == events);
+  f.click(f.at("head:1"));
+  f.moveTo(-1000, -1000);
+  CHECK(f.title() == other);
+  CHECK(f.option("focus_head") == "1");
+}
+
+TEST_CASE(
+    "heads: a finger sees a head while it is down on its picture, and one that slides away keeps nothing") {
+  Heads f("[\"I\",\"saw\",\"a\",\"saw\"]", "2");
+  const std::string own = f.title();
+  f.press(f.at("head:1"));
+  CHECK(f.title() != own);
+  f.moveTo(-1000, -1000);
+  CHECK(f.title() == own);
+  f.lift();
+  CHECK(f.option("focus_head") == "0");
+}
+
+TEST_CASE("heads: from eight tokens on measures stand below each picture where they have room") {
+  Heads f(kTwelve, "2", 1440, 1200);
+  for (const char* name : {"back", "previous", "itself"}) CHECK_MESSAGE(f.says(name), name);
+  CHECK_FALSE(Heads("[\"I\",\"saw\",\"a\",\"saw\"]", "2", 1440, 1200).says("previous"));
+}
+
+TEST_CASE("heads: all of a layer have their measures on the page, which a switch hides") {
+  Heads f(kTwelve, "4");
+  REQUIRE(f.app().set("view", "\"model\""));
+  f.settle();
+  CHECK(f.hasLine("itself"));
+  f.click(f.at("model:numbers"));
+  CHECK_FALSE(f.hasLine("itself"));
+  f.click(f.at("model:numbers"));
+  CHECK(f.hasLine("itself"));
+}
+
+TEST_CASE("heads: by likeness each has a place, and none twice") {
+  Heads f(kTwelve, "8");
+  REQUIRE(f.app().set("view", "\"model\""));
+  f.settle();
+  f.click(f.at("model:by"));
+  f.click(f.at("model:by:10"));
+  f.moveTo(-1000, -1000);
+  CHECK(f.says("Heads with one tag stand together"));
+  for (int h = 0; h < 8; ++h) CHECK(has(f, "layer:0:" + std::to_string(h)));
+  f.click(f.at("layer:0:5"));
+  CHECK(f.option("view") == "\"layer\"");
+  CHECK(f.option("focus_head") == "5");
+}
+
+TEST_CASE(
+    "heads: two with Shift stand side by side with their difference, and what differs most is written") {
+  Heads f(kTwelve, "4");
+  REQUIRE(f.app().set("view", "\"model\""));
+  f.settle();
+  CHECK_FALSE(has(f, "model:pair:0"));
+  f.io().AddKeyEvent(ImGuiMod_Shift, true);
+  f.click(f.at("layer:0:2"));
+  f.io().AddKeyEvent(ImGuiMod_Shift, false);
+  f.moveTo(-1000, -1000);
+  CHECK(f.option("view") == "\"model\"");
+  CHECK(has(f, "model:pair:2"));
+  CHECK(f.says("Where they differ most:"));
+  const attention::Tensor& w = **f.app().tensor("weights");
+  const auto two = [](float value) { return attention::formatNumber(double{value}, 2); };
+  // The cell under the pointer: row 7, column 3 of 12.
+  const app::Rect difference = f.at("model:pair:2");
+  const float cell = difference.width / 12;
+  f.moveTo(difference.x + 3.5f * cell, difference.y + 7.5f * cell);
+  CHECK(f.says("The cell under the pointer:"));
+  const float first = w.at(0, 7, 3), second = w.at(2, 7, 3);
+  CHECK_MESSAGE(f.says("− " + two(second) + " = " + two(first - second)), two(first));
+  // The same by buttons, for fingers and keys.
+  f.click(f.at("model:pair-close"));
+  CHECK_FALSE(has(f, "model:pair:0"));
+  f.click(f.at("model:compare"));
+  CHECK(f.says("Press the head to compare it with."));
+  f.click(f.at("layer:0:3"));
+  CHECK(has(f, "model:pair:1"));
+  CHECK(f.option("view") == "\"model\"");
+}
+
+TEST_CASE("work: what takes longer than a second is said in words, can be cancelled and gone on with") {
+  Fixture f;
+  setHeads(f, "8");
+  REQUIRE(f.app().set("tokens", "2048"));
+  f.app().wake();
+  // Frames with a clock of their own: half a second each.
+  int frames = 0;
+  while (f.app().wantsFrame() && !has(f, "work:cancel") && frames < 200) f.frame(0.5f), ++frames;
+  REQUIRE(has(f, "work:cancel"));
+  CHECK(test::Painted().find("Computing heads: "));
+  const auto press = [&] {
+    const app::Rect at = *f.app().locate("work:cancel", 0, 0, 0);
+    f.io().AddMousePosEvent(at.x + at.width / 2, at.y + at.height / 2);
+    f.frame();
+    f.io().AddMouseButtonEvent(0, true), f.frame();
+    f.io().AddMouseButtonEvent(0, false), f.frame();
+  };
+  press();
+  int still = 0;
+  while (f.app().wantsFrame() && still < 50) f.frame(), ++still;
+  CHECK(still < 50);  // no frame is asked for
+  CHECK(test::Painted().find("cancelled"));
+  press();
+  frames = 0;
+  while (f.app().wantsFrame() && frames < 4000) f.frame(), ++frames;
+  CHECK_FALSE(has(f, "work:cancel"));
+}
