@@ -1,6 +1,7 @@
 #include "document/difference.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -37,27 +38,46 @@ bool same(const T& a, const T& b) {
 }
 
 template <class T>
-Patch<T> patchOf(const T* from, const T* to, std::size_t count) {
-  Patch<T> patch;
+std::vector<PatchRun> runsOf(const T* from, const T* to, std::size_t count) {
+  std::vector<PatchRun> runs;
   std::size_t end = 0;  // end of the last run
   for (std::size_t i = 0; i < count; ++i) {
     if (same(from[i], to[i])) continue;
-    if (patch.runs.empty() || i - end >= kGap) {
-      patch.runs.push_back({static_cast<std::uint32_t>(i), 0});
-      end = i;
-    }
-    patch.values.insert(patch.values.end(), to + end, to + i + 1);
+    if (runs.empty() || i - end >= kGap) runs.push_back({static_cast<std::uint32_t>(i), 0});
     end = i + 1;
-    patch.runs.back().count = static_cast<std::uint32_t>(end) - patch.runs.back().at;
+    runs.back().count = static_cast<std::uint32_t>(end) - runs.back().at;
   }
-  patch.runs.shrink_to_fit(), patch.values.shrink_to_fit();
+  runs.shrink_to_fit();
+  return runs;
+}
+
+std::size_t countOf(const std::vector<PatchRun>& runs) {
+  std::size_t count = 0;
+  for (const PatchRun& run : runs) count += run.count;
+  return count;
+}
+
+// The memory for values is taken at once: a list that grew would leave gaps in that of the page.
+template <class T>
+Patch<T> patchOf(const T* from, const T* to, std::size_t count) {
+  Patch<T> patch{runsOf(from, to, count), {}};
+  patch.values.reserve(countOf(patch.runs));
+  for (const PatchRun& run : patch.runs)
+    patch.values.insert(patch.values.end(), to + run.at, to + run.at + run.count);
   return patch;
+}
+
+float hundredth(std::int16_t count) { return static_cast<float>(count) / 100.0f; }
+
+std::int16_t hundredthsIn(float value) {
+  constexpr float most = 327;
+  return static_cast<std::int16_t>(std::lround(std::clamp(value, -most, most) * 100.0f));
 }
 
 template <class T>
 void write(const Patch<T>& patch, T* cells) {
   auto value = patch.values.begin();
-  for (const auto& run : patch.runs) {
+  for (const PatchRun& run : patch.runs) {
     std::copy_n(value, run.count, cells + run.at);
     value += static_cast<std::ptrdiff_t>(run.count);
   }
@@ -122,8 +142,11 @@ Difference::Difference(const State& from, const State& to, Reshape way)
     if (sameBits(*tensors[i], *wanted[i])) continue;
     const std::array<int, 3> shape{wanted[i]->heads(), wanted[i]->rows(), wanted[i]->cols()};
     giveShape(*tensors[i], shape);
-    tensors_.push_back(
-        {i, shape, patchOf(std::as_const(*tensors[i]).data(), wanted[i]->data(), wanted[i]->size())});
+    tensors_.push_back({i,
+                        shape,
+                        {runsOf(std::as_const(*tensors[i]).data(), wanted[i]->data(), wanted[i]->size()), {}},
+                        {}});
+    takeValues(wanted[i]->data(), tensors_.back());
   }
   const auto labels = allLabelsOf(state);
   const auto wantedLabels = allLabelsOf(to);
@@ -139,6 +162,26 @@ Difference::Difference(const State& from, const State& to, Reshape way)
                   to.painted.blocked.size());
   if (state.preset != to.preset) preset_ = to.preset;
   if (state.unknownFields != to.unknownFields) unknownFields_ = to.unknownFields;
+}
+
+void Difference::takeValues(const float* from, TensorPatch& patch) {
+  const std::vector<PatchRun>& runs = patch.cells.runs;
+  const auto isHundredth = [](float value) { return same(hundredth(hundredthsIn(value)), value); };
+  const bool arePacked = std::all_of(runs.begin(), runs.end(), [&](const PatchRun& run) {
+    return std::all_of(from + run.at, from + run.at + run.count, isHundredth);
+  });
+  const std::size_t count = countOf(runs);
+  arePacked ? patch.hundredths.reserve(count) : patch.cells.values.reserve(count);
+  for (const PatchRun& run : runs)
+    for (std::uint32_t i = run.at; i < run.at + run.count; ++i)
+      arePacked ? patch.hundredths.push_back(hundredthsIn(from[i])) : patch.cells.values.push_back(from[i]);
+}
+
+void Difference::writeValues(const TensorPatch& patch, float* cells) {
+  if (patch.hundredths.empty()) return write(patch.cells, cells);
+  auto value = patch.hundredths.begin();
+  for (const PatchRun& run : patch.cells.runs)
+    for (std::uint32_t i = run.at; i < run.at + run.count; ++i) cells[i] = hundredth(*value++);
 }
 
 void Difference::reshape(State& state) const {
@@ -169,7 +212,7 @@ void Difference::apply(State& state) const {
   const auto tensors = tensorsOf(state);
   for (const TensorPatch& patch : tensors_) {
     giveShape(*tensors[patch.which], patch.shape);
-    write(patch.cells, tensors[patch.which]->data());
+    writeValues(patch, tensors[patch.which]->data());
   }
   const auto labels = allLabelsOf(state);
   for (const LabelPatch& patch : labels_) {
@@ -193,7 +236,7 @@ bool Difference::isShownOnly(const State& from) const {
 
 std::size_t Difference::bytes() const {
   std::size_t bytes = sizeof *this + heldBy(tensors_) + heldBy(labels_) + heldBy(mask_);
-  for (const TensorPatch& patch : tensors_) bytes += heldBy(patch.cells);
+  for (const TensorPatch& patch : tensors_) bytes += heldBy(patch.cells) + heldBy(patch.hundredths);
   for (const LabelPatch& patch : labels_) bytes += heldBy(patch.labels.runs) + bytesOf(patch.labels.values);
   if (preset_) bytes += heldBy(*preset_);
   if (unknownFields_) bytes += heldBy(*unknownFields_);

@@ -22,13 +22,13 @@ struct Reshape {
   Reshape reversed() const;
 };
 
+struct PatchRun {
+  std::uint32_t at = 0, count = 0;
+};
 /// Replaces parts of a list: `values` are the new contents of all runs, in order.
 template <class T>
 struct Patch {
-  struct Run {
-    std::uint32_t at = 0, count = 0;
-  };
-  std::vector<Run> runs;
+  std::vector<PatchRun> runs;
   std::vector<T> values;
 };
 
@@ -50,6 +50,8 @@ class Difference {
     std::size_t which = 0;  ///< index in the order of tensorsOf()
     std::array<int, 3> shape{};
     Patch<float> cells;
+    /// In place of its values where all of them are hundredths, as seeds and readers give: half the memory.
+    std::vector<std::int16_t> hundredths;
   };
   struct LabelPatch {
     std::size_t which = 0;  ///< index in the order of labelsOf()
@@ -57,6 +59,8 @@ class Difference {
     Patch<std::string> labels;
   };
   void reshape(State& state) const;
+  static void takeValues(const float* from, TensorPatch& patch);
+  static void writeValues(const TensorPatch& patch, float* cells);
 
   Reshape way_;
   Settings settings_;  ///< of `to`, without labels

@@ -111,7 +111,7 @@ TEST_CASE(
     "history: where there is no room for all, the oldest steps go, and the others come back bit for bit") {
   Document d = large(1024, 8, 32);
   std::vector<std::uint64_t> prints{print(d.state())};
-  for (std::uint32_t seed = 2; seed < 40; ++seed) {
+  for (std::uint32_t seed = 2; seed < 64; ++seed) {
     REQUIRE(d.apply(Randomize{seed, {}}));
     prints.push_back(print(d.state()));
     REQUIRE(d.historyBytes() <= kHistoryBytes);
@@ -124,13 +124,13 @@ TEST_CASE(
   }
   CHECK(steps > 4);
   CHECK(steps + d.forgottenSteps() == prints.size() - 1);
-  // A lower bound: the numbers stored in the history.
-  CHECK(d.historyBytes() > steps * 3 * 1024 * 256 * sizeof(float));
+  // A lower bound: the numbers stored in the history, which are hundredths.
+  CHECK(d.historyBytes() > steps * 3 * 1024 * 256 * sizeof(std::int16_t));
 }
 
 TEST_CASE("history: a gesture that grows beyond the budget goes whole, and the next one is kept") {
   Document d = large(1024, 8, 32);
-  for (std::uint32_t seed = 2; seed < 40; ++seed) {
+  for (std::uint32_t seed = 2; seed < 64; ++seed) {
     REQUIRE(d.apply(Randomize{seed, {}}, 7));
     REQUIRE(d.historyBytes() <= kHistoryBytes);
   }
