@@ -354,3 +354,19 @@ TEST_CASE("unstored: overviews of many heads are small, and never coarser than t
   CHECK(sideOf(8, 4096) == 8);   // 512 a side, 8 MiB in all
   CHECK(sideOf(64, 1448) == 4);  // 362 a side, 32 MiB
 }
+
+TEST_CASE("unstored: of 2,048 keys every score and normaliser is the reference") {
+  Random random(79);
+  for (const Score score : test::kScores)
+    for (const Normalizer normalizer : test::kNormalizers) {
+      Layer layer = test::withScore(test::direct(test::shape(1, 1, 24, 2048, 6, 3), random), score, random);
+      layer.spec.normalizer = normalizer;
+      layer.spec.causal = random.chance(0.5), layer.spec.causalOffset = 2024;
+      CAPTURE(static_cast<int>(score));
+      CAPTURE(static_cast<int>(normalizer));
+      Engine engine;
+      engine.setMost({0, 0});
+      engine.apply(layer.spec, layer.inputs(), Change{});
+      CHECK(test::difference(layer, engine.trace(), reference(layer.spec, layer.inputs())) == "");
+    }
+}
