@@ -1,13 +1,13 @@
 // Boards and recordings in a real marimo, in a browser: page and kernel must know the same.
 import assert from 'node:assert/strict';
-import {mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
-import {after, before, test} from 'node:test';
-import {launch, SCREENSHOTS} from '../browser/harness.mjs';
+import {test} from 'node:test';
+import {SCREENSHOTS} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
 import {marimo, notebook} from './marimo.mjs';
 import {models} from './models.mjs';
+import {served} from './served.mjs';
 
 const IMPORTS = `import json, os
 import marimo as mo, numpy as np, torch, transformers as hf
@@ -31,34 +31,18 @@ wrong = mo.ui.button(label="wrong", on_click=lambda _: board.set(temperature=-1)
 ask = mo.ui.button(label="what is wrong", on_click=lambda _: tell(board))
 mo.hstack([warmer, wrong, ask])`;  // marimo keeps what has a name
 
-let browser, folder, server;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'marimo-'));
+const here = served('marimo', (folder) => {
   notebook(folder, 'app.py', ['', IMPORTS, 'Playground, hf, json, mo, np, os, record, torch'], ['hf, record, torch', RECORDING, ''],
     ['Playground, json, np, os', BOARD, 'board, tell'], ['board, mo, tell', BUTTONS, 'ask, warmer, wrong']);
-  server = await marimo(models(), folder, 'app.py');
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-  rmSync(folder, {recursive: true, force: true, maxRetries: 5});
-});
-
-const told = () => {
-  try {
-    return JSON.parse(readFileSync(join(folder, 'told.json'), 'utf8'));
-  } catch {
-    return null;  // not yet
-  }
-};
+  return marimo(models(), folder, 'app.py');
+}), {told} = here;
 
 /** The app in a page whose reader's system is dark, as marimo is not; close() fails if anything was complained of. */
 async function app() {
-  const page = await browser.newPage({viewport: {width: 1300, height: 1400}, colorScheme: 'dark'}), complaints = [];
+  const page = await here.browser.newPage({viewport: {width: 1300, height: 1400}, colorScheme: 'dark'}), complaints = [];
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(String(error)));
-  await page.goto(server.address);
+  await page.goto(here.server.address);
   return {page, async close() {
     await page.close();
     assert.deepEqual(complaints, []);

@@ -1,14 +1,14 @@
 // Notebooks in a real Jupyter, in a browser: kernel and board must show the same; and exported by nbconvert.
 import assert from 'node:assert/strict';
-import {mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {mkdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {after, before, test} from 'node:test';
-import {launch, SCREENSHOTS} from '../browser/harness.mjs';
+import {test} from 'node:test';
+import {SCREENSHOTS} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
 import {run} from './installed.mjs';
 import {jupyter, notebook, opened} from './jupyter.mjs';
 import {models} from './models.mjs';
+import {served} from './served.mjs';
 
 const LARGE = `import numpy as np
 from attention_playground import Layer, Recording
@@ -37,9 +37,7 @@ for hook in (None, off):
 json.dump(found, open("hooks.json", "w"))
 record(model, ids).show()`;
 
-let browser, folder, server;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'notebook-'));
+const here = served('notebook', (folder) => {
   notebook(folder, 'large.ipynb', LARGE);
   notebook(folder, 'live.ipynb', LIVE);
   notebook(folder, 'board.ipynb',
@@ -49,26 +47,12 @@ before(async () => {
       '    import os; os.replace("told.json.new", "told.json")\nboard.observe(tell)\nboard',
     'board.set(causal=True)',
     'board.state = {**board.state, "labels": ["I", "saw", "her", "duck"]}');
-  server = await jupyter(models(), folder);
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-  await server?.close();
-  rmSync(folder, {recursive: true, force: true, maxRetries: 5});
-});
-
-const told = () => {
-  try {
-    return JSON.parse(readFileSync(join(folder, 'told.json'), 'utf8'));
-  } catch {
-    return null;  // not yet
-  }
-};
+  return jupyter(models(), folder);
+}), {told} = here;
 
 test('a board in JupyterLab tells the kernel what it computes, and takes what the kernel sets', async () => {
-  const page = await browser.newPage({viewport: {width: 1500, height: 1000}});
-  await opened(page, server.address, 'board.ipynb');
+  const page = await here.browser.newPage({viewport: {width: 1500, height: 1000}});
+  await opened(page, here.server.address, 'board.ipynb');
   const first = await until('the weights in the kernel', told, 120_000);
   assert.equal(first.causal, false);
   assert.deepEqual([first.weights.length, first.weights[0].length, first.weights[0][0].length], [2, 4, 4]);
@@ -87,9 +71,9 @@ test('a board in JupyterLab tells the kernel what it computes, and takes what th
 const PICTURE = '.jp-RenderedSVG img, .jp-RenderedSVG svg';
 
 test('12 layers × 12 heads × 256 tokens in a cell: what is looked at is asked for, and no message has more than 2 MB', async () => {
-  const page = await browser.newPage({viewport: {width: 1500, height: 1000}}), sizes = [];
+  const page = await here.browser.newPage({viewport: {width: 1500, height: 1000}}), sizes = [];
   page.on('websocket', (socket) => ['framereceived', 'framesent'].forEach((event) => socket.on(event, ({payload}) => sizes.push(payload.length))));
-  await opened(page, server.address, 'large.ipynb');
+  await opened(page, here.server.address, 'large.ipynb');
   const text = () => page.locator('.attention-heads .links').textContent({timeout: 120_000});
   await until('the first head', async () => /Layer 0, head 0/.test(await text()), 120_000);
   assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 3e6, `${sizes.reduce((sum, size) => sum + size, 0)} bytes of a recording of 28 MB`);
@@ -117,11 +101,11 @@ test('12 layers × 12 heads × 256 tokens in a cell: what is looked at is asked 
 });
 
 test('switches of a recorded model run it again in the kernel, as hooks written by hand do, and all heads are tried', async () => {
-  const page = await browser.newPage({viewport: {width: 1500, height: 1000}});
-  await opened(page, server.address, 'live.ipynb');
+  const page = await here.browser.newPage({viewport: {width: 1500, height: 1000}});
+  await opened(page, here.server.address, 'live.ipynb');
   const cell = (selector) => page.locator(`.attention-heads .switches ${selector}`), rows = async () => (await cell('tr').allTextContents()).length;
   await until('what the model says next', async () => await rows() === 11, 120_000);
-  const [before, after] = JSON.parse(readFileSync(join(folder, 'hooks.json'), 'utf8'));
+  const [before, after] = JSON.parse(readFileSync(join(here.folder, 'hooks.json'), 'utf8'));
   const {x, y, width, height} = await page.locator('.attention-heads canvas.all').boundingBox();
   await page.mouse.click(x + width * 2.5 / 4, y + height * 1.5 / 3);
   await until('the head', async () => /Layer 1, head 2/.test(await page.locator('.attention-heads .links').textContent()));
@@ -139,10 +123,10 @@ test('switches of a recorded model run it again in the kernel, as hooks written 
 });
 
 test('the picture stays in what nbconvert makes of it, without a kernel, a script or a network', async () => {
-  run(models(), {cwd: folder, env: server.env}, '-m', 'nbconvert', '--to', 'html', '--execute', '--log-level', 'ERROR', 'large.ipynb');
-  const context = await browser.newContext({javaScriptEnabled: false, offline: true}), page = await context.newPage();
+  run(models(), {cwd: here.folder, env: here.server.env}, '-m', 'nbconvert', '--to', 'html', '--execute', '--log-level', 'ERROR', 'large.ipynb');
+  const context = await here.browser.newContext({javaScriptEnabled: false, offline: true}), page = await context.newPage();
   await page.setViewportSize({width: 1200, height: 700});
-  await page.goto(`file://${join(folder, 'large.html')}`, {waitUntil: 'domcontentloaded'});
+  await page.goto(`file://${join(here.folder, 'large.html')}`, {waitUntil: 'domcontentloaded'});
   const picture = page.locator(PICTURE).first(), {width} = await picture.boundingBox();
   assert.ok(await picture.isVisible() && width > 700, `${width} pixels`);
   await page.screenshot({path: join(SCREENSHOTS, 'notebook-exported.png')});
