@@ -156,3 +156,13 @@ test('files of every format, and several, as attn run takes them', () => {
   assert.deepEqual(JSON.parse(attn('grad', ...parts).stdout), wanted);
   assert.match(refusal(2, attn('grad', json, '--out', join(folder, 'a.txt'))), /--out .*a\.txt: the name does not end in/);
 });
+
+test('of a trained model it is said how gradients of a layer are had, which is so', () => {
+  const model = join(folder, 'model.npz'), layer0 = join(folder, 'layer0.npz');
+  assert.equal(attn('train', '--task', 'induction', '--steps', '1', '--out', model).status, 0);
+  assert.match(refusal(2, attn('grad', model)), /model\.npz: it is a trained model; gradients are those of one layer\. Write its q, k and v/);
+  assert.equal(attn('run', model, '--set', 'tokens=3,1,4', '--outputs', 'layers.0.q,layers.0.k,layers.0.v', '--out', layer0).status, 0);
+  const {d_q: found} = JSON.parse(attn('grad', layer0, '--prefix', 'layers.0', '--set', 'causal=true', '--target', 'weights[0,2,1]').stdout);
+  assert.equal(found.shape.at(-2), 3);
+  assert.ok(found.data.some((one) => Math.abs(one) > 1e-6));
+});

@@ -35,6 +35,10 @@ files::GradientRequest requestOf(const GradArguments& arguments) {
 
 void grad(GradArguments& arguments) {
   takeFiles(arguments.files);
+  arguments.files.ofModel =
+      "gradients are those of one layer. Write its q, k and v for some tokens, as by attn run MODEL --set "
+      "tokens=3,1,4 --outputs layers.0.q,layers.0.k,layers.0.v --out layer.npz, and name it by --prefix "
+      "layers.0.";
   files::GradientRequest request = requestOf(arguments);
   formatToWrite("--out", arguments.files.out);  // a wrong name is reported before the work
   LayerInput input = layerIn(arguments.files);

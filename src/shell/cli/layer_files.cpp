@@ -12,16 +12,14 @@ namespace cli {
 namespace {
 
 /// The tensors of one file, or of several with one tensor each, which is named after its file.
-files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, const std::string& prefix) {
+files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, const LayerFiles& layer) {
   files::StoredFile all;
   for (const auto& input : inputs) {
     files::StoredFile file =
         valueOf(input->path(), files::readStored(input->bytes(), input->format(), input->stem()));
     input->sayHeading(file.heading);
-    if (prefix.empty() && files::TrainedModel::isIn(file))
-      throw Failure{kWrongUse, input->path() +
-                                   ": it is a trained model; give it tokens, as in --set tokens=3,1,4, "
-                                   "or words, as in --text \"I saw a saw\"."};
+    if (layer.prefix.empty() && files::TrainedModel::isIn(file))
+      throw Failure{kWrongUse, input->path() + ": it is a trained model; " + std::string(layer.ofModel)};
     const bool isNamed =
         !files::holdsOne(input->format()) || inputs.size() > 1 || files::isLayerName(input->stem());
     if (!isNamed) return valueOf(input->path(), files::tensorsOfOne(std::move(file)));
@@ -42,7 +40,7 @@ files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, 
     }
     all.notes = std::move(file.notes);
   }
-  return valueOf(inputs.front()->path(), files::tensorsOf(std::move(all), prefix));
+  return valueOf(inputs.front()->path(), files::tensorsOf(std::move(all), layer.prefix));
 }
 
 }  // namespace
@@ -95,7 +93,7 @@ LayerInput layerIn(const LayerFiles& layer) {
   for (const std::string& path : layer.in) inputs.push_back(std::make_unique<Input>("IN", path));
   if (inputs.size() == 1 && inputs.front()->format() == files::Format::json)
     return {inputs.front()->takeText(), {}};
-  return {std::nullopt, tensorsOf(inputs, layer.prefix)};
+  return {std::nullopt, tensorsOf(inputs, layer)};
 }
 
 void writeResults(const LayerFiles& layer, const std::vector<files::NamedArray>& results, Output& output) {

@@ -17,6 +17,9 @@ struct LayerFiles {
   std::vector<std::string> in;        ///< one file, or several with one tensor each
   std::vector<std::string> settings;  ///< "causal=true"
   std::string out, prefix;
+  /// What to do with a trained model, which is no layer.
+  std::string_view ofModel =
+      "give it tokens, as in --set tokens=3,1,4, or words, as in --text \"I saw a saw\".";
 };
 void addLayerFiles(CLI::App& command, LayerFiles& files);
 
