@@ -162,6 +162,24 @@ TEST_CASE("session store: of a board of megabytes an edit is written with little
   CHECK(sameBits(restored(bytes).state(), d.state()));
 }
 
+TEST_CASE("session store: the initial state of a large board stays when the steps after it are left out") {
+  Document large(test::start());
+  CHECK(refusal(large.apply(set(OptionId::tokens, 4000.0))) == "accepted");
+  CHECK(refusal(large.apply(set(OptionId::d_k, 32.0))) == "accepted");
+  Document d(test::start());
+  SessionStore store;
+  std::size_t most = SessionStore().write(large, kMuch).size();
+  store.write(d, kMuch);
+  CHECK(refusal(d.open(content(large.state()), true)) == "accepted");
+  for (int i = 0; i < 3; ++i) {
+    CHECK(refusal(d.apply(setCell(TensorId::q, 0, 999 * i, 1, 9.5f))) == "accepted");
+    const Document back = restored(store.write(d, most));
+    CHECK(sameBits(content(back.state()), content(d.state())));
+    CHECK(sameBits(content(back.start()), content(d.start())));
+    most = 1;  // then without any step
+  }
+}
+
 TEST_CASE("session store: what is damaged is refused, and the document stays") {
   Document d(test::start());
   for (int i = 0; i < 5; ++i) (void)d.apply(setCell(TensorId::q, 0, 0, 0, static_cast<float>(i)));

@@ -144,10 +144,17 @@ SessionStore::Change SessionStore::Outline::changeTo(const Outline& other, std::
   return {head, tail, std::move(text)};
 }
 
+SessionStore::Change SessionStore::Outline::changeTo(std::string text) const {
+  const Outline other(text);
+  return changeTo(other, std::move(text));
+}
+
 void SessionStore::forgetFirst() {
   Step& step = steps_.front();
+  std::string start;
+  if (!step.begins) std::move(start_).applyTo(start = base_);
   std::move(step.change).applyTo(base_);
-  if (step.begins) start_ = base_;
+  start_ = step.begins ? Change{base_.size(), 0, {}} : Outline(base_).changeTo(std::move(start));
   least_ = step.number + 1;
   steps_.pop_front();
 }
@@ -194,7 +201,7 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
       found.push_back({numbers[i - 1], begins, before.changeTo(after, std::move(now)), size});
       now = std::move(text), after = before;
     }
-    if (same == 0) base_ = std::move(now), start_ = contentOf(copy.start());
+    if (same == 0) base_ = std::move(now), start_ = Outline(base_).changeTo(contentOf(copy.start()));
     steps_.insert(steps_.end(), std::make_move_iterator(found.rbegin()),
                   std::make_move_iterator(found.rend()));
   }
@@ -221,7 +228,7 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
                        steps_.size(), " ", base_.size(), "\n"});
   out += base_;
   const auto add = [&out](const Change& change) { out += change.heading(), out += change.between; };
-  add(Outline(base_).changeTo(Outline(start_), start_));
+  add(start_);
   for (const Step& step : steps_) out += step.begins ? '1' : '0', out += '\n', add(step.change);
   return out;
 }

@@ -44,6 +44,7 @@ class SessionStore {
     bool empty() const { return size_ == 0; }
     /// The change to another text. Of long ones, up to a block at both ends more than what differs.
     Change changeTo(const Outline& other, std::string text) const;
+    Change changeTo(std::string text) const;
 
    private:
     std::size_t size_ = 0;
@@ -58,7 +59,8 @@ class SessionStore {
   };
   void forgetFirst();
 
-  std::string start_, base_;  ///< the initial state for reset(), and the state before the first of the steps
+  std::string base_;  ///< the state before the first of the steps
+  Change start_;      ///< from it to the initial state for reset()
   std::deque<Step> steps_;
   Outline last_;             ///< the state after the last step; empty if it has to be computed again
   std::uint64_t least_ = 0;  ///< steps with lower numbers are omitted
