@@ -231,7 +231,7 @@ export class Playground {
   /** A text of n characters has at least n bytes. NUL, which would terminate the C string, is replaced by another character that is equally
    * invalid. */
   encode(text) {
-    const {wasm} = this, tooLong = () => new RangeError(`A text of ${text.length} characters is too long; the playground takes less than 112 MB.`);
+    const {wasm} = this, tooLong = () => new RangeError(`A text of ${text.length} characters is too long; the playground takes less than 166 MB.`);
     if (text.length > this.maxText) throw tooLong();
     const bytes = UTF8.encode(text.replaceAll('\0', '\x01'));
     const address = wasm._malloc(bytes.length + 1);

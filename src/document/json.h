@@ -45,7 +45,7 @@ inline constexpr std::size_t kMaxUnknownBytes = 1u << 20;
 inline constexpr std::size_t kMaxKeys = 1000;      ///< fields of one object, so that a linear search is fast
 inline constexpr int kMaxDepth = 64;               ///< nesting of lists and objects
 inline constexpr std::size_t kMaxNodes = 300'000;  ///< values outside plain arrays
-inline constexpr std::size_t kMaxArrayItems = 8'000'000;  ///< values in plain arrays, in total
+inline constexpr std::size_t kMaxArrayItems = 12'000'000;  ///< values in plain arrays, in total
 
 /// Parses JSON (RFC 8259). Returns an error that names the position for text that is incomplete or continues
 /// after the end, a byte order mark, duplicate keys, NaN and infinities, and anything beyond the limits

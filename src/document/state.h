@@ -251,8 +251,8 @@ struct State : Settings {
 inline constexpr int kLabelBytes = 64;
 
 /// The limit on the numbers of all inputs together. It keeps the text of every state below kMaxTextBytes
-/// (text.h).
-inline constexpr std::int64_t kMaxNumbers = 6'500'000;
+/// (text.h). 12 layers of 12 heads of 256 tokens fit, with 64 columns (224 MB in the page) or as weights.
+inline constexpr std::int64_t kMaxNumbers = 9'600'000;
 inline constexpr std::size_t kMaxPinBytes = std::size_t{1} << 20;
 inline constexpr int kMaxDecimals = 6;
 inline constexpr double kMinTemperature = 1e-6, kMaxTemperature = 1e6;

@@ -10,7 +10,7 @@
 namespace document {
 
 /// The longest text that is read, in bytes.
-inline constexpr std::size_t kMaxTextBytes = 112u << 20;
+inline constexpr std::size_t kMaxTextBytes = 166u << 20;
 
 /// Writes version-1 state text. Floats are written with the fewest digits that read back to the same bits.
 ///   {"version": 1, "preset": …, <options by name>, "x": {"shape": […], "data": […]}, "w_q": …, "mask": …}

@@ -1,4 +1,4 @@
-// The page of all heads at its limits: 48 layers of 64 heads, and 4,096 tokens.
+// The page of all heads at its limits: 48 layers of 64 heads, 4,096 tokens, and as many numbers as a board has room for.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {until} from '../until.mjs';
@@ -15,9 +15,9 @@ const items = async (board, pattern) => (await board.call('items')).filter(({nam
 const order = async (board) => (await items(board, /^layer:\d+:\d+$/)).sort(({rect: a}, {rect: b}) => a.y - b.y || a.x - b.x).map(({name}) => name.slice(6));
 
 /** Drops a recording, opens all that is in it, and goes to the page. */
-async function opened(content, layers) {
+async function opened(content, layers, dropped = (board) => board.drop(JSON.stringify(content), 'recording.json')) {
   const board = await browser.open('/', {viewport: {width: 1440, height: 900}, seen: true});
-  await board.drop(JSON.stringify(content), 'recording.json');
+  await dropped(board);
   await until('the question', async () => (await items(board, /^form-open$/)).length > 0, 60_000);
   await board.click('form-open');
   await until('the layers', async () => await board.get('batch') === layers, 60_000);
@@ -71,6 +71,24 @@ test('48 layers of 64 heads: the grid opens, is ordered, filtered and searched, 
   await until('the head', async () => await board.get('view') === 'layer');
   assert.equal(`${await board.get('layer')}:${await board.get('focus_head')}`, first);
   assert.ok((await board.stats()).heapBytes < 128 * MEGABYTE);
+  await board.close();
+});
+
+test('12 layers × 12 heads × 256 tokens of 64 columns: the whole recording opens, in less than 250 MB', async () => {
+  const SHAPE = [12, 256, 64], LAYERS = 12;
+  const board = await opened(null, LAYERS, (one) => one.page.evaluate(([shape, layers]) => {
+    const names = Array.from({length: layers}, (_, i) => ['q', 'k', 'v'].map((name) => `h.${i}.${name}`)).flat(), size = shape.reduce((a, b) => a * b);
+    const header = JSON.stringify(Object.fromEntries(names.map((name, i) => [name, {dtype: 'F32', shape, data_offsets: [i * size * 4, (i + 1) * size * 4]}])));
+    const padded = header.padEnd(Math.ceil(header.length / 8) * 8), length = new DataView(new ArrayBuffer(8));
+    length.setBigUint64(0, BigInt(padded.length), true);
+    const numbers = Float32Array.from({length: size}, (_, i) => Math.sin(i * 12.9898)), dataTransfer = new DataTransfer(), element = document.querySelector('attention-playground');
+    dataTransfer.items.add(new File([length, padded, ...names.map(() => numbers)], 'recording.safetensors'));
+    for (const type of ['dragenter', 'dragover', 'drop']) element.dispatchEvent(new DragEvent(type, {dataTransfer, bubbles: true, cancelable: true, composed: true}));
+  }, [SHAPE, LAYERS]));
+  assert.equal((await order(board)).length, 144);
+  const {heapBytes} = await board.stats();
+  console.log(`${(heapBytes / MEGABYTE).toFixed(0)} MB`);
+  assert.ok(heapBytes < 250 * MEGABYTE, `${heapBytes} bytes`);
   await board.close();
 });
 

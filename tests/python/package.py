@@ -68,7 +68,7 @@ def make(folder):
     many = Recording(Layer(f"h.{i}", draw(1, 4, 5, 8), draw(1, 2, 5, 8), draw(1, 2, 5, 6), 0.25, causal=i != 1, mask=draw(1, 1, 5, 5) if i == 1 else None, tokens=layers[0].tokens) for i in range(11))
     many.to_html(f"{folder}/many.html")
     many.to_html(f"{folder}/alike.html", layers=[0, 2, 10])
-    found["parts"] = [name for name, *_ in boards_of(Recording(Layer(f"h.{i}", *(np.zeros((1, 12, 256, 64), np.float32),) * 3, 0.125, causal=True) for i in range(12)))]
+    found["parts"] = [name for name, *_ in boards_of(Recording(Layer(f"h.{i}", *(np.zeros((1, 12, 384, 64), np.float32),) * 3, 0.125, causal=True) for i in range(12)))]
     os.environ["ATTN"] = ATTN
     made = layers.figure(layer=2, head=3, base=1, width="3.25in", range=(0, 0.5), tokens=slice(1, 4))
     for ending in ("svg", "pdf", "png"):

@@ -152,6 +152,34 @@ TEST_CASE("all layers of a recorded model are one board, with what differs betwe
   CHECK(field(formOf(n), "layer")->choices.size() == 3);
 }
 
+TEST_CASE("layers that a board has no room for together are read in parts, and the form says why") {
+  const int columns = 400, tokens = static_cast<int>(document::kMaxNumbers * 2 / 5 / 3 / columns);
+  REQUIRE(tokens <= 2 * attention::Limits::tokens);
+  const Shape shape{2, tokens / 2, columns};
+  const std::vector<float> numbers(static_cast<std::size_t>(2 * (tokens / 2) * columns), 0.5f);
+  Numbers n;
+  for (int layer = 0; layer < 5; ++layer)
+    for (const char* name : {"q", "k", "v"})
+      n.file.tensors.push_back(
+          files::storedOf("layers." + std::to_string(layer) + "." + name, shape, numbers));
+  const Form form = formOf(n);
+  REQUIRE(form.isReady);
+  CHECK(form.fields.front().choices == std::vector<std::string>{"layers.0", "layers.1", "layers.2",
+                                                                "layers.3", "layers.4", "Layers 1 to 2 of 5",
+                                                                "Layers 3 to 4 of 5"});
+  CHECK(form.fields.front().chosen == 5);
+  CHECK(form.says.ends_with("2 layers. All 5 layers have " + std::to_string(15 * numbers.size()) +
+                            " numbers together; a board has room for 64 layers and " +
+                            std::to_string(document::kMaxNumbers) + " numbers."));
+  CHECK(stateOf(n, choices(form, "layer", 6)).batch == 2);
+  CHECK(stateOf(n, choices(form, "layer", 0)).batch == 1);
+  // Masks count: now there is room for one layer alone.
+  const Shape ofMask{tokens / 2, tokens / 2};
+  const std::vector<float> mask(static_cast<std::size_t>(ofMask[0] * ofMask[1]));
+  n.file.tensors.push_back(files::storedOf("layers.3.mask", ofMask, mask));
+  CHECK(field(formOf(n), "layer")->choices.size() == 5);
+}
+
 TEST_CASE("the layer on the board is an option, which undo brings back") {
   Numbers n;
   n.add("attentions", {3, 2, 4, 4}, 0.25f);

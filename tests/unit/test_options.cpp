@@ -107,7 +107,7 @@ TEST_CASE("options: sizes stay within the limits together") {
         "tokens: 64 heads of 1449 × 1449 scores make 134374464; use at most 1448 tokens, or 63 heads.");
   CHECK(tried(big, OptionId::d_k, 256) ==
         "d_k: tokens 512, heads 64, d_k 256 and model_dim 1 make inputs of 25231872 numbers; use smaller "
-        "ones, for at most 6500000.");
+        "ones, for at most 9600000.");
   CHECK(tried(sized(1024, 16, 1, 1), OptionId::heads, 16) == "accepted");
   CHECK(allowedHeads(sized(4096, 8, 2, 1)) == std::vector{1, 2, 4, 8});
   CHECK(tried(sized(4096, 8, 2, 1), OptionId::heads, 16) ==

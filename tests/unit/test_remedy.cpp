@@ -178,7 +178,7 @@ TEST_CASE("remedy: of sizes that memory does not hold, the largest that it does,
   const State many = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 8.0),
                            set(OptionId::tokens, 4096.0)});
   const std::string scores = "At most 134 million scores fit · ",
-                    numbers = "At most 6.5 million numbers fit · ";
+                    numbers = "At most 9.6 million numbers fit · ";
   CHECK(offered(many, OptionId::heads, 64.0) ==
         scores + "set 1448 tokens");  // 8 is the present number, and no other below 64 fits
   const State half = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 64.0),

@@ -22,6 +22,7 @@
 namespace files {
 namespace {
 
+using attention::Span;
 using base::joined;
 using base::shapeText;
 using document::Choices;
@@ -106,6 +107,11 @@ void keepEntry(Array& array, std::int64_t entry) {
 void keepFirst(Array& array, std::int64_t entry) {
   keepEntry(array, entry);
   array.shape.insert(array.shape.begin(), 1);
+}
+
+std::string tooManyOf(std::int64_t layers, std::int64_t numbers) {
+  return joined({" All ", layers, " layers have ", numbers, " numbers together; a board has room for ",
+                 document::kMaxBatch, " layers and ", document::kMaxNumbers, " numbers."});
 }
 
 /// The numbers of the entries of an axis, after a choice of `all` of them.
@@ -334,7 +340,7 @@ document::Form Mapping::form(const Choices& choices) {
   // If the layers do not have the same shapes, only one of them is read.
   const bool isAsked =
       std::any_of(choices.begin(), choices.end(), [](const auto& one) { return one.first == "layer"; });
-  if (!made && !isAsked && mayJoin()) isJoined_ = false, made = state(choices);
+  if (!made && !isAsked && !together().empty()) isJoined_ = false, made = state(choices);
   document::Form form = std::move(form_);
   form.title = title_, form.isReady = static_cast<bool>(made);
   if (!made) {
@@ -351,12 +357,12 @@ document::Form Mapping::form(const Choices& choices) {
        s.headDim == 1 && s.valueDim == 1 ? " column" : " columns",
        s.batch > 1 ? joined({", ", s.batch, hasLayers(s) ? " layers" : " entries"}) : std::string(), ".",
        file_.heading > 0 ? joined({" Row ", file_.heading, " is taken as a heading."}) : std::string(),
-       added_});
+       tooMany_, added_});
   return form;
 }
 
 Result<State> Mapping::state(const Choices& choices) {
-  given_ = choices, form_ = {}, added_.clear(), axes_ = 0, entry_ = -1;
+  given_ = choices, form_ = {}, added_.clear(), tooMany_.clear(), axes_ = 0, entry_ = -1;
   return make();
 }
 
@@ -365,11 +371,14 @@ Result<State> Mapping::make() {
   for (const std::string& layer : layers_)
     names.push_back(layer.empty() ? std::string("those without a prefix")
                                   : base::printable(layer.substr(0, layer.size() - 1)));
-  const bool mayBeAll = mayJoin();
-  if (mayBeAll) names.push_back(joined({"All ", static_cast<int>(layers_.size()), " layers"}));
-  const int count = static_cast<int>(layers_.size()),
-            layer = choose("layer", "Layer", std::move(names), mayBeAll && isJoined_ ? count : 0);
-  if (mayBeAll && layer == count) return allLayers();
+  const int count = static_cast<int>(layers_.size());
+  const std::vector<Span> parts = together();
+  for (const Span& part : parts)
+    names.push_back(part.size() == count
+                        ? joined({"All ", count, " layers"})
+                        : joined({"Layers ", part.begin + 1, " to ", part.end, " of ", count}));
+  const int layer = choose("layer", "Layer", std::move(names), !parts.empty() && isJoined_ ? count : 0);
+  if (!parts.empty() && layer >= count) return allLayers(parts[static_cast<std::size_t>(layer - count)]);
   layer_ = layers_.empty() ? "" : layers_[static_cast<std::size_t>(layer)];
   const bool hasQ = find(Role::q, false) >= 0 || find(Role::qkv, false) >= 0,
              hasW = find(Role::q, true) >= 0 || find(Role::qkv, true) >= 0;
@@ -387,27 +396,48 @@ Result<State> Mapping::make() {
   return stateOf(std::move(*tensors), State{});
 }
 
-/// Are there several layers with q, k and v of equal shapes, within the limits of a batch?
-bool Mapping::mayJoin() const {
-  const int count = static_cast<int>(layers_.size());
-  if (count < 2 || count > document::kMaxBatch) return false;
-  std::int64_t numbers = 0;
+/// The numbers of all layers if they have q, k and v of equal shapes, each with the largest of their masks; 0
+/// if they have not.
+std::int64_t Mapping::numbersOfAlike() const {
+  const auto layers = static_cast<std::int64_t>(layers_.size());
+  std::int64_t numbers = 0, ofMask = 0;
   for (const Role role : {Role::q, Role::k, Role::v}) {
     const Stored* first = nullptr;
     for (const std::string& layer : layers_) {
       const auto found = std::find_if(items_.begin(), items_.end(), [&](const Item& i) {
         return i.role == role && !i.isWeight && !i.isBias && i.prefix == layer && isMatrix(tensor(i.tensor));
       });
-      if (found == items_.end()) return false;
+      if (found == items_.end()) return 0;
       const Stored& one = tensor(found->tensor);
       if (!first) first = &one;
-      if (one.shape != first->shape) return false;
+      if (one.shape != first->shape) return 0;
       numbers += countOf(one.shape);
     }
     if (first->shape.size() > 4 || (first->shape.size() == 4 && first->shape[0] != 1))
-      return false;  // a batch of several texts
+      return 0;  // a batch of several texts
   }
-  return numbers <= document::kMaxNumbers;
+  for (const Item& item : items_)
+    if (item.role == Role::mask && !item.prefix.empty())
+      ofMask = std::max(ofMask, countOf(tensor(item.tensor).shape));
+  return numbers + layers * ofMask;
+}
+
+/// Which layers can be read together: all, or parts of about the same size that a board has room for.
+std::vector<Span> Mapping::together() {
+  const auto count = static_cast<std::int64_t>(layers_.size());
+  const std::int64_t numbers = count < 2 ? 0 : numbersOfAlike();
+  if (numbers == 0) return {};
+  const std::int64_t most =
+      std::min<std::int64_t>(document::kMaxBatch, document::kMaxNumbers / ((numbers + count - 1) / count));
+  if (most < 2) return {};
+  const std::int64_t parts = (count + most - 1) / most;
+  if (parts > 1) tooMany_ = tooManyOf(count, numbers);
+  std::vector<Span> out;
+  for (std::int64_t i = 0; i < parts; ++i) {
+    const auto from = [&](std::int64_t n) { return static_cast<int>((n * count + parts - 1) / parts); };
+    if (const Span part{from(i), from(i + 1)}; part.size() > 1) out.push_back(part);
+  }
+  return out;
 }
 
 namespace {
@@ -440,16 +470,15 @@ void widenBias(State& state, document::Bias kind) {
 
 }  // namespace
 
-/// All layers of a recorded model, as the items of a batch. They share their options; an error if these
-/// differ.
-Result<State> Mapping::allLayers() {
+/// Layers of a recorded model, as the items of a batch. They share their options; an error if these differ.
+Result<State> Mapping::allLayers(Span which) {
   std::vector<State> states;
   const document::Form asked = form_;
   // Each layer has its own tensors; questions about their layout are asked only once.
   const auto isShared = [](std::string_view name) { return name == "axes" || name == "heads"; };
   std::erase_if(given_, [&](const auto& one) { return !isShared(one.first); });
-  for (const std::string& layer : layers_) {
-    layer_ = layer, form_ = asked, added_.clear(), axes_ = 0, entry_ = -1;
+  for (int i = which.begin; i < which.end; ++i) {
+    layer_ = layers_[static_cast<std::size_t>(i)], form_ = asked, added_.clear(), axes_ = 0, entry_ = -1;
     Result<StoredFile> chosen = direct();
     if (!chosen) return chosen.error();
     Result<TensorsFile> tensors = tensorsOf(std::move(*chosen));
@@ -468,14 +497,15 @@ Result<State> Mapping::allLayers() {
   for (State& s : states) widenBias(s, kind);
   all = states.front();
   for (std::size_t i = 1; i < states.size(); ++i) {
+    const std::string& name = layers_[static_cast<std::size_t>(which.begin) + i];
     for (const document::Option& option : document::options())
       if (option.id != document::OptionId::labels && option.id != document::OptionId::key_labels &&
           get(states[i], option.id) != get(all, option.id))
         return base::refuse(
             ErrorKind::range, option.name,
             {"it is ", document::toJson(get(states[i], option.id)), " in ",
-             base::printable(layers_[i].substr(0, layers_[i].size() - 1)), " and ",
-             document::toJson(get(all, option.id)), " in the first layer; choose one layer."});
+             base::printable(name.substr(0, name.size() - 1)), " and ", document::toJson(get(all, option.id)),
+             " in the first layer; choose one layer."});
   }
   all.batch = static_cast<int>(states.size()), all.batchOf = document::BatchOf::layers;
   if (auto ok = checkSizes("layer", all); !ok) return ok.error();
@@ -837,6 +867,7 @@ Result<int> Mapping::chooseLayer(std::int64_t layers, const State& s, std::strin
   document::Settings all = s;
   all.batch = static_cast<int>(std::min<std::int64_t>(layers, document::kMaxBatch + 1));
   const bool fits = layers <= document::kMaxBatch && checkSizes("", all);
+  if (!fits) tooMany_ = tooManyOf(layers, layers * std::int64_t{s.heads} * s.tokens * s.keyTokens);
   const int layer = choose("batch", "Layer", entriesOf(layers, "All layers"), fits ? 0 : 1) - 1;
   if (layer < 0 && layers > document::kMaxBatch)
     return base::refuse(ErrorKind::range, field, {layers, " layers are too many for the board; choose one."});

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/steps/steps.h"
 #include "document/form.h"
 #include "document/state.h"
 #include "files/formats/stored.h"
@@ -18,9 +19,9 @@ namespace files {
 /// PyTorch (q_proj.weight, in_proj_weight, c_attn.weight, query_states …); an axis of heads before or after
 /// the tokens, or heads side by side in the columns; q, k and v in one tensor; Linear weights [out, in];
 /// biases (q, k and v are then computed); several layers (those of a recorded model together, if they have
-/// the same shapes) and batches; and embedding tables. Weights without q and k, [layers, heads, queries,
-/// keys] or a list of such layers, become a batch of layers whose scores are the logarithms of the weights,
-/// so that softmax reproduces the weights to 1e-6.
+/// the same shapes, or in parts of as many as a board has room for) and batches; and embedding tables.
+/// Weights without q and k, [layers, heads, queries, keys] or a list of such layers, become a batch of layers
+/// whose scores are the logarithms of the weights, so that softmax reproduces the weights to 1e-6.
 class Mapping {
  public:
   /// `title` is the name of the file in the form.
@@ -75,8 +76,9 @@ class Mapping {
   Result<Array> floats(int index, std::string_view name) const;
 
   Result<document::State> make();
-  bool mayJoin() const;
-  Result<document::State> allLayers();
+  std::int64_t numbersOfAlike() const;
+  std::vector<attention::Span> together();
+  Result<document::State> allLayers(attention::Span which);
   Result<StoredFile> direct();
   Result<StoredFile> projected();
   Result<document::State> weightsAlone();
@@ -112,8 +114,9 @@ class Mapping {
   document::Choices given_;
   document::Form form_;
   std::string layer_, added_;
+  std::string tooMany_;  ///< why all layers are not read together; "" if they can be
   int axes_ = 0, entry_ = -1;
-  bool isJoined_ = true;  ///< where all layers can be read together, is that the default?
+  bool isJoined_ = true;  ///< where layers can be read together, is that the default?
 };
 
 }  // namespace files

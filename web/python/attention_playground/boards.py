@@ -3,7 +3,7 @@ import numpy as np
 
 from .files import safetensors
 
-MOST_NUMBERS, MOST_LAYERS = 6_500_000, 64  # of all inputs of a board, and of layers on one
+MOST_NUMBERS, MOST_LAYERS = 9_600_000, 64  # of all inputs of a board, and of layers on one
 
 
 def alike(tensors):
