@@ -53,13 +53,19 @@ float reduce(const float* from, int keys, int size, float* to) {
   return peak;
 }
 
-/// Some rows of a head, in the order of heads and rows.
-void addRows(LayerPicture& out, const Tensor& weights, const Tensor& masked, int head, attention::Span rows,
+}  // namespace
+
+HeadsAsked headsAsked(const State& state) {
+  return {hasHeadTags(state) ? tokenNumbers(state.labels) : std::vector<int>(), state.causal, !state.cross};
+}
+
+void addRows(LayerPicture& out, const Tensor& weights, const Tensor& masked, const PictureRows& added,
              const HeadsAsked& asked) {
-  const int queries = weights.rows(), keys = weights.cols(), size = blockOf(queries, keys);
+  const int head = added.head, queries = weights.rows(), keys = weights.cols(), size = blockOf(queries, keys);
   if (out.weights.empty()) begin(out, weights.heads(), queries, keys);
   float* const received = out.received.row(0, head);
-  for (int i = rows.begin; i < rows.end; ++i) {
+  weights.expect(head, added.rows.begin, added.rows.size());
+  for (int i = added.rows.begin; i < added.rows.end; ++i) {
     const float *from = weights.row(head, i), *scores = masked.row(head, i);
     float *to = out.weights.row(head, i / size),
           &peak = out.peaks[static_cast<std::size_t>(head * out.weights.rows() + i / size)];
@@ -69,36 +75,22 @@ void addRows(LayerPicture& out, const Tensor& weights, const Tensor& masked, int
     for (int j = 0; j < keys; ++j) received[j] += from[j];
     if (asked.isSelf && i < keys) received[i] = own;
     for (int j = i + 1; out.isCausal && j < keys; ++j) out.isCausal = std::isinf(scores[j]);
+    if (!asked.tokens.empty())
+      out.meter.take(1, attention::rowsOfHead(weights, head), asked.tokens,
+                     {asked.causal, attention::rowsOfHead(masked, head)}, i + 1);
     if (out.mean.empty()) continue;
     float* const mean = out.mean.row(0, i);
     for (int j = 0; j < keys; ++j) mean[j] += from[j] / static_cast<float>(weights.heads());
   }
-}
-
-/// All rows of the head have been added.
-void measureHead(LayerPicture& out, const Tensor& weights, const Tensor& masked, int head,
-                 const HeadsAsked& asked) {
-  if (asked.tokens.empty()) return;
-  out.measures.push_back(attention::measuresOf(attention::rowsOfHead(weights, head), asked.tokens,
-                                               {asked.causal, attention::rowsOfHead(masked, head)}));
+  if (asked.tokens.empty() || added.rows.end < queries) return;
+  out.measures.push_back(out.meter.measures());
   out.tags.push_back(attention::tagOf(out.measures.back()));
-}
-
-}  // namespace
-
-HeadsAsked headsAsked(const State& state) {
-  return {hasHeadTags(state) ? tokenNumbers(state.labels) : std::vector<int>(), state.causal, !state.cross};
-}
-
-void addHead(LayerPicture& out, const Tensor& weights, const Tensor& masked, int head,
-             const HeadsAsked& asked) {
-  addRows(out, weights, masked, head, {0, weights.rows()}, asked);
-  measureHead(out, weights, masked, head, asked);
+  out.meter = {};
 }
 
 LayerPicture pictureOf(const Tensor& weights, const Tensor& masked, const HeadsAsked& asked) {
   LayerPicture out;
-  for (int h = 0; h < weights.heads(); ++h) addHead(out, weights, masked, h, asked);
+  for (int h = 0; h < weights.heads(); ++h) addRows(out, weights, masked, {h, {0, weights.rows()}}, asked);
   return out;
 }
 
@@ -113,29 +105,24 @@ float lookAt(const LayerPicture& picture, int head, std::span<const int> keys, c
   return rows > 0 ? sum / static_cast<float>(rows) : 0;
 }
 
-/// The weights that are added to a picture at once: where rows are made when they are read, in 10 ms.
-constexpr int kPiece = 1 << 18;
-
-/// Begins a layer, or computes one of its heads, or adds some rows of one to its picture.
+/// Begins a layer, or computes one of its heads, or adds one to its picture.
 void LayerPictures::piece(const State& state) {
   if (begun_ < 0) {
     while (pictures_[static_cast<std::size_t>(++begun_)].version != 0) continue;
-    heads_ = row_ = 0;
-    return engine_.apply(spec(state), inputsOf(state, begun_), attention::Change{});
+    head_ = row_ = 0;
+    if (!engine_) engine_.emplace().setMost({0, 0});
+    return engine_->apply(spec(state), inputsOf(state, begun_), attention::Change{});
   }
-  if (!engine_.isWhole()) return engine_.computeNext();
   LayerPicture& picture = pictures_[static_cast<std::size_t>(begun_)];
-  const Tensor &weights = engine_.trace().weights, &masked = engine_.trace().masked;
-  const int begun = row_;
-  row_ = std::min(begun + std::max(1, kPiece / weights.cols()), weights.rows());
-  addRows(picture, weights, masked, heads_, {begun, row_}, asked_);
-  if (row_ < weights.rows()) return;
-  measureHead(picture, weights, masked, heads_, asked_);
-  row_ = 0;
-  if (++heads_ < state.heads) return;
+  const std::int64_t ofRow = state.keyTokens * (std::int64_t{state.headDim} + kPerScore);
+  const int end = std::min(state.tokens, row_ + static_cast<int>(std::max(kPiece / ofRow, std::int64_t{1})));
+  const attention::Trace& trace = engine_->shapes();
+  addRows(picture, trace.weights, trace.masked, {head_, {row_, end}}, asked_);
+  row_ = end < state.tokens ? end : 0;
+  if (row_ > 0 || ++head_ < state.heads) return;
   picture.version = ++version_;
   begun_ = -1;
-  --missing_;
+  if (--missing_ == 0) engine_.reset();
 }
 
 const std::vector<LayerPicture>& LayerPictures::of(const State& state, std::uint64_t revision,

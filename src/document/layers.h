@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,9 +27,10 @@ struct LayerPicture {
   /// ones than itself.
   Tensor received;
   int queries = 0;
-  bool isCausal = true;       ///< no query sees a key after itself, by the masked scores
-  Tensor mean;                ///< [1, queries, keys], over the heads; empty for more than kMostMean tokens
-  std::uint64_t version = 0;  ///< 0: not computed yet; otherwise changes whenever the numbers do
+  bool isCausal = true;        ///< no query sees a key after itself, by the masked scores
+  Tensor mean;                 ///< [1, queries, keys], over the heads; empty for more than kMostMean tokens
+  attention::HeadMeter meter;  ///< of the head whose rows are being added
+  std::uint64_t version = 0;   ///< 0: not computed yet; otherwise changes whenever the numbers do
 };
 
 /// What the heads of a picture are measured with.
@@ -39,9 +41,13 @@ struct HeadsAsked {
 };
 HeadsAsked headsAsked(const State& state);
 
-/// Adds the next head of a layer to its picture; the first one to an empty picture. Keys whose masked score
-/// is −∞ are not counted among those that a query may look at.
-void addHead(LayerPicture& picture, const Tensor& weights, const Tensor& masked, int head,
+/// Adds the next rows of a layer to its picture, head after head; the first ones to an empty picture. Keys
+/// whose masked score is −∞ are not counted among those that a query may look at.
+struct PictureRows {
+  int head = 0;
+  attention::Span rows;
+};
+void addRows(LayerPicture& picture, const Tensor& weights, const Tensor& masked, const PictureRows& added,
              const HeadsAsked& asked);
 /// The picture of one layer at once.
 LayerPicture pictureOf(const Tensor& weights, const Tensor& masked, const HeadsAsked& asked = {});
@@ -50,18 +56,20 @@ LayerPicture pictureOf(const Tensor& weights, const Tensor& masked, const HeadsA
 /// a head looks at a word.
 float lookAt(const LayerPicture& picture, int head, std::span<const int> keys, const HeadsAsked& asked);
 
-/// The pictures of all layers. They are computed in pieces of at most a head, and some rows of one in a long
-/// layer, so that none takes long.
+/// The pictures of all layers. They are computed in pieces of at most a head, so that none takes long.
 class LayerPictures {
  public:
   /// Computes pieces for about so many milliseconds, at least one unless that is 0. `revision` must change
   /// whenever the state does, which must stay as it is in between. The result is valid until the next call.
   const std::vector<LayerPicture>& of(const State& state, std::uint64_t revision, double milliseconds);
+  /// The work of a piece, in multiplications of Q by K: 1.5 ms on a page. A number of the scores counts as so
+  /// many more, which is what the rest of its way to a weight costs.
+  static constexpr std::int64_t kPiece = 1 << 22, kPerScore = 32;
   bool isWhole() const { return missing_ == 0; }
   int missing() const { return missing_; }
   /// The heads that are in the pictures, of all layers.
   int heads(const State& state) const {
-    return (state.batch - missing_) * state.heads + (begun_ >= 0 ? heads_ : 0);
+    return (state.batch - missing_) * state.heads + (begun_ >= 0 ? head_ : 0);
   }
 
  private:
@@ -69,10 +77,11 @@ class LayerPictures {
 
   std::vector<LayerPicture> pictures_;
   HeadsAsked asked_;
-  attention::Engine engine_;
+  std::optional<attention::Engine> engine_;  ///< while some are missing; it keeps no weights
   std::uint64_t seen_ = 0, version_ = 0;
   int missing_ = 0;
-  int begun_ = -1, heads_ = 0, row_ = 0;  ///< the layer that the engine has, and what of it is in its picture
+  int begun_ = -1;          ///< the layer that the engine has
+  int head_ = 0, row_ = 0;  ///< what of it comes next to its picture
 };
 
 }  // namespace document

@@ -51,6 +51,42 @@ TEST_CASE("layers: the pictures are the weights of each layer, computed a piece 
   CHECK(all[1].version == 0);
 }
 
+TEST_CASE("layers: thousands of tokens are taken some rows at a time, with the measures of whole heads") {
+  document::State s = *document::preset("i-saw-a-saw");
+  document::resize(s, document::settingsAfter(s, document::OptionId::tokens, 700.0));
+  s.batchOf = document::BatchOf::layers;
+  document::resizeBatch(s, 2);
+  document::LayerPictures pictures;
+  const auto& all = pictures.of(s, 7, 0);
+  int calls = 0;
+  for (; !pictures.isWhole() && calls < 10'000; ++calls) pictures.of(s, 7, 1e-9);
+  const int rows = static_cast<int>(document::LayerPictures::kPiece /
+                                    (s.keyTokens * (s.headDim + document::LayerPictures::kPerScore)));
+  REQUIRE((rows > 0 && rows < s.tokens / 2));
+  CHECK(calls == s.batch * (1 + s.heads * ((s.tokens + rows - 1) / rows)));
+  for (int layer = 0; layer < s.batch; ++layer) {
+    document::State shown = s;
+    document::showItem(shown, layer);
+    attention::Trace trace;
+    attention::forward(document::spec(shown), document::inputs(shown), trace);
+    const document::LayerPicture whole =
+        document::pictureOf(trace.weights, trace.masked, document::headsAsked(s));
+    const document::LayerPicture& made = all[static_cast<std::size_t>(layer)];
+    CHECK(std::ranges::equal(made.weights.values(), whole.weights.values()));
+    CHECK(std::ranges::equal(made.received.values(), whole.received.values()));
+    CHECK(made.peaks == whole.peaks);
+    CHECK(made.tags == whole.tags);
+    for (int h = 0; h < s.heads; ++h) {
+      const auto at = static_cast<std::size_t>(h);
+      const attention::HeadMeasures once =
+          attention::measuresOf(attention::rowsOfHead(trace.weights, h), document::headsAsked(s).tokens,
+                                {s.causal, attention::rowsOfHead(trace.masked, h)});
+      CHECK(made.measures[at].patterns == once.patterns);
+      CHECK(made.measures[at].distance == once.distance);
+    }
+  }
+}
+
 TEST_CASE("layers: a picture has its heads' mean, what each key gets, and how much a head looks at a word") {
   attention::Tensor weights(2, 3, 3);
   const float numbers[] = {1, 0, 0, 0.5f, 0.5f, 0, 0.25f, 0.25f, 0.5f,  //

@@ -64,7 +64,7 @@ struct Change {
 /// Maxima and sums of rows, outputs and summaries are made some rows at a time. An edit of a row of Q costs
 /// that row; one of K or V the heads that read it, whose outputs and summaries are foreseen, or the previous
 /// ones, until they have been computed.
-class Engine : private RowSource {
+class Engine final : private RowSource {
  public:
   Engine() = default;
   Engine(const Engine&) = delete;  // the trace refers to it
@@ -74,7 +74,7 @@ class Engine : private RowSource {
   struct Most {
     std::int64_t ofHead = std::int64_t{1} << 20, ofAll = Limits::stored;
   };
-  /// Before the first call of apply(); for tests.
+  /// Before the first call of apply(), where it is not to be this.
   void setMost(Most most) { most_ = most; }
 
   /// Brings the trace up to date. `inputs` are those after all changes and must have passed validate(); only
@@ -90,7 +90,8 @@ class Engine : private RowSource {
   /// The trace with at least this head, as what a board shows of one head needs it. In other heads, the
   /// tensors from raw to head_output may be without numbers; so may concat and output.
   const Trace& traceWith(int head);
-  /// The trace for the shapes of its tensors; their numbers must not be read.
+  /// The trace for the shapes of its tensors; of their numbers only those of tensors that are not stored may
+  /// be read.
   const Trace& shapes() const { return trace_; }
   bool isWhole() const { return missingCount_ == 0; }
   /// The trace as it is, with some rows of this head if it had none; computeNext() goes on with that head.

@@ -31,14 +31,14 @@ Repeats repeatsOf(const float* row, std::span<const int> tokens, int i) {
   return out;
 }
 
-/// Calls `take(i)` with some of the rows that a head is measured on, from the `next`th on. True after the
-/// last.
+/// Calls `take(i)` with some of the rows before `end` that a head is measured on, from the `next`th on. True
+/// after the last.
 template <class Take>
-bool eachRow(int n, int& next, int rows, const Take& take) {
+bool eachRow(int n, int end, int& next, int rows, const Take& take) {
   constexpr int kFewest = 4, kFirst = 2;
   const int step = (n + kTagRows - 1) / kTagRows;
   const auto at = [&] { return kFirst + next * step; };
-  for (; n >= kFewest && at() < n && rows > 0; --rows, ++next) take(at());
+  for (; n >= kFewest && at() < std::min(n, end) && rows > 0; --rows, ++next) take(at());
   return n < kFewest || at() >= n;
 }
 
@@ -83,9 +83,10 @@ void HeadMeter::measureSpread(const float* row, int n, int i, const Sight& sight
   if (seen > 1) even_.add(nats / std::log(static_cast<double>(seen)));
 }
 
-bool HeadMeter::take(int rows, const RowOfHead& weights, std::span<const int> tokens, const Sight& sight) {
+bool HeadMeter::take(int rows, const RowOfHead& weights, std::span<const int> tokens, const Sight& sight,
+                     int end) {
   const int n = static_cast<int>(tokens.size());
-  return eachRow(n, next_, rows, [&](int i) {
+  return eachRow(n, end, next_, rows, [&](int i) {
     const float* const row = weights(i);
     look(row, tokens, i);
     measureSpread(row, n, i, sight);
@@ -114,11 +115,11 @@ HeadTag tagOf(const RowOfHead& weights, std::span<const int> tokens, const Sight
   const int n = static_cast<int>(tokens.size());
   HeadMeter meter;
   int next = 0;
-  eachRow(n, next, kTagRows, [&](int i) { meter.look(weights(i), tokens, i); });
+  eachRow(n, n, next, kTagRows, [&](int i) { meter.look(weights(i), tokens, i); });
   // A head that is named after what it looks at needs no more.
   if (const HeadTag named = namedTag(meter.measures()); named.pattern != HeadPattern::none) return named;
   next = 0;
-  eachRow(n, next, kTagRows, [&](int i) { meter.measureSpread(weights(i), n, i, sight); });
+  eachRow(n, n, next, kTagRows, [&](int i) { meter.measureSpread(weights(i), n, i, sight); });
   return tagOf(meter.measures());
 }
 

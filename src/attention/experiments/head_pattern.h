@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -75,9 +76,10 @@ struct HeadMeasures {
 /// Measures a head some rows at a time, where rows are made when they are read.
 class HeadMeter {
  public:
-  /// Some of the rows to be measured; `tokens` and `sight` as for tagOf(), the same in every call. True after
-  /// the last.
-  bool take(int rows, const RowOfHead& weights, std::span<const int> tokens, const Sight& sight);
+  /// Some of the rows to be measured, of those before `end`; `tokens` and `sight` as for tagOf(), the same in
+  /// every call. True after the last.
+  bool take(int rows, const RowOfHead& weights, std::span<const int> tokens, const Sight& sight,
+            int end = std::numeric_limits<int>::max());
   HeadMeasures measures() const;
 
  private:
