@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
+
+#include "attention/steps/forward.h"
 
 namespace document {
 namespace {
@@ -105,7 +108,13 @@ float lookAt(const LayerPicture& picture, int head, std::span<const int> keys, c
   return rows > 0 ? sum / static_cast<float>(rows) : 0;
 }
 
-/// Begins a layer, or computes one of its heads, or adds one to its picture.
+Tensor weightsOf(const State& state, int layer) {
+  attention::Trace trace;
+  attention::forward(spec(state), inputsOf(state, layer), trace);
+  return std::move(trace.weights);
+}
+
+/// Begins a layer, or adds some rows to its picture.
 void LayerPictures::piece(const State& state) {
   if (begun_ < 0) {
     while (pictures_[static_cast<std::size_t>(++begun_)].version != 0) continue;

@@ -56,15 +56,18 @@ LayerPicture pictureOf(const Tensor& weights, const Tensor& masked, const HeadsA
 /// a head looks at a word.
 float lookAt(const LayerPicture& picture, int head, std::span<const int> keys, const HeadsAsked& asked);
 
-/// The pictures of all layers. They are computed in pieces of at most a head, so that none takes long.
+/// The weights of one layer, [heads, queries, keys], as the board has them now. For layers of a few tokens.
+Tensor weightsOf(const State& state, int layer);
+
+/// The pictures of all layers. They are computed in pieces of some rows of a head, so that none takes long.
 class LayerPictures {
  public:
-  /// Computes pieces for about so many milliseconds, at least one unless that is 0. `revision` must change
-  /// whenever the state does, which must stay as it is in between. The result is valid until the next call.
-  const std::vector<LayerPicture>& of(const State& state, std::uint64_t revision, double milliseconds);
   /// The work of a piece, in multiplications of Q by K: 1.5 ms on a page. A number of the scores counts as so
   /// many more, which is what the rest of its way to a weight costs.
   static constexpr std::int64_t kPiece = 1 << 22, kPerScore = 32;
+  /// Computes pieces for about so many milliseconds, at least one unless that is 0. `revision` must change
+  /// whenever the state does, which must stay as it is in between. The result is valid until the next call.
+  const std::vector<LayerPicture>& of(const State& state, std::uint64_t revision, double milliseconds);
   bool isWhole() const { return missing_ == 0; }
   int missing() const { return missing_; }
   /// The heads that are in the pictures, of all layers.

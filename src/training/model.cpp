@@ -461,15 +461,51 @@ void Model::attend(Stage& s) {
   product(from.data(), keys, s.p[2], s.v.data());
   rotate(s.q, s.inSource, 1), rotate(s.k, keysInSource, 1);
   for (int i = 0; i < batch_->count(); ++i) isPlain_ ? attendOne(s, i) : attendOther(s, i);
-  const std::uint64_t hidden =
-      pass_.hidden >>
-      (std::find(attends_.begin(), attends_.end(), static_cast<int>(s.number)) - attends_.begin()) * heads_;
+  const auto first = static_cast<std::size_t>(
+      (std::find(attends_.begin(), attends_.end(), static_cast<int>(s.number)) - attends_.begin()) * heads_);
   for (int h = 0; h < heads_; ++h) {
-    if ((hidden >> h & 1) == 0) continue;
-    for (int r = 0; r < own; ++r) std::fill_n(s.concat.data() + area(r, d_) + h * headDim_, headDim_, 0.0f);
+    const std::size_t number = first + static_cast<std::size_t>(h);
+    if (number < 64 && (pass_.hidden >> number & 1) != 0) changeHead(s, h, {HeadChange::Kind::scale, 0, {}});
+    if (number < pass_.changes.size()) changeHead(s, h, pass_.changes[number]);
   }
   product(s.concat.data(), own, s.p[3], branch_.data());
   leave(s, branch_);
+}
+
+/// Changes the output of a head for all sequences, before W_O mixes it with the others: its new rows are sums
+/// of the old ones, or of rows of V.
+void Model::changeHead(Stage& s, int head, const HeadChange& change) {
+  using Kind = HeadChange::Kind;
+  const bool isOfOutput = change.kind == Kind::scale || change.kind == Kind::mean;
+  for (int i = 0; i < batch_->count(); ++i) {
+    const attention::Spec spec = specOf(s, i);
+    const int n = spec.queryCount, m = spec.keyCount, count = isOfOutput ? n : m;
+    if (change.kind == Kind::none || (change.kind == Kind::replace && change.weights.size() != area(n, m)))
+      continue;
+    const auto weight = [&](int r, int j) {
+      const int seen = s.isCausal ? r + 1 : m;
+      switch (change.kind) {
+        case Kind::scale: return r == j ? change.factor : 0.0f;
+        case Kind::mean: return 1 / static_cast<float>(n);
+        case Kind::uniform: return j < seen ? 1 / static_cast<float>(seen) : 0.0f;
+        default: return change.weights[area(r, m) + static_cast<std::size_t>(j)];
+      }
+    };
+    float* const out = s.concat.data() + area(firstRow(s.inSource, i), d_) + head * headDim_;
+    const float* from = s.v.data() + area(firstRow(s.inSource || s.isCross, i), d_) + head * headDim_;
+    Numbers rows;
+    for (int j = 0; j < count; ++j) {
+      const float* const row = (isOfOutput ? out : from) + area(j, d_);
+      rows.insert(rows.end(), row, row + headDim_);
+    }
+    for (int r = 0; r < n; ++r) {
+      float* const to = out + area(r, d_);
+      std::fill_n(to, headDim_, 0.0f);
+      for (int j = 0; j < count; ++j)
+        for (int c = 0; c < headDim_; ++c)
+          to[c] += weight(r, j) * rows[area(j, headDim_) + static_cast<std::size_t>(c)];
+    }
+  }
 }
 
 void Model::attendOne(Stage& s, int sequence) {

@@ -70,11 +70,27 @@ class Model {
   /// its shifts and all biases 0.
   void initialise(float* parameters) const;
 
+  /// What becomes of a head in a forward pass.
+  struct HeadChange {
+    enum class Kind : std::uint8_t {
+      none,
+      scale,    ///< its output is multiplied by `factor`; 0: it is off
+      mean,     ///< its output is the same for all queries: its mean over them
+      uniform,  ///< all keys that a query sees have the same weight
+      replace,  ///< it has other weights, [queries, keys], in sequences of that size
+    };
+    Kind kind = Kind::none;
+    float factor = 0;
+    std::vector<float> weights;
+    bool operator==(const HeadChange&) const = default;
+  };
+
   /// Options of a forward pass.
   struct Pass {
     bool drops = false;  ///< apply dropout; `number` selects what is dropped
     std::uint64_t number = 0;
     std::uint64_t hidden = 0;  ///< bit attention·heads + head: the output of this head is set to 0
+    std::span<const HeadChange> changes{};  ///< of head attention·heads + head, as far as there are any
   };
   Scores forward(const float* parameters, const Batch& batch, const Pass& pass);
   /// Adds ∂(scale·loss)/∂parameter of the last forward pass to `gradient`.
@@ -138,6 +154,7 @@ class Model {
   void normalise(Stage& stage);
   void normaliseBackward(Stage& stage, const Numbers& dH);
   void attend(Stage& stage);
+  void changeHead(Stage& stage, int head, const HeadChange& change);
   void attendOne(Stage& stage, int sequence);
   attention::Inputs inputsOf(const Stage& stage, const attention::Spec& spec, std::size_t queriesAt,
                              std::size_t keysAt);

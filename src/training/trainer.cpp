@@ -234,6 +234,18 @@ void Trainer::answer(const Sequence& sequence, std::span<const float> numbers, s
                      Answer& out) {
   Model::Pass pass;
   pass.hidden = hidden;
+  answer(sequence, numbers, pass, out);
+}
+
+void Trainer::answer(const Sequence& sequence, std::span<const float> numbers,
+                     std::span<const Model::HeadChange> changes, Answer& out) {
+  Model::Pass pass;
+  pass.changes = changes;
+  answer(sequence, numbers, pass, out);
+}
+
+void Trainer::answer(const Sequence& sequence, std::span<const float> numbers, const Model::Pass& pass,
+                     Answer& out) {
   out.sequence = sequence;
   const auto likeliest = [&](int row) {
     const float* p = model_.probabilities(row);

@@ -68,6 +68,9 @@ class Trainer {
   /// with the heads in `hidden` switched off.
   Measure measureOf(std::span<const float> numbers, std::uint64_t hidden);
   void answer(const Sequence& sequence, std::span<const float> numbers, std::uint64_t hidden, Answer& out);
+  /// The same with heads changed.
+  void answer(const Sequence& sequence, std::span<const float> numbers,
+              std::span<const Model::HeadChange> changes, Answer& out);
   /// [tokens, classes], of the last answer(), whose parameters must still be there.
   std::vector<float> logits() const;
   /// The mean loss per token of each held-out sentence at the run's last measurement; empty before the first.
@@ -94,6 +97,7 @@ class Trainer {
   void stop(const char* what);
   bool isDue() const;
   void begin(Progress& progress, std::uint64_t hidden) const;
+  void answer(const Sequence& sequence, std::span<const float> numbers, const Model::Pass& pass, Answer& out);
   bool go(Progress& progress, std::span<const float> numbers);
   void lookAtSaws(Progress& progress) const;
   void lookAtHeads(Progress& progress) const;

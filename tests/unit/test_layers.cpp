@@ -372,6 +372,63 @@ TEST_CASE("layers: a trained model that is opened can be run: what it says, and 
 }
 
 TEST_CASE(
+    "layers: heads of a trained model are scaled, made even, averaged and replaced, as by other weights") {
+  using Change = training::Model::HeadChange;
+  for (const training::Task task : {training::Task::induction, training::Task::translate}) {
+    const auto trainer = trained(training::recommended(task));
+    const document::State state = openedState(trainedFile(*trainer));
+    const auto sequence = document::sequenceOf(*trainer, state);
+    REQUIRE(sequence);
+    const bool translates = training::isTranslation(trainer->setup());
+    const int head = 1, heads = state.heads, n = state.tokens, m = state.keyTokens;
+    int attention = 0;
+    while (translates && trainer->model().attentions()[static_cast<std::size_t>(attention)].kind !=
+                             training::AttentionPlace::Kind::cross)
+      ++attention;
+    const auto number = static_cast<std::size_t>(attention * heads + head);
+    const auto answered = [&](Change change) {
+      std::vector<Change> changes(number + 1);
+      changes[number] = std::move(change);
+      training::Answer out;
+      trainer->answer(*sequence, trainer->numbers(), changes, out);
+      return out.probabilities;
+    };
+    const auto near = [](const std::vector<float>& a, const std::vector<float>& b) {
+      return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
+                                                [](float x, float y) { return std::fabs(x - y) < 1e-5f; });
+    };
+    training::Answer whole, off;
+    trainer->answer(*sequence, trainer->numbers(), 0, whole);
+    const float* const from = trainer->model().weights(attention, 0, head);
+    const std::vector<float> own(from, from + n * m), none(own.size());
+    std::vector<float> twice = own, mean(own.size()), even(own.size());
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < m; ++j) {
+        const auto at = static_cast<std::size_t>(i * m + j);
+        twice[at] *= 2;
+        for (int k = 0; k < n; ++k)
+          mean[at] += own[static_cast<std::size_t>(k * m + j)] / static_cast<float>(n);
+        even[at] = translates ? 1 / static_cast<float>(m) : j <= i ? 1 / static_cast<float>(i + 1) : 0.0f;
+      }
+    trainer->answer(*sequence, trainer->numbers(), std::uint64_t{1} << number, off);
+    CHECK(near(answered({}), whole.probabilities));
+    CHECK(near(answered({Change::Kind::replace, 0, own}), whole.probabilities));
+    CHECK(near(answered({Change::Kind::replace, 0, std::vector<float>(own.size() + 1)}),
+               whole.probabilities));  // of another size: as it was
+    CHECK(near(answered({Change::Kind::scale, 0, {}}), off.probabilities));
+    CHECK(near(answered({Change::Kind::replace, 0, none}), off.probabilities));
+    CHECK_FALSE(near(off.probabilities, whole.probabilities));
+    CHECK(near(answered({Change::Kind::scale, 2, {}}), answered({Change::Kind::replace, 0, twice})));
+    CHECK(near(answered({Change::Kind::mean, 0, {}}), answered({Change::Kind::replace, 0, mean})));
+    CHECK(near(answered({Change::Kind::uniform, 0, {}}), answered({Change::Kind::replace, 0, even})));
+    const int layer = trainer->model().attentions()[static_cast<std::size_t>(attention)].layer;
+    const attention::Tensor board = document::weightsOf(state, layer);
+    REQUIRE(board.rows() * board.cols() == n * m);
+    CHECK(near({board.row(head, 0), board.row(head, 0) + n * m}, own));
+  }
+}
+
+TEST_CASE(
     "layers: a trained model reads another sentence, and its heads are switched off on the page Model") {
   const auto trainer = trained(training::recommended(training::Task::tags));
   Fixture f;
@@ -381,6 +438,14 @@ TEST_CASE(
   f.click(f.at("model:off:0:1"));
   CHECK(f.app().locate("model:on", 0, 0, 0));
   f.click(f.at("model:on"));
+  CHECK_FALSE(f.app().locate("model:on", 0, 0, 0));
+  for (const char* way : {"model:way:1", "model:way:3", "model:way:4", "model:way:5"}) {
+    f.click(f.at("model:way"));
+    f.click(f.at(way));
+    f.click(f.at("model:off:0:1"));
+    CHECK(f.app().locate("model:on", 0, 0, 0));
+  }
+  f.click(f.at("model:off:0:1"));  // the same again takes it back
   CHECK_FALSE(f.app().locate("model:on", 0, 0, 0));
   const std::string before = f.option("labels");
   f.click(f.at("model:labels"));

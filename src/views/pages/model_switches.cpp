@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/sentence.h"
+#include "document/layers.h"
 #include "training/divergence.h"
 #include "views/panels/panels.h"
 
@@ -15,6 +16,19 @@ using base::joined;
 
 constexpr int kMostSwitches = 64;  // bits of training::Model::Pass::hidden
 constexpr std::size_t kLikeliest = 10;
+
+using HeadKind = ModelSwitches::HeadChange::Kind;
+/// What a press makes of a head.
+constexpr struct {
+  HeadKind kind;
+  float factor;
+  std::string_view label, tile;
+} kWays[] = {{HeadKind::scale, 0.0f, "Off", ""},
+             {HeadKind::scale, 0.5f, "Half its output", "× 0.5"},
+             {HeadKind::scale, 2.0f, "Twice its output", "× 2"},
+             {HeadKind::uniform, 0.0f, "The same weight for all keys", "even"},
+             {HeadKind::mean, 0.0f, "Its mean for all queries", "mean"},
+             {HeadKind::replace, 0.0f, "The weights of the board", "board"}};
 
 class Switches {
  public:
@@ -42,9 +56,10 @@ class Switches {
     const std::string wrong = aim(*sequence);
     answer(*sequence);
     column.gap(4);
+    ways(column);
     column.sentence(
-        "Press a head to switch it off. The number on it says how much the prediction at this token changes "
-        "without it alone: the KL divergence, in bit.");
+        "Press a head to change it like that. The number on it says how much the prediction at this token "
+        "changes without it alone: the KL divergence, in bit.");
     column.gap(6);
     map(column);
     progress(column);
@@ -65,9 +80,12 @@ class Switches {
     const bool isNew = view_.model != c_.state.training.learned || view_.asked.tokens != sequence.tokens ||
                        view_.asked.source != sequence.source;
     if (isNew) {
-      const std::uint64_t off = view_.model == c_.state.training.learned ? view_.off : 0;
-      view_ = {};
-      view_.model = c_.state.training.learned, view_.off = off;
+      ModelSwitches fresh;
+      fresh.model = c_.state.training.learned, fresh.way = view_.way;
+      if (view_.model == fresh.model) fresh.changes = std::move(view_.changes);
+      for (ModelSwitches::HeadChange& one : fresh.changes)
+        if (one.kind == HeadKind::replace) one = {};  // those weights were of another sentence
+      view_ = std::move(fresh);
     }
     const bool isAsked = isNew || view_.asked.targets != sequence.targets;
     view_.asked = sequence;
@@ -75,9 +93,9 @@ class Switches {
       trainer_.answer(sequence, numbers_, 0, view_.whole);
       view_.logits = trainer_.logits();
     }
-    if (isAsked || view_.off != view_.answered) {
-      view_.answered = view_.off;
-      trainer_.answer(sequence, numbers_, view_.off, view_.without);
+    if (isAsked || view_.changes != view_.answered) {
+      view_.answered = view_.changes;
+      trainer_.answer(sequence, numbers_, view_.changes, view_.without);
       view_.logitsWithout = trainer_.logits();
     }
     if (view_.isStopped) return;
@@ -135,6 +153,40 @@ class Switches {
            number;
   }
 
+  void ways(PageColumn& column) {
+    const Box row = column.take(36);
+    const auto& chosen = kWays[view_.way];
+    widgets_.menuButton("model:way", {row.x, row.y, std::min(row.width, 260.0f), 28},
+                        elide(c_.fonts.text, inWords(chosen.label), 226));
+    if (!widgets_.beginMenu("model:way", 250)) return;
+    for (int i = 0; i < static_cast<int>(std::size(kWays)); ++i)
+      if (widgets_.menuItem(joined({"model:way:", i}), kWays[i].label, i == view_.way)) view_.way = i;
+    widgets_.endMenu();
+  }
+
+  /// Changes a head in the way that is chosen; back if it is changed like that already.
+  void change(int number) {
+    const auto& way = kWays[view_.way];
+    ModelSwitches::HeadChange made{way.kind, way.factor, {}};
+    if (made.kind == HeadKind::replace) made.weights = weightsOnBoard(number / heads(), number % heads());
+    if (made.kind == HeadKind::replace && made.weights.empty()) return;
+    view_.changes.resize(static_cast<std::size_t>(switches()));
+    ModelSwitches::HeadChange& head = view_.changes[static_cast<std::size_t>(number)];
+    head = head == made ? ModelSwitches::HeadChange{} : std::move(made);
+    if (std::ranges::all_of(view_.changes, [](const auto& one) { return one.kind == HeadKind::none; }))
+      view_.changes.clear();
+  }
+
+  /// The weights of a head as the board has them; of a translation it has the cross-attentions alone.
+  std::vector<float> weightsOnBoard(int attention, int head) const {
+    using Kind = training::AttentionPlace::Kind;
+    const training::AttentionPlace& place =
+        trainer_.model().attentions()[static_cast<std::size_t>(attention)];
+    if (c_.state.cross && place.kind != Kind::cross) return {};
+    const attention::Tensor all = document::weightsOf(c_.state, place.layer);
+    return {all.row(head, 0), all.row(head, 0) + std::ptrdiff_t{all.rows()} * all.cols()};
+  }
+
   void map(PageColumn& column) {
     constexpr float kLabel = 74, kApart = 4;
     float most = 0.01f;  // less is no dependence to speak of
@@ -154,10 +206,11 @@ class Switches {
 
   void toggle(int number, const Box& box, float most, PageColumn& column) {
     const std::string name = joined({"model:off:", number / heads(), ":", number % heads()});
-    const std::uint64_t bit = std::uint64_t{1} << number;
-    const bool isOn = (view_.off & bit) == 0;
+    const auto at = static_cast<std::size_t>(number);
+    const HeadKind kind = at < view_.changes.size() ? view_.changes[at].kind : HeadKind::none;
+    const bool isOn = kind == HeadKind::none;
     const FocusRing::Key key = column.keys(name, box);
-    if (Widgets(c_).area(name, box, Mirror::Role::toggle, isOn) || key.press) view_.off ^= bit;
+    if (Widgets(c_).area(name, box, Mirror::Role::toggle, isOn) || key.press) change(number);
     const bool isOver = ImGui::IsItemHovered(), isKnown = number < static_cast<int>(view_.alone.size());
     const float depends = isKnown ? view_.alone[static_cast<std::size_t>(number)][token_] : 0;
     if (isOn)
@@ -165,9 +218,15 @@ class Switches {
                            withAlpha(c_.palette.weight, 0.6f * std::sqrt(depends / most)), 4);
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, isOver ? c_.palette.muted : c_.palette.border,
                    4);
-    if (!isOn)
-      list_->AddLine({box.x + 4, box.bottom() - 4}, {box.right() - 4, box.y + 4}, c_.palette.faint, 1.5f);
-    else if (isKnown && box.width >= 30)
+    if (!isOn) {
+      const auto* const way = std::ranges::find_if(
+          kWays, [&](const auto& one) { return one.kind == kind && one.factor == view_.changes[at].factor; });
+      if (way->tile.empty())
+        list_->AddLine({box.x + 4, box.bottom() - 4}, {box.right() - 4, box.y + 4}, c_.palette.faint, 1.5f);
+      else
+        textCentered(list_, c_.fonts.small, box.midX(), box.midY(), c_.palette.text,
+                     elide(c_.fonts.small, inWords(way->tile), box.width - 4));
+    } else if (isKnown && box.width >= 30)
       textCentered(list_, c_.fonts.monoSmall, box.midX(), box.midY(), c_.palette.text,
                    formatNumber(static_cast<double>(depends), 2));
   }
@@ -181,7 +240,7 @@ class Switches {
   Box line(PageColumn& column, std::string_view words, std::string_view first, std::string_view second) {
     constexpr float kPair = 108;
     const Box row = column.take(22);
-    const bool isOff = view_.off != 0;
+    const bool isOff = !view_.changes.empty();
     textMiddle(list_, c_.fonts.small, row.x, row.midY(), c_.palette.muted, words);
     textRight(list_, c_.fonts.monoSmall, row.right() - (isOff ? kPair : 0), row.midY(), c_.palette.text,
               first);
@@ -191,11 +250,11 @@ class Switches {
 
   void predictions(PageColumn& column) {
     const auto two = [](float value) { return formatNumber(static_cast<double>(value), 2); };
-    const bool isOff = view_.off != 0;
+    const bool isOff = !view_.changes.empty();
     const std::span<const float> whole = rowOf(view_.whole.probabilities),
                                  without = rowOf(view_.without.probabilities);
     line(column, "Predicted at " + base::inQuotes(c_.state.labels[token_]), isOff ? "all heads" : "",
-         "without");
+         "changed");
     line(column, "Logit, probability", "", "");
     std::vector<std::size_t> order(whole.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -222,7 +281,7 @@ class Switches {
     const auto changed = training::divergences(view_.whole, view_.without, classes());
     line(column, "KL divergence, in bit", "", two(changed[token_]));
     column.gap(4);
-    if (column.button("model:on", "Switch all heads on")) view_.off = 0;
+    if (column.button("model:on", "All heads as they were")) view_.changes.clear();
   }
 
   Context& c_;

@@ -13,14 +13,16 @@
 
 namespace views {
 
-/// The heads of a trained model that are switched off, and what it predicts then.
+/// The heads of a trained model that are changed, and what it predicts then.
 struct ModelSwitches {
-  std::uint64_t off = 0;   ///< bit attention·heads + head
-  bool isStopped = false;  ///< heads are no longer tried one after the other
+  using HeadChange = training::Model::HeadChange;
+  std::vector<HeadChange> changes;  ///< of head attention·heads + head; empty if none is changed
+  int way = 0;                      ///< what a press makes of a head: its place among the ways of the page
+  bool isStopped = false;           ///< heads are no longer tried one after the other
   // The results, and what they are of.
   std::shared_ptr<const training::Learned> model;
   training::Sequence asked;
-  std::uint64_t answered = 0;
+  std::vector<HeadChange> answered;
   training::Answer whole, without;
   std::vector<float> logits, logitsWithout;  ///< [tokens, classes]
   std::vector<std::vector<float>> alone;  ///< of each head switched off alone, the divergence at each token
