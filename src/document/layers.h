@@ -62,8 +62,8 @@ Tensor weightsOf(const State& state, int layer);
 /// The pictures of all layers. They are computed in pieces of some rows of a head, so that none takes long.
 class LayerPictures {
  public:
-  /// The work of a piece, in multiplications of Q by K: 1.5 ms on a page. A number of the scores counts as so
-  /// many more, which is what the rest of its way to a weight costs.
+  /// The work of a piece, in multiplications of Q by K: a few milliseconds on a page. Each score counts as so
+  /// many more, for the rest of its way to a weight.
   static constexpr std::int64_t kPiece = 1 << 22, kPerScore = 32;
   /// Computes pieces for about so many milliseconds, at least one unless that is 0. `revision` must change
   /// whenever the state does, which must stay as it is in between. The result is valid until the next call.
