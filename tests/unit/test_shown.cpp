@@ -810,7 +810,8 @@ TEST_CASE("shown: with tokens as columns, neither sums nor the words beside the 
     CAPTURE(columns);
     f.set("d_k", columns);
     const app::Rect last = f.at("weights", 0, 3, 3);
-    for (const Words& w : Painted().words()) {
+    const Painted painted;
+    for (const Words& w : painted.words()) {
       const bool isSum = w.left < last.x + last.width && w.right > last.x - 3 * last.width &&
                          std::abs(w.midY() - last.y - last.height - 11) < 4;
       if (isSum) CHECK_MESSAGE(w.text.size() <= 4, w.text);
