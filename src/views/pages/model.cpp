@@ -130,9 +130,12 @@ class ModelPage {
   /// Some pieces are computed per frame, until the reader cancels that; then heads are put in order.
   void computeOn() {
     const int all = c_.state.batch * c_.state.heads;
-    isWhole_ =
-        c_.derived.layersKnown() ||
-        (goesOn(c_.view, "Computing heads", c_.derived.headsInLayers(), all) && c_.derived.layersAreWhole());
+    isWhole_ = c_.derived.layersKnown();
+    // Some slices a frame, after which an input is still answered within 50 ms: hundreds of pictures take so
+    // long to draw that one would be a small part of the time.
+    constexpr int kSlices = 4;
+    if (!isWhole_ && goesOn(c_.view, "Computing heads", c_.derived.headsInLayers(), all))
+      for (int i = 0; i < kSlices && !isWhole_; ++i) isWhole_ = c_.derived.layersAreWhole();
     if (isWhole_ && view_.by == By::likeness) putInOrder(all);
   }
 
