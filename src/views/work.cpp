@@ -57,8 +57,8 @@ void workBar(Context& c) {
   const bool isNarrow = size.x < 480;  // without the time, which moves nothing else
   const float width =
       std::min(2 * kAround + words + kApart + (isNarrow ? 0 : lefts + kApart) + end, size.x - 16);
-  const float above = c.view.notice.empty() ? 16.0f : 72.0f;
-  const Box box{std::floor((size.x - width) / 2), std::floor(c.layout.board.bottom() - high - above), width,
+  constexpr float kAbove = 72;  // of where a message may be, which goes when something is pressed
+  const Box box{std::floor((size.x - width) / 2), std::floor(c.layout.board.bottom() - high - kAbove), width,
                 high};
   ImGui::SetNextWindowPos({box.x, box.y});
   ImGui::SetNextWindowSize({box.width, box.height});
