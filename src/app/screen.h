@@ -118,6 +118,7 @@ class Screen {
   float labelWidth_ = 30, nameWidth_ = 0;
   struct {
     float scale = 0;
+    std::uint64_t revision = 0;
     std::vector<std::string> labels, keyLabels, columnNames;
   } measured_;  ///< what labelWidth_ and nameWidth_ were measured for
 };

@@ -140,6 +140,10 @@ void Session::reset(Source source) {
 
 Result<const attention::Tensor*> Session::copyOf(std::string_view name, const attention::Tensor& tensor) {
   const std::int64_t numbers = std::int64_t{tensor.heads()} * tensor.rows() * tensor.cols();
+  if (summaries().sampledEach() > 1)
+    return base::refuse(
+        base::Error::Kind::memory, name,
+        {"its rows are computed when they are looked at, of ", tensor.rows(), " tokens; read its cells."});
   if (numbers > attention::Limits::stored)
     return base::refuse(base::Error::Kind::memory, name,
                         {"it has ", numbers, " numbers; at most ", attention::Limits::stored,

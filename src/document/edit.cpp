@@ -104,7 +104,17 @@ Result<void> checkEdit(const State& state, const SetParameter& edit) {
   return checkFinite(field, edit.row, edit.col, edit.cols, edit.values);
 }
 
+/// A painted mask has a byte for each pair.
+Result<void> checkPainted(std::string_view field, const Settings& s) {
+  if (std::int64_t{s.tokens} * s.keyTokens <= attention::Limits::painted) return {};
+  return base::refuse(
+      ErrorKind::memory, field,
+      {s.tokens, " × ", s.keyTokens, " cells are too many to be painted one by one; at most ",
+       attention::Limits::painted, " fit, so use fewer tokens, or causal, a window or a pattern."});
+}
+
 Result<void> checkEdit(const State& state, const PaintCells& edit) {
+  if (auto ok = checkPainted("mask", state); !ok) return ok;
   return checkBlock("mask", {edit.row, edit.col, edit.rows, edit.cols}, state.tokens, state.keyTokens,
                     edit.blocked.size());
 }
@@ -113,7 +123,8 @@ Result<void> checkEdit(const State& state, const SetOption& edit) {
   if (edit.option == OptionId::pin && edit.value == Value(true)) {
     if (const auto text = pinOf(state); !text) return text.error();
   }
-  return check(state, edit.option, edit.value);
+  if (auto ok = check(state, edit.option, edit.value); !ok || state.painted.empty()) return ok;
+  return checkPainted(option(edit.option).name, settingsAfter(state, edit.option, edit.value));
 }
 
 Result<void> checkEdit(const State& state, const SetLabels& edit) {

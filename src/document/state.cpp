@@ -191,7 +191,7 @@ constexpr Clash kClashes[] = {
      "rotary positions turn queries and keys of one width; set d_q to 0, or position to \"none\" or "
      "\"alibi\"."},
     {OptionId::causal_offset, isBeyondPositions,
-     "the last query would stand beyond position 4096; use a smaller causal_offset, or set position to "
+     "the last query would stand beyond position 131072; use a smaller causal_offset, or set position to "
      "\"alibi\"."},
     {OptionId::mask_after_softmax,
      [](const Settings& s) { return s.maskAfterSoftmax && s.normalizer != attention::Normalizer::softmax; },
@@ -200,6 +200,12 @@ constexpr Clash kClashes[] = {
      "false."},
     {OptionId::hidden_heads, [](const Settings& s) { return s.heads < 64 && s.hiddenHeads >> s.heads != 0; },
      "it names a head that does not exist; use 0 to heads - 1."},
+    {OptionId::view,
+     [](const Settings& s) {
+       return std::max(s.tokens, s.keyTokens) > Limits::modelTokens && s.view != View::layer &&
+              s.view != View::train;
+     },
+     "this page takes up to 4096 tokens; use fewer, or set view to \"layer\"."},
 };
 
 }  // namespace
@@ -362,11 +368,12 @@ Result<void> checkSizes(std::string_view field, const Settings& s) {
         ErrorKind::range, "kv_heads",
         {s.kvHeads, " does not divide the ", s.heads, " heads; use ", base::orList(divisors(s.heads)), "."});
   const std::int64_t scores = std::int64_t{s.heads} * s.tokens * s.keyTokens;
-  if (scores > Limits::scores)
-    return base::refuse(ErrorKind::memory, field,
-                        {s.heads, " heads of ", s.tokens, " × ", s.keyTokens, " scores make ", scores,
-                         "; use at most ", tokensThatFit(s), " tokens, or ",
-                         Limits::scores / (std::int64_t{s.tokens} * s.keyTokens), " heads."});
+  if (s.heads > 1 && scores > Limits::scores)
+    return base::refuse(
+        ErrorKind::memory, field,
+        {s.heads, " heads of ", s.tokens, " × ", s.keyTokens, " scores make ", scores, "; use at most ",
+         tokensThatFit(s), " tokens, or ",
+         std::max<std::int64_t>(Limits::scores / (std::int64_t{s.tokens} * s.keyTokens), 1), " heads."});
   const std::int64_t numbers = countNumbers(s);
   if (numbers > kMaxNumbers)
     return base::refuse(

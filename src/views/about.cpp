@@ -214,6 +214,7 @@ constexpr Row kRows[] = {
     {"card:values", "Values", "Y", "Values as points, with the output among them"},
     {"card:changes", "Changes", "Y", "What differs from the pinned board"},
     {"card:loops", "Loops", "Y", "The formula of the chosen cell as nested loops, as a program has it"},
+    {"link_threshold", "Least weight", "", "Links with smaller weights are not drawn"},
     {"value_norms", "Times the length of the value"},
     {"changes:before", "Before", "L", "Shows the pinned board while it is held"},
     {"changes:unpin", "Unpin", "Shift + P", "Forgets the pinned board"},

@@ -95,6 +95,17 @@ const float* madeRow(const void* tensor, int head, int row) {
   return static_cast<const attention::Tensor*>(tensor)->row(head, row);
 }
 
+using Outputs = attention::Summaries::Outputs;
+
+/// Rows of outputs, where not all are computed: from so large cells on they have numbers.
+constexpr float kReadCell = 26;
+const float* knownRow(const void* outputs, int, int row) {
+  return static_cast<const Outputs*>(outputs)->row(row);
+}
+const float* sampledRow(const void* outputs, int, int row) {
+  return static_cast<const Outputs*>(outputs)->rowOrSample(row);
+}
+
 /// The stamps of blocks: the newest of their rows, or columns.
 const std::uint32_t* newestOf(const std::vector<std::uint32_t>& lines, int side,
                               std::vector<std::uint32_t>& blocks) {
@@ -122,7 +133,8 @@ draw::Written writtenOfBlocks(const Part& p, const attention::Stamps& stamps, in
 
 /// valuesOf() where the numbers are not stored.
 [[gnu::noinline]] void takeUnstored(const Context& c, const Part& p, draw::Heatmap& look, draw::Values& out) {
-  const auto overview = look.cell < 1 ? c.summaries.overview(p.id) : nullptr;
+  const bool isSampled = !c.trace.output.isStored();
+  const auto overview = look.cell < 1 || isSampled ? c.summaries.overview(p.id) : nullptr;
   if (!overview) {
     const auto place = (std::uintptr_t{0} + static_cast<std::uintptr_t>(p.head)) *
                            static_cast<std::uintptr_t>(p.tensor.rows()) +
@@ -132,6 +144,10 @@ draw::Written writtenOfBlocks(const Part& p, const attention::Stamps& stamps, in
                                        sizeof(float) * (place * static_cast<std::uintptr_t>(p.tensor.cols()) +
                                                         static_cast<std::uintptr_t>(p.firstCol)));
     out.made = {madeRow, &p.tensor, p.head, p.firstRow, p.firstCol};
+    // Of outputs, rows are made to be read, not to be seen as colours.
+    const attention::Summaries::Outputs* const outputs = c.summaries.outputs(p.id);
+    if (outputs && look.cell < kReadCell)
+      out.made.of = look.cell < 1 ? sampledRow : knownRow, out.made.matrix = outputs;
     return;
   }
   const attention::Tensor& blocks = overview->blocks();

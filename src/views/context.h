@@ -178,7 +178,8 @@ struct ViewState {
   Drag drag;
   std::uint64_t nextGesture = 1;
   std::optional<TextTarget> text;
-  bool painting = false;  ///< clicks on scores and weights edit the mask
+  float linkFrom = attention::kLink;  ///< links of a long board are drawn from this weight on
+  bool painting = false;              ///< clicks on scores and weights edit the mask
   bool drawer = false;
   HelpView help;
   PresetWords presetWords;

@@ -1,7 +1,8 @@
 // Measures the processor time of a frame: the whole App with Dear ImGui, drawn into lists that nobody
 // renders. A cell of Q is dragged, including the edit itself; the pointer moves over cells of Q, K, V and W.
 // Prints one JSON object per line. With `--long`, a board of 4,096 tokens and 8 heads of 64 columns instead:
-// also its first frames, drags of K and V, magnifying and panning, the slowest frames, and memory.
+// (with `--longest` one of 131,072 and one head of 15 columns) also its first frames, drags of K and V,
+// magnifying and panning, the slowest frames, and memory.
 #include <imgui.h>
 
 #include <algorithm>
@@ -65,9 +66,9 @@ class Bench {
     }
   }
 
-  void runLong(int tokens, int heads) {
-    column_ = 36;  // in the middle of 64, of which one pixel has several
-    set("heads", 1), set("d_k", 64), set("heads", heads), set("d_k", 64);
+  void runLong(int tokens, int heads, int columns) {
+    column_ = columns / 2 + 4;  // in the middle, of which one pixel has several
+    set("heads", 1), set("d_k", columns), set("heads", heads), set("d_k", columns);
     times_.clear();
     set("tokens", tokens);
     std::vector<double> first;
@@ -219,7 +220,8 @@ int main(int count, char** words) {
   ImGui::CreateContext();
   {
     Bench bench;
-    if (count > 1 && std::string_view(words[1]) == "--long") bench.runLong(4096, 8);
+    if (count > 1 && std::string_view(words[1]) == "--long") bench.runLong(4096, 8, 64);
+    else if (count > 1 && std::string_view(words[1]) == "--longest") bench.runLong(131072, 1, 15);
     else
       for (const bool causal : {true, false}) bench.run(64, 4, causal), bench.run(1024, 8, causal);
   }

@@ -1,6 +1,6 @@
 // A board of 4,096 tokens and 8 heads of 64 columns in the page: memory there and back, and what a frame takes while numbers are dragged, the
-// weights are moved, and the page Model makes the pictures of two such layers and of 48 layers of 64 heads. Times are those of the calls that draw, so on a machine that does other things they are too long. Natively, in
-// processor time: build/native/frame --long.
+// weights are moved, and the page Model makes the pictures of two such layers and of 48 layers of 64 heads. Then one of 131,072 tokens. Times are
+// those of the calls that draw, so on a machine that does other things they are too long. Natively, in processor time: build/native/frame --long.
 //   node long.bench.mjs [--quick]
 import {Board, launch, serve} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
@@ -82,30 +82,53 @@ await set(TOKENS, HEADS);
 await rest();
 const again = await heap('there again');
 line('there and back', `${((again / there - 1) * 100).toFixed(1)} % more memory than at first (at most 10 %)`);
-for (const name of ['q', 'k', 'v']) {
-  const [x, y] = await board.middle(name, 0, TOKENS / 2, COLUMNS / 2);
+async function edits(tokens, columns) {
+  for (const name of ['q', 'k', 'v']) {
+    const [x, y] = await board.middle(name, 0, tokens / 2, columns / 2);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await frame();
+    await timed(`drag ${name}`, async () => {
+      for (let i = 0; i < ROUNDS; i++) {
+        await page.mouse.move(x + 3 + i % 40, y);
+        await frame();
+      }
+    });
+    edited = Date.now();
+    await page.mouse.up();
+    await whole();
+  }
+  const [x, y] = await board.middle('weights', 0, tokens / 2, tokens / 2);
   await page.mouse.move(x, y);
-  await page.mouse.down();
-  await frame();
-  await timed(`drag ${name}`, async () => {
-    for (let i = 0; i < ROUNDS; i++) {
-      await page.mouse.move(x + 3 + i % 40, y);
-      await frame();
-    }
+  await timed('pan and zoom', async () => {
+    await page.keyboard.down('Control');
+    for (let i = 0; i < ROUNDS; i++) await page.mouse.wheel(0, -100), await frame();
+    await page.keyboard.up('Control');
+    for (let i = 0; i < ROUNDS; i++) await page.mouse.wheel(i % 2 ? 30 : 0, i % 2 ? 0 : 30), await frame();
   });
-  edited = Date.now();
-  await page.mouse.up();
-  await whole();
+  await rest();
 }
-const [x, y] = await board.middle('weights', 0, TOKENS / 2, TOKENS / 2);
-await page.mouse.move(x, y);
-await timed('pan and zoom', async () => {
-  await page.keyboard.down('Control');
-  for (let i = 0; i < ROUNDS; i++) await page.mouse.wheel(0, -100), await frame();
-  await page.keyboard.up('Control');
-  for (let i = 0; i < ROUNDS; i++) await page.mouse.wheel(i % 2 ? 30 : 0, i % 2 ? 0 : 30), await frame();
-});
+await edits(TOKENS, COLUMNS);
+await heap('after edits');
+
+// One head that is longer still, of which only what is looked at is computed.
+const [LONGEST, FEW] = quick ? [16384, 8] : [131072, 15];
+await page.keyboard.press('0');
+await board.call('setState', small);
+for (const [option, value] of [['heads', 1], ['d_k', FEW]]) await board.call('set', option, value);
 await rest();
+await heap(`before ${LONGEST} × 1 × ${FEW}`);
+const began = performance.now();
+edited = Date.now();
+await board.call('set', 'tokens', LONGEST);
+await frame();
+await frame();
+line('first picture', `${(performance.now() - began).toFixed(0)} ms`);
+await whole();
+line('picture of all', `${(performance.now() - began).toFixed(0)} ms`);
+await rest();
+await heap(`${LONGEST} × 1 × ${FEW}`);
+await edits(LONGEST, FEW);
 await heap('after edits');
 
 /** The page Model of a board with so many layers, until all heads have their picture. */

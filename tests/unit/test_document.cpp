@@ -99,7 +99,7 @@ TEST_CASE("document: a refused edit changes nothing") {
         "labels[0]: \"\\xff\" is not valid UTF-8; type it again.");
   CHECK(refused(InsertTokens{5, 1}) ==
         "tokens: cannot put 1 before token 5; use a count from 1 and a place from 0 to 4.");
-  CHECK(refused(InsertTokens{0, 2147483647}) == "tokens: 2147483651 is too large; use 1 to 4096.");
+  CHECK(refused(InsertTokens{0, 2147483647}) == "tokens: 2147483651 is too large; use 1 to 131072.");
   CHECK(refused(RemoveTokens{0, 4}) ==
         "tokens: cannot remove 4 from token 0 on; there are 4, counted from 0, and one must stay.");
   CHECK(refused(Randomize{1, TensorId::w_q}) ==

@@ -132,3 +132,29 @@ TEST_CASE(
     CHECK(engine.hasMore());
   }
 }
+
+TEST_CASE("long: 131,072 tokens of one head are looked at and enlarged; what does not fit is refused") {
+  Fixture f;
+  const auto refusal = [&f](const char* option, const char* value) {
+    const auto ok = f.app().set(option, value);
+    return ok ? std::string("accepted") : ok.error().message();
+  };
+  for (const auto& [option, value] : {std::pair("heads", "1"), {"d_k", "2"}, {"tokens", "131072"}})
+    CHECK(refusal(option, value) == "accepted");
+  f.frame();
+  CHECK(refusal("tokens", "131073").starts_with("tokens: 131073 is too large; use 1 to 131072."));
+  CHECK(refusal("heads", "2") != "accepted");
+  CHECK(refusal("d_k", "32").find("for at most 6500000") != std::string::npos);
+  CHECK(refusal("view", "\"block\"").find("up to 4096 tokens") != std::string::npos);
+  CHECK_FALSE(f.app().tensor("weights"));  // 17 thousand million numbers
+  CHECK_FALSE(f.app().tensor("output"));   // most rows of which are not computed
+  // Enlarged until cells have numbers.
+  const auto all = f.app().locate("weights", 0, 100'000, 70'000);
+  REQUIRE(all);
+  CHECK(f.app().pinch(all->x, all->y, 1e5f, 0, 0));
+  f.frame(), f.frame();
+  const auto cell = f.app().locate("weights", 0, 100'000, 70'000);
+  REQUIRE(cell);
+  CHECK(cell->width >= 26);
+  CHECK(f.app().locate("minimap", 0, 0, 0));
+}

@@ -73,10 +73,10 @@ TEST_CASE("options: refusals") {
   CHECK(tried(OptionId::temperature, 1e-7) == "temperature: 1e-07 is too small; use 1e-06 to 1000000.");
   CHECK(tried(OptionId::temperature, 1e-6) == "accepted");
   CHECK(tried(OptionId::temperature, 1e6) == "accepted");
-  CHECK(tried(OptionId::tokens, 0.0) == "tokens: 0 is too small; use 1 to 4096.");
-  CHECK(tried(OptionId::tokens, 2.5) == "tokens: 2.5 is not a whole number; use 1 to 4096.");
-  CHECK(tried(OptionId::tokens, 1e18) == "tokens: 1e+18 is too large; use 1 to 4096.");
-  CHECK(tried(OptionId::tokens, true) == "tokens: true is not a whole number; use 1 to 4096.");
+  CHECK(tried(OptionId::tokens, 0.0) == "tokens: 0 is too small; use 1 to 131072.");
+  CHECK(tried(OptionId::tokens, 2.5) == "tokens: 2.5 is not a whole number; use 1 to 131072.");
+  CHECK(tried(OptionId::tokens, 1e18) == "tokens: 1e+18 is too large; use 1 to 131072.");
+  CHECK(tried(OptionId::tokens, true) == "tokens: true is not a whole number; use 1 to 131072.");
   CHECK(tried(OptionId::heads, 4.0) ==
         "heads: 4 does not divide the model width 6 (heads × d_k); use 1, 2, 3 or 6.");
   CHECK(tried(OptionId::heads, 65.0) == "heads: 65 is too large; use 1 to 64.");
@@ -97,8 +97,8 @@ TEST_CASE("options: refusals") {
   CHECK(tried(OptionId::labels, std::string(65, 'x')).starts_with("labels[0]: \"xxx"));
   CHECK(tried(OptionId::labels, std::string(64, 'x')) == "accepted");
   std::string many;
-  for (int i = 0; i < 4097; ++i) many += "a ";
-  CHECK(tried(OptionId::labels, many) == "labels: there are 4097 tokens; use at most 4096.");
+  for (int i = 0; i < 131'073; ++i) many += "a ";
+  CHECK(tried(OptionId::labels, many) == "labels: there are 131073 tokens; use at most 131072.");
 }
 
 TEST_CASE("options: sizes stay within the limits together") {
@@ -606,8 +606,8 @@ TEST_CASE("options: how rotary positions turn") {
         "position_ids: 100 is not a list of whole numbers; use [] for 0, 1, 2 …, or [100] for 100, 101 ….");
   CHECK(tried(OptionId::position_ids, std::vector<int>{5, -1}) ==
         "position_ids: -1 is too small; use 0 to 1000000.");
-  CHECK(tried(OptionId::position_ids, std::vector<int>(4097)) ==
-        "position_ids: there are 4097; use at most 4096, after which they count on.");
+  CHECK(tried(OptionId::position_ids, std::vector<int>(131'073)) ==
+        "position_ids: there are 131073; use at most 131072, after which they count on.");
   Document d(test::start());
   const State start = d.state();
   const std::pair<OptionId, Value> all[] = {{OptionId::d_k, 4.0},
@@ -666,13 +666,14 @@ TEST_CASE("options: what means nothing together is refused from either side") {
         "score: rotary positions turn dot products, and an additive score has none; set score to \"scaled\", "
         "or position "
         "to \"none\" or \"alibi\".");
-  CHECK(now(OptionId::causal_offset, 4093.0) ==
-        "causal_offset: the last query would stand beyond position 4096; use a smaller causal_offset, or set "
-        "position to "
-        "\"alibi\".");
-  set(OptionId::causal_offset, 4092.0);
+  CHECK(
+      now(OptionId::causal_offset, 131069.0) ==
+      "causal_offset: the last query would stand beyond position 131072; use a smaller causal_offset, or set "
+      "position to "
+      "\"alibi\".");
+  set(OptionId::causal_offset, 131068.0);
   CHECK(refusal(check(s, InsertTokens{0, 1}))
-            .starts_with("tokens: the last query would stand beyond position 4096"));
+            .starts_with("tokens: the last query would stand beyond position 131072"));
   set(OptionId::position, std::string("alibi"));
   set(OptionId::score, additive);
   CHECK(now(OptionId::position, rotary).starts_with("position: rotary positions turn dot products"));
@@ -720,5 +721,5 @@ TEST_CASE("options: heads that share keys and values") {
         "key_labels: the keys are the tokens here; set cross to true first.");
   set(OptionId::cross, true);
   CHECK(now(OptionId::key_labels, std::string("a b")) == "accepted");
-  CHECK(now(OptionId::key_tokens, 4097.0) == "key_tokens: 4097 is too large; use 1 to 4096.");
+  CHECK(now(OptionId::key_tokens, 131073.0) == "key_tokens: 131073 is too large; use 1 to 131072.");
 }

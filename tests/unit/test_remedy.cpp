@@ -112,19 +112,19 @@ TEST_CASE("remedy: what it says") {
   CHECK(offered(start, OptionId::key_tokens, 7.0) ==
         "Without cross-attention the keys are the tokens · set cross-attention");
   CHECK(offered(start, OptionId::tokens, 5000.0) == "none");
-  CHECK(document::reason(start, OptionId::tokens, 5000.0) == "5000 is too large; use 1 to 4096.");
+  CHECK(document::reason(start, OptionId::tokens, 500000.0) == "500000 is too large; use 1 to 131072.");
 
   const State even = with({set(OptionId::d_k, 4.0), set(OptionId::position, rotary)});
   CHECK(offered(even, OptionId::d_k, 5.0) == "Rotary needs an even d_k · set positions to none");
   CHECK(offered(even, OptionId::score, additive) == "Rotary needs a dot product · set positions to none");
   CHECK(offered(even, OptionId::heads, 8.0) ==
         "8 heads need 16 columns · widen to 16");  // 8 heads of one column each cannot be turned in pairs
-  CHECK(offered(even, OptionId::causal_offset, 4095.0) == "Positions end at 4096 · set ALiBi");
+  CHECK(offered(even, OptionId::causal_offset, 131071.0) == "Positions end at 131072 · set ALiBi");
 
-  const State far = with({set(OptionId::score, additive), set(OptionId::causal_offset, 4096.0)});
+  const State far = with({set(OptionId::score, additive), set(OptionId::causal_offset, 131072.0)});
   CHECK(offered(far, OptionId::scale, true) == "Only dot products are scaled · set scaled dot");
   CHECK(offered(far, OptionId::position, rotary) ==
-        "Rotary needs a dot product · set scaled dot, set 4, set keys before to 4092");
+        "Rotary needs a dot product · set scaled dot, set 4, set keys before to 131068");
 
   CHECK(offered(with({set(OptionId::mask_after_softmax, true)}), OptionId::normalizer, std::string("relu")) ==
         "The mask comes after softmax · set before");

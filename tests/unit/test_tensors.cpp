@@ -126,8 +126,8 @@ TEST_CASE("tensors: shapes that the board does not take") {
       tried(R"({"q": [[1]], "k": [[1]]})") ==
       "v: it is missing; the file has 2 tensors: \"q\", \"k\". Expected q, k and v, or x, w_q, w_k and w_v.");
   std::string tall = "{\"q\": [[0]";
-  for (int i = 0; i < 4096; ++i) tall += ",[0]";
-  CHECK(tried(tall + "], \"k\": [[1]], \"v\": [[1]]}") == "tokens: 4097 is too large; use 1 to 4096.");
+  for (int i = 0; i < 131'072; ++i) tall += ",[0]";
+  CHECK(tried(tall + "], \"k\": [[1]], \"v\": [[1]]}") == "tokens: 131073 is too large; use 1 to 131072.");
 }
 
 TEST_CASE("tensors: options") {

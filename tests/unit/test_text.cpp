@@ -223,10 +223,11 @@ TEST_CASE("text: refusals name the field, the value and the fix") {
   CHECK(with("\"heads\": 2", "\"heads\": 4") ==
         "w_q.shape: [3, 6] does not fit tokens 4, heads 4, d_k 3 and model_dim 3; it must be [3, 12].");
   CHECK(with("\"heads\": 2", "\"heads\": 1e9") == "heads: 1000000000 is too large; use 1 to 64.");
-  CHECK(with("\"tokens\": 4", "\"tokens\": \"4\"") == "tokens: \"4\" is not a whole number; use 1 to 4096.");
+  CHECK(with("\"tokens\": 4", "\"tokens\": \"4\"") ==
+        "tokens: \"4\" is not a whole number; use 1 to 131072.");
   CHECK(with("\"tokens\": 4", "\"tokens\": null").starts_with("tokens: null cannot be used;"));
   CHECK(with("\"tokens\": 4", "\"tokens\": [4]") ==
-        "tokens: a list of numbers is not a whole number; use 1 to 4096.");
+        "tokens: a list of numbers is not a whole number; use 1 to 131072.");
   CHECK(with("\"causal\": true", "\"causal\": 1") == "causal: 1 is not true or false; use one of these.");
   CHECK(with("\"focus_head\": 0", "\"focus_head\": 2") == "focus_head: 2 is no head here; use 0 to 1.");
   CHECK(with("\"theme\": \"auto\"", "\"theme\": \"\\u0007\"") ==
@@ -570,7 +571,7 @@ TEST_CASE("text: options that contradict each other, or what is there") {
   CHECK(more("\"x_kv\": [[1]]") == "x_kv: only cross-attention has it; set cross to true.");
   CHECK(more("\"cross\": true, \"key_tokens\": 5").starts_with("k.shape: [2, 4, 3] does not fit"));
   CHECK(more("\"step\": 5") == "step: 5 is more than there are tokens; use 0 to 4.");
-  CHECK(more("\"window_left\": -2") == "window_left: -2 is too small; use -1 to 4096.");
+  CHECK(more("\"window_left\": -2") == "window_left: -2 is too small; use -1 to 131072.");
   CHECK(more("\"w_a\": [[[1]]]").starts_with("w_a.shape: [1, 1, 1] does not fit"));
   const auto pattern = fromText(replaced(toText(test::start()), "\"seed\": 1",
                                          "\"seed\": 1, \"pattern\": \"longformer\", \"pattern_local\": 3"),

@@ -59,8 +59,8 @@ TEST_CASE("validate: head counts") {
 }
 
 TEST_CASE("validate: sizes are checked before anything is multiplied") {
-  CHECK(with(&Spec::queryCount, 2147483647) == "queryCount: 2147483647 is out of range; use 1 to 4096.");
-  CHECK(with(&Spec::keyCount, 0) == "keyCount: 0 is out of range; use 1 to 4096.");
+  CHECK(with(&Spec::queryCount, 2147483647) == "queryCount: 2147483647 is out of range; use 1 to 131072.");
+  CHECK(with(&Spec::keyCount, 0) == "keyCount: 0 is out of range; use 1 to 131072.");
   CHECK(with(&Spec::headDim, 513) == "headDim: 513 is out of range; use 1 to 512.");
   CHECK(with(&Spec::valueDim, -1) == "valueDim: -1 is out of range; use 1 to 512.");
   Layer layer = good();
@@ -148,10 +148,10 @@ TEST_CASE("validate: scores and positions that do not go together") {
   CHECK(refusal(odd) == "rotary.factor: 0 is out of range; use 1 for none, or another number above 0.");
   odd.spec.rotary.factor = 1.0f, odd.spec.positionIds = {0, -1};
   CHECK(refusal(odd) == "positionIds: -1 is no position; use 0 to 1000000.");
-  layer.spec.position = Position::rotary, layer.spec.causalOffset = 4093;
+  layer.spec.position = Position::rotary, layer.spec.causalOffset = 131069;
   CHECK(refusal(layer) ==
-        "causalOffset: 4093 puts the last query beyond position 4096; use at most 4092, or alibi.");
-  layer.spec.causalOffset = 4092;
+        "causalOffset: 131069 puts the last query beyond position 131072; use at most 131068, or alibi.");
+  layer.spec.causalOffset = 131068;
   CHECK(refusal(layer) == "accepted");
 }
 
@@ -176,9 +176,9 @@ TEST_CASE("validate: an X of the values") {
 
 TEST_CASE("validate: where memory is the limit, tokens and columns are as many as there are") {
   Random random(6);
-  Layer layer = test::direct(test::shape(1, 1, 5000, 3, 600, 2), random);
+  Layer layer = test::direct(test::shape(1, 1, 140000, 3, 600, 2), random);
   layer.spec.position = Position::rotary, layer.spec.causalOffset = 5000;
-  CHECK(refusal(layer) == "queryCount: 5000 is out of range; use 1 to 4096.");
+  CHECK(refusal(layer) == "queryCount: 140000 is out of range; use 1 to 131072.");
   CHECK(validate(layer.spec, layer.inputs(), Room::memory));
   layer.spec.causalOffset = Limits::longest;
   CHECK(validate(layer.spec, layer.inputs(), Room::memory).error().field == "causalOffset");

@@ -99,6 +99,7 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
   const std::int64_t ofHead = std::int64_t{spec_.queryCount} * spec_.keyCount;
   scratch_.pairs = ofHead > most_.ofHead || spec_.heads * ofHead > most_.ofAll ? this : nullptr;
+  scratch_.isOfRows = !isStored() && spec_.heads == 1 && ofHead > most_.inFull;
   if (!isStored()) return applyUnstored(changes, !wasStored && sameWidths && sameShapes(spec_, previous_));
   meanWeights_ = {}, ofMean_ = {};
   // Options affect everything after the scores; combined with other changes, one recomputation is cheaper.
@@ -166,7 +167,10 @@ const Trace& Engine::traceWith(int head) {
 }
 
 void Engine::computeNext() {
-  if (isWhole()) return ofMean_.left > 0 ? computeMean() : summaries_.profiles().takeSome(trace_.weights);
+  if (summaries_.detail().hasMore()) return computeDetail();
+  if (isWhole())
+    return ofMean_.left > 0 ? computeMean()
+                            : summaries_.profiles().takeSome(trace_.weights, summaries_.sampledEach());
   const auto wanted = static_cast<std::size_t>(wanted_);
   const auto next = std::find(missing_.begin(), missing_.end(), std::uint8_t{1});
   const int head =

@@ -64,6 +64,9 @@ struct Change {
 /// Maxima and sums of rows, outputs and summaries are made some rows at a time. An edit of a row of Q costs
 /// that row; one of K or V the heads that read it, whose outputs and summaries are foreseen, or the previous
 /// ones, until they have been computed.
+///
+/// Of one head with more scores than Most::inFull, only rows that are read are computed, with their outputs;
+/// and one row of each block of the overviews, which stands for all of them.
 class Engine final : private RowSource {
  public:
   Engine() = default;
@@ -73,6 +76,8 @@ class Engine final : private RowSource {
   /// Up to so many scores of one head, and of all heads, are stored.
   struct Most {
     std::int64_t ofHead = std::int64_t{1} << 20, ofAll = Limits::stored;
+    /// All rows of so many scores are computed, though they are not stored.
+    std::int64_t inFull = Limits::scores;
   };
   /// Before the first call of apply(), where it is not to be this.
   void setMost(Most most) { most_ = most; }
@@ -99,7 +104,9 @@ class Engine final : private RowSource {
   const Trace& traceSoon(int head);
   /// Is there more to compute? What no trace needs, the mean of weights that are not stored and profiles,
   /// comes last.
-  bool hasMore() const { return !isWhole() || ofMean_.left > 0 || summaries_.profiles().hasMore(); }
+  bool hasMore() const {
+    return !isWhole() || ofMean_.left > 0 || summaries_.detail().hasMore() || summaries_.profiles().hasMore();
+  }
   /// Does the trace look as it will when all is computed? Then this may wait until nobody edits.
   bool mayWait() const;
   /// Computes one of the missing heads, if any, or some rows of it. With the last of them follows what needs
@@ -130,6 +137,7 @@ class Engine final : private RowSource {
 
   // Pairs are not stored.
   bool isStored() const { return scratch_.pairs == nullptr; }
+  bool isSampled() const { return scratch_.isOfRows; }
   bool keepsTensors() const;
   void applyUnstored(std::span<const Change> changes, bool isKnown);
   void applyOneUnstored(const Change& change);
@@ -141,8 +149,11 @@ class Engine final : private RowSource {
   void makeMean(Span rows);
   void makeMeanAfter(int head, Span rows);
   void takeRows(int head, Span rows);
+  void takeSample(int head, int row);
   void redoRows(int head, Span rows);
   void redoMean(int head, Span rows);
+  void redoSamples(int head, Span rows);
+  void computeDetail();
   void computeSome(int head);
   void computeMean();
   struct ChangedKey {
@@ -156,6 +167,7 @@ class Engine final : private RowSource {
   void changeGiven(const Change& change);
   void touchRowsOf(int head, Span rows);
   void touchOutputOf(int head, Span rows);
+  int mostHeld() const;
   Span someFrom(int row) const;
   Span takeTurn(Turn& turn) const;
 

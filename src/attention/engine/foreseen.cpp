@@ -157,7 +157,7 @@ void Engine::changeGiven(const Change& change) {
   const std::vector<float> before(row, row + changed.cols());
   if (isOfKeys) makeKeys(inputs_, kvHead, keys, cols, trace_);
   else makeValues(inputs_, kvHead, keys, cols, trace_);
-  if (keys.size() > 1 || !isPlain(spec_) || isBiased(spec_, inputs_)) return makeStale(heads);
+  if (keys.size() > 1 || isSampled() || !isPlain(spec_) || isBiased(spec_, inputs_)) return makeStale(heads);
   const float *k = std::as_const(trace_.k).row(kvHead, keys.begin),
               *v = std::as_const(trace_.v).row(kvHead, keys.begin);
   bool isSure = true;

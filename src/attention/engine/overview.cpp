@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "attention/layer/spec.h"
+
 namespace attention {
 namespace {
 
@@ -22,18 +24,20 @@ std::int32_t farOf(float value) {
   return bits >= 0x7f800000 ? -1 : bits;
 }
 
-float farther(float a, float b) { return farOf(b) > farOf(a) ? b : a; }
-
 int blocksOf(int count, int side) { return (count + side - 1) / side; }
 
 }  // namespace
 
+float farther(float a, float b) { return farOf(b) > farOf(a) ? b : a; }
+
 void Overview::reset(int heads, int queries, int keys) {
   side_ = 1, queries_ = queries;
+  const bool isFew = std::int64_t{queries} * keys > Limits::scores;  // each takes a row of its own
   const auto isLarge = [&] {
     const std::int64_t rows = blocksOf(queries, side_), cols = blocksOf(keys, side_),
                        across = std::max(rows, cols), all = heads * rows * cols;
-    return across > kAcross || all > kMostBlocks || (all > kManyBlocks && across > kFewAcross);
+    return across > (isFew ? kFewAcross : kAcross) || all > kMostBlocks ||
+           (all > kManyBlocks && across > kFewAcross);
   };
   while (isLarge()) side_ *= 2;
   blocks_ = Tensor(heads, blocksOf(queries, side_), blocksOf(keys, side_));

@@ -8,6 +8,9 @@
 
 namespace attention {
 
+/// Of two numbers that which is farther from 0; an infinity counts as less than 0.
+float farther(float a, float b);
+
 /// A block shows its number farthest from 0; -infinity where all of its cells are masked. It is made from
 /// rows when they are computed, so that pictures of heads need no matrix.
 class Overview {

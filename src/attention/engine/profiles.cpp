@@ -39,17 +39,19 @@ void Profiles::ask(int head, std::uint32_t stamp) {
   next_ = 0;
 }
 
-void Profiles::takeSome(const Tensor& weights) {
+void Profiles::takeSome(const Tensor& weights, int each) {
   if (asked_.head >= weights.heads()) return forget();  // of a layer that is no more
   const auto keys = static_cast<std::size_t>(weights.cols());
   asked_.rows = weights.rows();
   if (next_ == 0) sums_.assign(keys, 0.0), newEntropies_.resize(static_cast<std::size_t>(asked_.rows));
-  const int end = std::min(next_ + kRowsOfProfile, asked_.rows);
-  weights.expect(asked_.head, next_, end - next_);
-  for (; next_ < end; ++next_) {
-    const float* const row = weights.row(asked_.head, next_);
-    for (std::size_t j = 0; j < keys; ++j) sums_[j] += double{row[j]};
-    newEntropies_[static_cast<std::size_t>(next_)] = entropyOf(row, weights.cols());
+  const int end = each > 1 ? next_ + 1 : std::min(next_ + kRowsOfProfile, asked_.rows);
+  if (each == 1) weights.expect(asked_.head, next_, end - next_);
+  while (next_ < end) {
+    const int count = std::min(each, asked_.rows - next_);
+    const float* const row = weights.row(asked_.head, next_ + count / 2);
+    for (std::size_t j = 0; j < keys; ++j) sums_[j] += double{row[j]} * count;
+    std::fill_n(newEntropies_.begin() + next_, count, entropyOf(row, weights.cols()));
+    next_ += count;
   }
   if (hasMore()) return;
   made_ = asked_;

@@ -94,9 +94,14 @@ void writeMean(const double* sums, const float* more, double share, int count, f
 }
 
 /// Of that many numbers, one in so many is looked at. Odd, so that they are not all from one column.
-std::size_t paceOf(std::size_t count) {
-  constexpr std::size_t kSampled = 4096;
-  return std::max<std::size_t>(1, count / kSampled | 1);
+std::uint64_t paceOf(std::uint64_t count) {
+  constexpr std::uint64_t kSampled = 4096;
+  return std::max<std::uint64_t>(1, count / kSampled | 1);
+}
+
+std::uint64_t numbersOf(const Tensor& tensor) {
+  return std::uint64_t{1} * static_cast<unsigned>(tensor.heads()) * static_cast<unsigned>(tensor.rows()) *
+         static_cast<unsigned>(tensor.cols());
 }
 
 void widen(Range& range, const Range& by) {
@@ -118,7 +123,7 @@ void Summaries::shape(TensorId id, const Tensor& tensor) {
 }
 
 void Summaries::touchAll(const Spec& spec, const Inputs& inputs, const Trace& trace) {
-  if (trace.raw.isStored()) overviews_.clear();
+  if (trace.raw.isStored()) overviews_.clear(), outputs_.clear(), detail_.forget();
   queryDim_ = queryWidth(spec), headDim_ = spec.headDim, valueDim_ = spec.valueDim;
   for (int i = 0; i < kTensorCount; ++i) {
     const auto id = static_cast<TensorId>(i);
@@ -265,16 +270,18 @@ float Summaries::reach(TensorId id, const Tensor& tensor) {
   if (all.reachSeen == now_) return all.reach;
   const std::uint32_t before = std::exchange(all.reachSeen, now_);
   all.reach = all.all.size();
-  const std::size_t head = static_cast<std::size_t>(tensor.rows()) * static_cast<std::size_t>(tensor.cols()),
-                    count = head * static_cast<std::size_t>(tensor.heads()), pace = paceOf(count);
-  all.sampled.resize((count + pace - 1) / pace);
+  const std::uint64_t count = numbersOf(tensor), pace = paceOf(count),
+                      head = count / static_cast<unsigned>(std::max(tensor.heads(), 1));
+  all.sampled.resize(static_cast<std::size_t>((count + pace - 1) / pace));
   sample_.clear();
-  for (std::size_t i = 0, n = 0; i < count; i += pace, ++n) {
+  std::size_t n = 0;
+  for (std::uint64_t i = 0; i < count; i += pace, ++n) {
     const Stamps& stamps = this->stamps(id, static_cast<int>(i / head));
     if (stamps.latest == 0) continue;
     // The numbers are far apart, so each that is read takes a line of the cache: those of heads that have not
     // changed are kept.
-    if (stamps.isNewer(before) && tensor.isStored()) all.sampled[n] = std::fabs(tensor.data()[i]);
+    if (stamps.isNewer(before) && tensor.isStored())
+      all.sampled[n] = std::fabs(tensor.data()[static_cast<std::size_t>(i)]);
     const float size = all.sampled[n];
     if (size > 0 && size <= all.reach) sample_.push_back(size);  // leaves out infinities and NaN
   }
@@ -305,19 +312,14 @@ const float* Summaries::rowPeaks(TensorId id, const Tensor& tensor, int head) {
 
 namespace {
 
-/// Calls use(id, tensor) for each tensor of pairs of the trace.
+/// Calls use(id, tensor) for each tensor of the trace that is not stored.
 template <class Use>
-void forPairs(const Trace& trace, Use use) {
+void forMade(const Trace& trace, Use use) {
   for (int i = 0; i < kTensorCount; ++i) {
     const TensorId id = kLayerTensors[i];
-    const Tensor* tensor = isOfPairs(id) ? intermediate(trace, id) : nullptr;
-    if (tensor) use(id, *tensor);
+    const Tensor* tensor = intermediate(trace, id);
+    if (tensor && !tensor->isStored()) use(id, *tensor);
   }
-}
-
-std::size_t numbersOf(const Tensor& tensor) {
-  return static_cast<std::size_t>(tensor.heads()) * static_cast<std::size_t>(tensor.rows()) *
-         static_cast<std::size_t>(tensor.cols());
 }
 
 }  // namespace
@@ -326,42 +328,76 @@ void Summaries::beginRowsOf(TensorId id, const Tensor& tensor) {
   Lines& all = lines_[at(id)];
   all = {};
   layOut(id, tensor, all);
-  const std::size_t count = numbersOf(tensor), pace = paceOf(count);
-  all.sampled.resize((count + pace - 1) / pace);
+  const std::uint64_t count = numbersOf(tensor), pace = paceOf(count);
+  all.sampled.resize(static_cast<std::size_t>((count + pace - 1) / pace));
   if (id != TensorId::masked && !isWeights(id)) return;
   overviews_.push_back({id, {}});
   overviews_.back().overview.reset(tensor.heads(), tensor.rows(), tensor.cols());
 }
 
 void Summaries::beginRows(const Trace& trace, const Tensor& meanWeights) {
-  overviews_.clear();
-  forPairs(trace, [this](TensorId id, const Tensor& tensor) { beginRowsOf(id, tensor); });
+  overviews_.clear(), outputs_.clear(), detail_.forget();
+  forMade(trace, [this](TensorId id, const Tensor& tensor) { beginRowsOf(id, tensor); });
   meanPairs_ = &meanWeights;
   beginRowsOf(kMeanWeights, meanWeights);
   shape(kMeanWeights, meanWeights);
   withhold(kMeanWeights, 0);
+  const int each = overviews_.front().overview.side();
+  for (const Tensor* out : {&trace.headOutput, &trace.output})
+    if (!out->isStored()) outputs_.push_back({each, Tensor(1, out->rows(), out->cols(), kHiddenScore)});
+}
+
+int Summaries::sampleOf(int row) const {
+  const Span block = overviews_.front().overview.whole({row, row + 1});
+  return block.begin + block.size() / 2;
+}
+
+const Summaries::Outputs* Summaries::outputs(TensorId id) const {
+  if (outputs_.empty() || id < TensorId::head_output || id > TensorId::output) return nullptr;
+  return &outputs_[id == TensorId::output ? 1 : 0];
+}
+
+const float* Summaries::Outputs::rowOrSample(int query) const {
+  if (*row(query) != kHiddenScore) return row(query);
+  const int first = query / each * each;
+  return row(first + std::min(each, known.rows() - first) / 2);
+}
+
+void Summaries::takeOutputs(const Trace& trace, Span rows) {
+  for (int i = rows.begin; i < rows.end; ++i)
+    for (const TensorId id : {TensorId::head_output, TensorId::output}) {
+      const Tensor& from = *intermediate(trace, id);
+      std::copy_n(from.row(0, i), from.cols(), outputs_[id == TensorId::output ? 1 : 0].known.row(0, i));
+    }
+}
+
+void Summaries::forgetOutputs(Span rows) {
+  for (Outputs& outputs : outputs_)
+    std::fill_n(outputs.known.row(0, rows.begin), std::ptrdiff_t{rows.size()} * outputs.known.cols(),
+                kHiddenScore);
 }
 
 void Summaries::takeRowsOf(TensorId id, const Tensor& tensor, int head, Span rows) {
   Lines& all = lines_[at(id)];
   const auto cols = static_cast<std::size_t>(tensor.cols());
-  const std::size_t pace = paceOf(numbersOf(tensor));
+  const std::uint64_t pace = paceOf(numbersOf(tensor));
   for (int r = rows.begin; r < rows.end; ++r) {
     const float* numbers = tensor.row(head, r);
     const auto place = static_cast<std::size_t>(head) * static_cast<std::size_t>(tensor.rows()) +
                        static_cast<std::size_t>(r);
     all.rows[place] = scan(numbers, tensor.cols(), isWeights(id));
     if (isWeights(id)) all.peaks[place] = all.rows[place].range.size();
-    const std::size_t first = place * cols;
-    for (std::size_t n = (first + pace - 1) / pace; n * pace < first + cols; ++n)
-      all.sampled[n] = std::fabs(numbers[n * pace - first]);
+    const std::uint64_t first = std::uint64_t{place} * cols;
+    for (std::uint64_t n = (first + pace - 1) / pace; n * pace < first + cols; ++n)
+      all.sampled[static_cast<std::size_t>(n)] = std::fabs(numbers[n * pace - first]);
   }
   for (Small& small : overviews_)
     if (small.id == id) small.overview.take(tensor, head, rows);
 }
 
 void Summaries::takeRows(const Trace& trace, int head, Span rows) {
-  forPairs(trace, [&](TensorId id, const Tensor& tensor) { takeRowsOf(id, tensor, head, rows); });
+  forMade(trace, [&](TensorId id, const Tensor& tensor) { takeRowsOf(id, tensor, head, rows); });
+  if (!outputs_.empty()) takeOutputs(trace, rows);
 }
 
 void Summaries::foreseeKey(int head, const ForeseenKey& foreseen) {
@@ -494,6 +530,11 @@ void Summaries::refreshVisible(const Spec& spec, const Inputs& inputs) {
     seenInRow_.assign(static_cast<std::size_t>(spec.queryCount), 0);
     visibleCount_ = 0;
   }
+  if (std::int64_t{spec.queryCount} * spec.keyCount > Limits::scores) {
+    if (mask_.isNewer(visibleSeen_)) sampleVisible(spec, each);
+    visibleSeen_ = now_;
+    return;
+  }
   for (int first = 0; mask_.isNewer(visibleSeen_) && first < spec.queryCount; first += each) {
     const int end = std::min(first + each, spec.queryCount);
     bool isNewer = false;
@@ -506,6 +547,28 @@ void Summaries::refreshVisible(const Spec& spec, const Inputs& inputs) {
       row[c] /= static_cast<float>((end - first) * std::min(each, spec.keyCount - c * each));
   }
   visibleSeen_ = now_;
+}
+
+/// The same from one query of each row of visible_; of a pattern, from some of its keys.
+void Summaries::sampleVisible(const Spec& spec, int each) {
+  constexpr int kKeysOfCell = 16;
+  double seen = 0;
+  for (int r = 0; r < visible_.rows(); ++r) {
+    const int first = r * each, rows = std::min(each, spec.queryCount - first), query = first + rows / 2;
+    const KeyRange range = visibleKeys(spec, query);
+    const MaskRow mask(spec, query);
+    for (int c = 0; c < visible_.cols(); ++c) {
+      const int begin = std::max(c * each, range.begin), end = std::min((c + 1) * each, range.end),
+                pace = std::max((end - begin) / kKeysOfCell, 1);
+      int looked = 0, hits = 0;
+      for (int j = begin; spec.pattern.any() && j < end; j += pace) ++looked, hits += mask.sees(j);
+      const double share = looked > 0 ? double{1} * hits / looked : 1,
+                   keys = share * std::max(end - begin, 0);
+      visible_.at(0, r, c) = static_cast<float>(keys / std::min(each, spec.keyCount - c * each));
+      seen += keys * rows;
+    }
+  }
+  visibleCount_ = spec.pattern.any() ? static_cast<std::int64_t>(seen) : attention::visibleCount(spec);
 }
 
 /// Adds the keys that a query sees to a row of visible_, in which a cell stands for `each` keys.

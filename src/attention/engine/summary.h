@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "attention/engine/detail.h"
 #include "attention/engine/overview.h"
 #include "attention/engine/profiles.h"
 #include "attention/layer/trace.h"
@@ -72,6 +73,10 @@ class Summaries {
   void beginRows(const Trace& trace, const Tensor& meanWeights);
   /// Rows of one head that are held, of every tensor of pairs. They are whole blocks of the overviews.
   void takeRows(const Trace& trace, int head, Span rows);
+  /// Where not all rows are computed: rows of outputs that are held.
+  void takeOutputs(const Trace& trace, Span rows);
+  /// And those that are not true any more.
+  void forgetOutputs(Span rows);
   /// A key of a head has become another, and its rows are taken later.
   struct ForeseenKey {
     int key = 0;
@@ -117,9 +122,28 @@ class Summaries {
   /// A small picture of the masked scores, of the weights or of their mean, where these are not stored; null
   /// for others.
   const Overview* overview(TensorId id) const;
+  /// Where not all rows are computed: the row that stands for those of its block of the overviews.
+  int sampleOf(int row) const;
+  /// Of how many rows is one computed? 1: of all of them, or of those that are read.
+  int sampledEach() const { return outputs_.empty() ? 1 : overviews_.front().overview.side(); }
+  /// Rows of outputs that have been computed, where not all are; -infinity in the others.
+  struct Outputs {
+    int each = 1;
+    Tensor known;  ///< [1, queries, columns]
+    const float* row(int query) const { return known.row(0, query); }
+    /// The row, or that which stands for its block.
+    const float* rowOrSample(int query) const;
+  };
+  /// Those of head_output, concat or output; null where all rows are computed.
+  const Outputs* outputs(TensorId id) const;
+  /// What is looked at, in more detail than an overview has.
+  Detail& detail() { return detail_; }
+  const Detail& detail() const { return detail_; }
   /// The mask as a picture, 1 where a key is visible and 0 elsewhere; and the number of visible cells. Where
   /// a bias masks different keys in different heads, a key counts as visible if at least one head sees it.
   /// Of more than kVisibleAcross queries or keys, equally many neighbours are one cell: their visible share.
+  /// Of more pairs than Limits::scores it is that of one of the queries, and with a pattern both are
+  /// estimates.
   static constexpr int kVisibleAcross = 1024;
   const Tensor& visible(const Spec& spec, const Inputs& inputs);
   std::int64_t visibleCount(const Spec& spec, const Inputs& inputs);
@@ -168,6 +192,7 @@ class Summaries {
   void beginRowsOf(TensorId id, const Tensor& tensor);
   void takeRowsOf(TensorId id, const Tensor& tensor, int head, Span rows);
   void refreshVisible(const Spec& spec, const Inputs& inputs);
+  void sampleVisible(const Spec& spec, int each);
   void addVisible(const Spec& spec, const Inputs& inputs, int query, int each, float* row);
   int groupWidth(TensorId id, const Tensor& tensor) const;
   bool findOthers(TensorId of, const std::vector<int>& parts, Mean& made) const;
@@ -187,7 +212,9 @@ class Summaries {
     TensorId id;
     Overview overview;
   };
-  std::vector<Small> overviews_;       ///< empty where pairs are stored
+  std::vector<Small> overviews_;  ///< empty where pairs are stored
+  std::vector<Outputs> outputs_;  ///< of a head, and after W_O; empty where all rows are computed
+  Detail detail_;
   const Tensor* meanPairs_ = nullptr;  ///< the mean of the weights, where pairs are not stored
   std::vector<double> sums_;
   std::vector<float> sample_;  ///< of reach()

@@ -14,6 +14,10 @@ using What = Change::What;
 constexpr int kRowsAtOnce = kernels::kWholeRows;
 /// Numbers of each tensor of pairs that are held at most, unless a block of the overviews takes more.
 constexpr int kHeldNumbers = 1 << 20;
+/// And so many rows in any case: as many as have numbers on the board where their cells are large enough.
+constexpr int kHeldRows = 24;
+/// Where a row takes a millisecond, fewer rows than this are made one by one.
+constexpr int kFewRows = 4;
 /// When more than one row of a head in so many is new, the head is computed anew, some rows at a time.
 constexpr int kRowsOfStale = 8;
 
@@ -27,11 +31,14 @@ void Engine::makeRows(int head, Span rows, bool withOutput) {
   if (!withOutput && window_.has(head, rows)) return;
   window_ = {head, rows};
   for (int i = 0; i < kTensorCount; ++i) {
-    const TensorId id = kLayerTensors[i];
-    Tensor* const pairs = isOfPairs(id) ? intermediate(trace_, id) : nullptr;
-    if (pairs) pairs->hold(head, rows.begin, rows.size());
+    Tensor* const made = intermediate(trace_, kLayerTensors[i]);
+    if (made && !made->isStored()) made->hold(head, rows.begin, rows.size());
   }
-  forwardRows(spec_, inputs_, {head, rows, withOutput}, trace_, scratch_);
+  const bool isFew = isSampled() && rows.size() < kFewRows;
+  forwardRows(spec_, inputs_, {head, rows, withOutput || isSampled(), isFew}, trace_, scratch_);
+  if (!isSampled()) return;
+  makeConcat(spec_, head, rows, trace_);
+  makeOutput(inputs_, rows, {0, trace_.output.cols()}, trace_);
 }
 
 /// The sum of the weights of all heads, or of all but one.
@@ -88,16 +95,19 @@ const float* Engine::row(int key, int head, int row) {
 }
 
 void Engine::expect(int key, int head, int row, int count) {
-  const int most = std::clamp(kHeldNumbers / spec_.keyCount, 1, kRowsAtOnce);
-  const Span rows{row, std::min(row + std::min(count, most), spec_.queryCount)};
+  const Span rows{row, std::min(row + std::min(count, mostHeld()), spec_.queryCount)};
   key == static_cast<int>(kMeanWeights) ? makeMean(rows) : makeRows(head, rows, false);
 }
 
 // ---- what is made of rows
 
+int Engine::mostHeld() const {
+  return std::clamp(kHeldNumbers / spec_.keyCount, isSampled() ? kHeldRows : 1, kRowsAtOnce);
+}
+
 /// From `row` on, as many rows as are computed at once: whole blocks of the overviews.
 Span Engine::someFrom(int row) const {
-  const int most = std::clamp(kHeldNumbers / spec_.keyCount, 1, kRowsAtOnce);
+  const int most = isSampled() ? 1 : mostHeld();
   const Span rows = summaries_.overview(TensorId::weights)->whole({row, row + 1});
   return {row, std::min(row + std::max(most / rows.size() * rows.size(), rows.size()), spec_.queryCount)};
 }
@@ -107,6 +117,12 @@ void Engine::takeRows(int head, Span rows) {
   makeRows(head, rows, true);
   makeConcat(spec_, head, rows, trace_);
   summaries_.takeRows(trace_, head, rows);
+}
+
+/// Computes the row that stands for its block.
+void Engine::takeSample(int head, int row) {
+  makeRows(head, {row, row + 1}, true);
+  summaries_.takeRows(trace_, head, {row, row + 1});
 }
 
 void Engine::touchRowsOf(int head, Span rows) {
@@ -119,6 +135,7 @@ void Engine::touchRowsOf(int head, Span rows) {
 void Engine::touchOutputOf(int head, Span rows) {
   summaries_.touchRows(TensorId::head_output, head, rows);
   summaries_.touchRows(TensorId::concat, 0, rows);
+  if (isSampled()) summaries_.touchRows(TensorId::output, 0, rows);
 }
 
 Span Engine::takeTurn(Turn& turn) const {
@@ -138,13 +155,13 @@ void Engine::computeSome(int head) {
     makeConcat(spec_, head, rows, trace_);
     touchOutputOf(head, rows);
   } else {
-    takeRows(head, rows);
+    isSampled() ? takeSample(head, summaries_.sampleOf(rows.begin)) : takeRows(head, rows);
     touchRowsOf(head, rows);
   }
   if (turn.left > 0) return;
   foreseen_[at] = {};
   missing_[at] = 0;
-  if (--missingCount_ > 0) return;
+  if (--missingCount_ > 0 || isSampled()) return;
   forwardOutput(inputs_, trace_, scratch_);
   summaries_.touchHead(TensorId::concat, 0), summaries_.touchHead(TensorId::output, 0);
 }
@@ -214,6 +231,7 @@ void Engine::makeStale(Span heads) {
   for (int h = heads.begin; h < heads.end; ++h) {
     const auto at = static_cast<std::size_t>(h);
     if (summaries_.isComputed(TensorId::weights, h)) touchRowsOf(h, {0, spec_.queryCount});
+    if (isSampled()) summaries_.detail().touch({0, spec_.queryCount});
     missingCount_ += missing_[at] == 0;
     missing_[at] = 1, turns_[at] = {turns_[at].next, spec_.queryCount};
     foreseen_[at] = {};
@@ -221,10 +239,34 @@ void Engine::makeStale(Span heads) {
   if (spec_.heads > 1) ofMean_.left = spec_.queryCount;
 }
 
+/// Some rows of what is looked at.
+void Engine::computeDetail() {
+  Detail& detail = summaries_.detail();
+  const int head = detail.area().head;
+  const Span rows = detail.next(mostHeld());
+  makeRows(head, rows, true);
+  detail.take(trace_, rows);
+  summaries_.begin(false);
+  summaries_.takeOutputs(trace_, rows);
+  touchOutputOf(head, rows);
+}
+
+/// Those of these rows that stand for a block. What is known of the others is forgotten.
+void Engine::redoSamples(int head, Span rows) {
+  summaries_.forgetOutputs(rows);
+  summaries_.detail().touch(rows);
+  const Span whole = summaries_.overview(TensorId::weights)->whole(rows);
+  for (int first = whole.begin; first < whole.end; first += someFrom(first).size())
+    if (const int row = summaries_.sampleOf(first); row >= rows.begin && row < rows.end)
+      takeSample(head, row);
+  touchRowsOf(head, rows);
+}
+
 /// Computes rows anew, at once if they are few.
 void Engine::redoRows(int head, Span rows) {
   if (rows.size() * kRowsOfStale > spec_.queryCount && rows.size() > kRowsOfStale)
     return makeStale({head, head + 1});
+  if (isSampled()) return redoSamples(head, rows);
   rows = summaries_.overview(TensorId::weights)->whole(rows);
   for (int first = rows.begin; first < rows.end;) {
     const Span some{first, std::min(someFrom(first).end, rows.end)};
@@ -259,8 +301,9 @@ void Engine::applyOneUnstored(const Change& change) {
     return redoMean(-1, rows);
   }
   if (!isOfCells) return makeStale({0, spec_.heads});
-  if (change.tensor == TensorId::w_o || change.tensor == TensorId::b_o) return applyCells(change);
   summaries_.touchRows(change.tensor, change.head, rows);
+  if (change.tensor == TensorId::w_o || change.tensor == TensorId::b_o)
+    return isSampled() ? makeStale({0, spec_.heads}) : applyCells(change);
   if (isOfQueries) {
     makeQueries(inputs_, change.head, rows, cols, trace_);
     redoRows(change.head, rows);

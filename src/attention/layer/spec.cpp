@@ -47,7 +47,7 @@ Result<void> checkSizes(const Spec& spec, Room room) {
   if (auto ok = checks::checkSize("queryDim", queryWidth(spec), columns); !ok) return ok;
   const std::int64_t scores =
       std::int64_t{spec.heads} * std::int64_t{spec.queryCount} * std::int64_t{spec.keyCount};
-  if (isBoard && scores > Limits::scores) {
+  if (isBoard && spec.heads > 1 && scores > Limits::scores) {
     return Error{Error::Kind::memory, "heads",
                  checks::text(spec.heads) + " heads of " + checks::text(spec.queryCount) + " queries and " +
                      checks::text(spec.keyCount) + " keys are " + checks::text(scores) + " scores; at most " +
@@ -284,9 +284,9 @@ Result<void> checkBias(const Spec& spec, const Tensor* bias) {
 
 Result<void> checkPainted(const Spec& spec, const PaintedMask* painted) {
   if (!painted || (painted->empty() && painted->rows == 0 && painted->cols == 0)) return {};
-  const bool fits = painted->rows == spec.queryCount && painted->cols == spec.keyCount &&
-                    painted->blocked.size() ==
-                        static_cast<std::size_t>(painted->rows) * static_cast<std::size_t>(painted->cols);
+  const bool fits =
+      painted->rows == spec.queryCount && painted->cols == spec.keyCount &&
+      std::int64_t{painted->rows} * painted->cols == static_cast<std::int64_t>(painted->blocked.size());
   if (fits) return {};
   return base::refuse(Error::Kind::range, "mask.shape",
                       {"[" + checks::text(painted->rows) + ", " + checks::text(painted->cols) + "] with " +
@@ -329,10 +329,25 @@ std::int64_t visibleCount(const Spec& spec) {
   std::int64_t count = 0;
   for (int i = 0; i < spec.queryCount; ++i) {
     const KeyRange range = visibleKeys(spec, i);
+    if (!spec.pattern.any()) {
+      count += range.end - range.begin;
+      continue;
+    }
     const MaskRow mask(spec, i);
     for (int j = range.begin; j < range.end; ++j) count += mask.sees(j);
   }
   return count;
+}
+
+bool seesAll(const Spec& spec) {
+  for (int i = 0; i < spec.queryCount; ++i) {
+    const KeyRange range = visibleKeys(spec, i);
+    if (range.begin > 0 || range.end < spec.keyCount) return false;
+    const MaskRow mask(spec, i);
+    for (int j = 0; spec.pattern.any() && j < spec.keyCount; ++j)
+      if (!mask.sees(j)) return false;
+  }
+  return true;
 }
 
 Result<void> validate(const Spec& spec, const Inputs& inputs, Room room) {

@@ -64,17 +64,21 @@ struct Pattern {
 
 /// Limits that are checked before anything is allocated.
 struct Limits {
-  static constexpr int tokens = 4096;    ///< of queries and of keys, on the board
-  static constexpr int heads = 64;       ///< number of queries and of keys on the board
-  static constexpr int headDim = 512;    ///< d_k and d_v
-  static constexpr int modelDim = 1024;  ///< width of X
+  static constexpr int tokens = 131'072;    ///< of queries and of keys, on the board
+  static constexpr int modelTokens = 4096;  ///< of what is computed from the layer: a block, segments …
+  static constexpr int heads = 64;          ///< number of queries and of keys on the board
+  static constexpr int headDim = 512;       ///< d_k and d_v
+  static constexpr int modelDim = 1024;     ///< width of X
   /// Any size that only memory limits: float represents integers up to here exactly.
   static constexpr int longest = 1 << 24;
   static constexpr int positionId = 1'000'000;  ///< of Spec::positionIds
   /// Range of the temperature, the same everywhere: 1 / T must fit a float, with some margin.
   static constexpr float coldest = 1e-6f, hottest = 1e6f;
-  static constexpr std::int64_t scores = 1 << 27;  ///< heads · queries · keys on the board
-  static constexpr std::int64_t stored = 1 << 24;  ///< the same of a Trace whose tensors of pairs are stored
+  /// heads · queries · keys on the board. Of one head there may be more: the rows that are looked at are
+  /// computed.
+  static constexpr std::int64_t scores = 1 << 27;
+  static constexpr std::int64_t painted = 1 << 24;  ///< queries · keys of a mask that is painted
+  static constexpr std::int64_t stored = 1 << 24;   ///< the same of a Trace whose tensors of pairs are stored
 };
 
 /// Shapes and options. Shapes: Q [heads, queryCount, queryWidth()], K [kvHeads, keyCount, headDim],
@@ -144,8 +148,10 @@ inline bool hasSink(const Spec& spec) { return spec.sink && isSoftmax(spec); }
 /// Is `key` visible to `query`, painted cells aside?
 bool isVisible(const Spec& spec, int query, int key);
 
-/// How many scores of one head are computed, painted cells aside.
+/// How many scores of one head are computed, painted cells aside. Takes a while with a pattern.
 std::int64_t visibleCount(const Spec& spec);
+/// Does every query see every key, painted cells aside?
+bool seesAll(const Spec& spec);
 
 /// Half-open range outside of which `query` sees no key. In plain layers all keys inside are visible, painted
 /// cells aside; a prefix or a pattern leaves gaps, which mask.h knows.

@@ -81,7 +81,7 @@ void activate(Activation activation, const Tensor& in, Tensor& out) {
 std::string_view name(BlockStage stage) { return tensorRow(tensorOf(stage)).symbol; }
 
 Result<void> validate(const BlockSpec& spec, const BlockInputs& in) {
-  if (auto ok = checks::checkSize("rows", spec.rows, Limits::tokens); !ok) return ok;
+  if (auto ok = checks::checkSize("rows", spec.rows, Limits::modelTokens); !ok) return ok;
   if (auto ok = checks::checkSize("width", spec.width, Limits::modelDim); !ok) return ok;
   if (auto ok = checks::checkSize("hidden", spec.hidden, BlockLimits::hidden); !ok) return ok;
   if (auto ok = checkOptions(spec); !ok) return ok;

@@ -46,7 +46,7 @@ struct BlockLimits {
 
 /// Sizes and options. The output of a block is as wide as its input.
 struct BlockSpec {
-  int rows = 0;    ///< tokens, at most Limits::tokens
+  int rows = 0;    ///< tokens, at most Limits::modelTokens
   int width = 0;   ///< columns of x, at most Limits::modelDim
   int hidden = 0;  ///< hidden units, at most BlockLimits::hidden
 

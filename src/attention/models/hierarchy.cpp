@@ -112,7 +112,7 @@ int endOf(std::span<const int> starts, int segment, int tokens) {
 
 Result<void> validate(const HierarchyInputs& in) {
   const int rows = in.h ? in.h->rows() : 1, width = in.h ? in.h->cols() : 1;
-  if (auto ok = checks::checkSize("tokens", rows, Limits::tokens); !ok) return ok;
+  if (auto ok = checks::checkSize("tokens", rows, Limits::modelTokens); !ok) return ok;
   if (auto ok = checks::checkSize("width", width, Limits::modelDim); !ok) return ok;
   if (auto ok = checks::checkTensors({{"h", in.h, {1, rows, width}}}); !ok) return ok;
   if (auto ok = checkStarts(in.starts, rows); !ok) return ok;

@@ -24,7 +24,7 @@ struct LevelInputs {
 };
 
 struct HierarchyInputs {
-  const Tensor* h = nullptr;  ///< [1, tokens, width]; at most Limits::tokens and Limits::modelDim
+  const Tensor* h = nullptr;  ///< [1, tokens, width]; at most Limits::modelTokens and Limits::modelDim
   /// The first token of each segment: strictly increasing from 0, all below tokens.
   std::span<const int> starts;
   LevelInputs tokens, segments;

@@ -54,7 +54,7 @@ void throughCell(const RecurrentInputs& in, const RecurrentTrace& trace, int t, 
 Result<void> validate(const RecurrentInputs& in) {
   const int units = in.u ? in.u->rows() : 1, width = in.x ? in.x->cols() : 1,
             tokens = in.x ? in.x->rows() : 1, parts = partsOf(in.cell);
-  if (auto ok = checks::checkSize("tokens", tokens, Limits::tokens); !ok) return ok;
+  if (auto ok = checks::checkSize("tokens", tokens, Limits::modelTokens); !ok) return ok;
   if (auto ok = checks::checkSize("width", width, Limits::modelDim); !ok) return ok;
   if (auto ok = checks::checkSize("units", units, RecurrentLimits::units); !ok) return ok;
   if (auto ok = checks::checkTensors({{"x", in.x, {1, tokens, width}},

@@ -148,7 +148,7 @@ void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
 }
 
 void forwardInputs(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
-  shapeTrace(spec, in, trace, scratch.pairs);
+  shapeTrace(spec, in, trace, scratch.pairs, scratch.isOfRows);
   addPositions(spec, in, trace);
   const Tensor *x = queryRows(in, trace), *xKv = keyRows(in, trace);
   makeAll(x, in.wQ, in.bQ, trace.q, [&](int h, Span r, Span c) { makeQueries(in, h, r, c, trace); }, scratch);
@@ -166,7 +166,7 @@ void forwardHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, 
 
 void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Trace& trace, Scratch& scratch) {
   const Span heads{rows.head, rows.head + 1};
-  if (isKernelCall(spec, in)) {
+  if (isKernelCall(spec, in) && !rows.isFew) {
     kernels::Forward call = callFor(spec, in.painted, heads, rows.queries, trace);
     if (!rows.withOutput) call.output = {};
     if (kernels::forward(kernels::best(), call, scratch.score.products.workspace)) return;

@@ -18,6 +18,8 @@ struct Scratch {
   ScoreMemory score;
   /// Makes the rows of tensors of pairs, which are not stored then; null: they are stored.
   RowSource* pairs = nullptr;
+  /// It makes the rows of all that follows from pairs, too.
+  bool isOfRows = false;
   /// Called after each row of a layer that is computed row by row; may be empty.
   std::function<void()> afterRow;
 };

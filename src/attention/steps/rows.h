@@ -9,10 +9,11 @@ struct RowsOfHead {
   int head = 0;
   Span queries;
   bool withOutput = true;  ///< are rows of head_output wanted too?
+  bool isFew = false;      ///< of so many keys that bringing them in order for the kernels would take longer
 };
 
 /// Computes them in a trace whose tensors of pairs hold these rows. They are, bit for bit, those of
-/// forwardHeads().
+/// forwardHeads(), unless they are few.
 void forwardRows(const Spec& spec, const Inputs& inputs, const RowsOfHead& rows, Trace& trace,
                  Scratch& scratch);
 

@@ -94,15 +94,17 @@ void addBias(const Tensor* bias, int first, int rows, int count, float* to, int 
 
 int kvHeadOf(const Spec& spec, int head) { return head / (spec.heads / spec.kvHeads); }
 
-void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace, RowSource* pairs) {
+void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace, RowSource* pairs, bool isOfRows) {
   for (int i = 0; i < kTensorCount; ++i) {
     const TensorRow& row = tensorRow(kLayerTensors[i]);
     const auto made = intermediateOf<Tensor>(row.id);
     if (!made) continue;
     const auto size = [&](Size axis) { return sizeOf(axis, spec, inputs); };
-    if (pairs && isOfPairs(row.id) && exists(row.id, spec, inputs))
+    const bool isMade = isOfPairs(row.id) || (isOfRows && row.id >= TensorId::row_max);
+    if (pairs && isMade && exists(row.id, spec, inputs))
       (trace.*made)
-          .reshapeUnstored(*pairs, static_cast<int>(row.id), spec.heads, spec.queryCount, spec.keyCount);
+          .reshapeUnstored(*pairs, static_cast<int>(row.id), size(row.heads), size(row.rows),
+                           size(row.columns));
     else if (exists(row.id, spec, inputs))
       (trace.*made).reshapeUnwritten(size(row.heads), size(row.rows), size(row.columns));
     else (trace.*made).reshape(0, 0, 0);

@@ -23,8 +23,10 @@ float saturate(double value);
 int kvHeadOf(const Spec& spec, int head);
 
 /// Gives every tensor of the trace the shape that the layer needs. The numbers are not set. With `pairs`,
-/// tensors of pairs are not stored: it makes their rows, and knows them by their TensorId.
-void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace, RowSource* pairs = nullptr);
+/// tensors of pairs are not stored: it makes their rows, and knows them by their TensorId. `isOfRows`: nor is
+/// anything else that takes a row of them.
+void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace, RowSource* pairs = nullptr,
+                bool isOfRows = false);
 
 /// What Q, and what K and V, are projected from: x or x_kv, with positions added where they are.
 const Tensor* queryRows(const Inputs& inputs, const Trace& trace);

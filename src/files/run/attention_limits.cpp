@@ -64,7 +64,7 @@ Result<void> checkTraced(const TensorsFile& file, const Problem& problem, const 
                         {"a layer with these options or outputs is computed as the board does, by its "
                          "fastest kernel; leave it out."});
   // The layer alone is limited only by memory; what surrounds it has the limits of the board.
-  const int tokens = asksDerived(request) ? Limits::tokens : Limits::longest,
+  const int tokens = asksDerived(request) ? Limits::modelTokens : Limits::longest,
             columns = asksDerived(request) ? Limits::headDim : Limits::longest;
   if (auto ok = checkMost("q.shape", problem.q.rows, "tokens", tokens); !ok) return ok;
   if (auto ok = checkMost("k.shape", problem.keys(), "tokens", tokens); !ok) return ok;

@@ -21,8 +21,9 @@ namespace {
 using attention::Region;
 using attention::Tensor;
 
-constexpr float kNumberCell = 26;         // smaller cells have no numbers
-constexpr std::size_t kManyRegions = 64;  // more outlines than this in a matrix are merged into one
+constexpr std::uint32_t kDetailSlot = 900;  // below that of the map of all weights
+constexpr float kNumberCell = 26;           // smaller cells have no numbers
+constexpr std::size_t kManyRegions = 64;    // more outlines than this in a matrix are merged into one
 constexpr int kContourSteps = 128;
 constexpr float kMasking = 1e3f;  ///< values added to mask a key are larger
 constexpr float kFar = 1e4f;      ///< numbers from here on may be abbreviated to their order of magnitude
@@ -189,6 +190,7 @@ class BoardView {
     if (isQuiet(c_, m.tensor))
       list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c_.palette.panel, 0.5f));
     const ShownMatrix shown{m, box, look, *tensor, id, s};
+    if (attention::isOfPairs(m.tensor) && !c_.trace.output.isStored()) detail(shown, slot);
     if (m.cell >= kNumberCell) numbers(shown, peaks);
     else hatchMasked(m, box, s);
     drawTriangles(c_, m, box, look, peaks);
@@ -203,6 +205,41 @@ class BoardView {
     if (m.tensor == TensorId::weights) weightLegend(c_, m, box, look);
     if (m.tensor == TensorId::weights && isLong(c_) && m.sums && !m.transposed && !mean)
       weightProfiles(c_, m, box, look);
+  }
+
+  bool isSeen(const MatrixPlace& m) const {
+    const auto [downs, acrosses] = cellsInView(m, onScreen(c_.layout, c_.view, m.box));
+    return !downs.empty() && !acrosses.empty();
+  }
+
+  // Of a board that is too long for all of its rows: what is seen of it, over the picture of all.
+  [[gnu::noinline]] void detail(const ShownMatrix& shown, std::uint32_t slot) {
+    const auto& [m, box, look, tensor, id, s] = shown;
+    attention::Detail& detail = c_.summaries.detail();
+    const auto [downs, acrosses] = cellsInView(m, box);
+    const attention::Overview* const all = c_.summaries.overview(id);
+    if (downs.empty() || acrosses.empty() || !all) return;
+    // Enlarged, scores and weights are seldom in view at once; then the weights have it.
+    const MatrixPlace* const weights = c_.layout.find(TensorId::weights);
+    if (m.tensor == TensorId::weights || !weights || !isSeen(*weights)) {
+      attention::Detail::Area area{s.head, downs, acrosses, 1, tensor.rows(), tensor.cols()};
+      if (m.transposed) std::swap(area.rows, area.cols);
+      while (area.side < all->side() && static_cast<float>(area.side) * m.cell < 1) area.side *= 2;
+      if (area.side >= all->side()) return detail.forget();
+      detail.ask(area);
+    }
+    const attention::Detail::Area& made = detail.area();
+    if (detail.made() == 0 || made.head != s.head || made.side >= all->side()) return;
+    const attention::Tensor& blocks = detail.blocks(id);
+    draw::Heatmap drawn = look;
+    const float left = static_cast<float>(made.cols.begin) * m.cell,
+                top = static_cast<float>(made.rows.begin) * m.cell;
+    drawn.x += m.transposed ? top : left, drawn.y += m.transposed ? left : top;
+    drawn.cell *= static_cast<float>(made.side);
+    c_.heatmaps.draw(
+        list_, kDetailSlot + slot,
+        {blocks.data(), detail.made(), blocks.cols(), blocks.cols(), detail.version(), {}, detail.peaks()},
+        drawn);
   }
 
   /// Is any part of a text line of that height, centred at that y, visible on the board?
@@ -327,7 +364,7 @@ class BoardView {
       for (int across = acrosses.begin; across < acrosses.end; ++across) {
         const int row = s.firstRow + (m.transposed ? across : down),
                   col = s.firstCol + (m.transposed ? down : across);
-        if (c_.weight(row, col) == 0.0f && isMasked(row, col))
+        if (isMasked(row, col) && (!c_.trace.output.isStored() || c_.weight(row, col) == 0.0f))
           hatchSmall({box.x + static_cast<float>(across) * m.cell, y, m.cell, m.cell});
       }
     }
@@ -632,13 +669,11 @@ class BoardView {
     const AsIs asIs;
     const CellRef focus = c_.focus();
     const bool pair = attention::isOfPairs(focus.tensor);
-    const auto key = [&](int t) {
-      return (pair && focus.col == t) ||
-             (attention::rowsOf(focus.tensor) == attention::Rows::keys && focus.row == t);
-    };
-    const auto query = [&](int t) {
-      return (pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output) && focus.row == t;
-    };
+    const bool isOfQuery = pair || focus.tensor == TensorId::q || focus.tensor == TensorId::head_output;
+    const int key = pair                                                       ? focus.col
+                    : attention::rowsOf(focus.tensor) == attention::Rows::keys ? focus.row
+                                                                               : -1;
+    const int query = isOfQuery ? focus.row : -1;
     // What the rows and columns stand for, as drawn.
     const attention::Rows own = attention::rowsOf(m.tensor), others = attention::isOfPairs(m.tensor)
                                                                           ? attention::Rows::keys
@@ -650,11 +685,13 @@ class BoardView {
                                    : keysAcross            ? "above"
                                                            : "queries-above",
                            below = keysAcross ? "below" : "queries-below";
-    const auto isFocus = [&](bool ofKeys, int t) { return ofKeys ? key(t) : query(t); };
+    const auto focusOf = [&](bool ofKeys, int count) {
+      const int at = ofKeys ? key : query;
+      return at < count ? at : -1;
+    };
     if (m.labelsLeft || m.labelsRight) {
-      int focused = -1;
-      for (int t = 0; t < m.rows && focused < 0; ++t) focused = isFocus(keyRows, t) ? t : -1;
-      for (int t = 0; t < m.rows; ++t) {
+      const int focused = focusOf(keyRows, m.rows);
+      for (int t = 0; t < m.rows; t = nextPlaced(t, focused, m.cell, 14)) {
         if (!placed(t, focused, m.cell, 14)) continue;
         const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell;
         if (!isInView(y, c_.layout.board.height)) continue;
@@ -662,7 +699,7 @@ class BoardView {
           positionNumber(attention::positionId(c_.spec, t), box.x - 12, y);
           continue;
         }
-        const bool strong = isFocus(keyRows, t);
+        const bool strong = t == focused;
         if (m.labelsLeft)
           tokenLabel({keyRows, t, strong, keyRows ? "keys" : "left"}, box.x - 12, y, 1,
                      std::max(m.cell, 14.0f));
@@ -671,21 +708,20 @@ class BoardView {
       }
     }
     if (!m.labelsBelow && !m.labelsAbove) return;
-    int focused = -1;
-    for (int t = 0; t < m.cols && focused < 0; ++t) focused = isFocus(keysAcross, t) ? t : -1;
+    const int focused = focusOf(keysAcross, m.cols);
     const float end = m.sums ? box.right() + 8
                              : c_.layout.board.right() - 10;  // a long name may extend to Σ or to the edge
     // The brief inspector is beside the matrices of a small embed.
     const float rightEnd = c_.layout.inspectorIsBrief ? onScreen(c_.layout, c_.view, c_.layout.inspector).x
                                                       : c_.layout.board.right();
-    for (int t = 0; t < m.cols; ++t) {
+    for (int t = 0; t < m.cols; t = m.slanted ? nextPlaced(t, focused, m.cell, 20) : t + 1) {
       const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
       if (x < c_.layout.board.x || x > c_.layout.board.right()) continue;  // of a magnified board
       if (across == attention::Rows::other) {
         positionNumber(t, x + 4, box.y - 11);
         continue;
       }
-      const bool strong = isFocus(keysAcross, t);
+      const bool strong = t == focused;
       if (m.slanted) {
         if (placed(t, focused, m.cell, 20))
           slantedLabel({keysAcross, t, strong, m.labelsAbove ? above : below}, x,
@@ -743,7 +779,15 @@ class BoardView {
   static bool placed(int token, int focused, float pitch, float room) {
     if (token == focused) return true;
     if (focused >= 0 && std::fabs(static_cast<float>(token - focused)) * pitch < room) return false;
-    return token % std::max(1, static_cast<int>(std::ceil(room / pitch))) == 0;
+    return token % labelEach(pitch, room) == 0;
+  }
+  static int labelEach(float pitch, float room) {
+    return std::max(1, static_cast<int>(std::ceil(room / pitch)));
+  }
+  // The next token after one that may be placed(): of a hundred thousand, few are.
+  static int nextPlaced(int token, int focused, float pitch, float room) {
+    const int each = labelEach(pitch, room), next = (token / each + 1) * each;
+    return token < focused && focused < next ? focused : next;
   }
 
   struct TokenLabel {

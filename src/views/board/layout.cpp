@@ -53,7 +53,8 @@ constexpr float kFormulaWidth = 680, kLeastWidth = 620,
                 kLeastArcs = 356;  // of the arithmetic with bars beside it, at least, and of the other card
 constexpr float kUnderCards = 24;
 constexpr float kLegibleCell = 28;
-constexpr int kLong = 12;  // tokens
+constexpr float kLeastCell = 0.0005f;  // of 131,072 tokens in 65 pixels
+constexpr int kLong = 12;              // tokens
 constexpr float kContentWidth = 1640;
 constexpr float kEndless = 16384;  // enough height for anything
 
@@ -61,7 +62,7 @@ float clampCell(float wanted, float limit) {
   // Whole pixels while numbers can be read, so that columns of digits align; fractions when cells are too
   // small for that.
   const float cell = std::min(wanted, limit);
-  return cell >= 8 ? std::floor(cell) : std::max(cell, 0.02f);
+  return cell >= 8 ? std::floor(cell) : std::max(cell, kLeastCell);
 }
 
 // Rotated Q and K have no column names, because each of their columns is a mixture of two named ones.
@@ -159,7 +160,7 @@ class Builder {
       out_ = Layout{};
       frame();
       compact(most);
-      if ((fits(out_) && (!isSteady() || cardsTop(out_) <= cards_)) || most < 0.02f) return;
+      if ((fits(out_) && (!isSteady() || cardsTop(out_) <= cards_)) || most < kLeastCell) return;
     }
   }
 

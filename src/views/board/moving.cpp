@@ -20,9 +20,7 @@ std::string wordsOfMask(const Context& c, const StepperView& w) {
   const float* scores = c.trace.masked.row(w.at.head, w.at.row);
   if (std::any_of(scores, scores + c.state.keyTokens, [](float s) { return std::isinf(s); }))
     return "what may not be seen is left out";
-  const bool hasMask =
-      !c.state.painted.empty() ||
-      attention::visibleCount(c.spec) < std::int64_t{c.spec.queryCount} * std::int64_t{c.spec.keyCount};
+  const bool hasMask = !c.state.painted.empty() || !attention::seesAll(c.spec);
   return hasMask ? "the mask hides no key from this query" : "no mask: every key is seen";
 }
 

@@ -156,9 +156,12 @@ class Pointer {
 
   // A token of the arcs stands for its strongest link.
   void hoverArcs() {
-    for (int t = 0; t < c_.state.tokens; ++t) {
-      const auto at = c_.lastWidgetRects.find("query:" + std::to_string(t));
-      if (at == c_.lastWidgetRects.end() || !at->second.contains(io_.MousePos.x, io_.MousePos.y)) continue;
+    constexpr std::string_view kQuery = "query:";
+    for (auto at = c_.lastWidgetRects.lower_bound(kQuery);
+         at != c_.lastWidgetRects.end() && at->first.starts_with(kQuery); ++at) {
+      if (!at->second.contains(io_.MousePos.x, io_.MousePos.y)) continue;
+      const int t = std::atoi(at->first.c_str() + kQuery.size());
+      if (t >= c_.state.tokens) continue;
       const float* row = c_.trace.weights.row(c_.state.focusHead, t);
       const auto best = std::max_element(row, row + c_.state.keyTokens) - row;
       c_.view.hover = CellRef{TensorId::weights, c_.state.focusHead, t, static_cast<int>(best)};

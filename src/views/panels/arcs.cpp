@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "attention/steps/column.h"
+#include "base/sentence.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -24,6 +25,7 @@ class Arcs {
   Arcs(Context& c, Box area, float titleEnd) : c_(c), list_(ImGui::GetWindowDrawList()) {
     const int n = std::max(c.state.tokens, c.state.keyTokens);
     const float top = area.y + 42;
+    isLong_ = thresholdWidth(c, area.width) > 0;
     titleEnd_ = titleEnd, right_ = area.right(), left_ = area.x, top_ = top;
     x0_ = area.x + area.width * 0.225f, x1_ = area.x + area.width * 0.76f;
     const float room = area.bottom() - top - 26;
@@ -97,11 +99,15 @@ class Arcs {
     return sum > 0 ? static_cast<float>(adds(j) / sum) : 0.0f;
   }
 
-  void add(int i, int j, bool chosen) { add(i, j, chosen, c_.state.valueNorms ? 0.0f : c_.weight(i, j)); }
+  void add(int i, int j, bool chosen) { add(i, j, chosen, showsNorms() ? 0.0f : c_.weight(i, j)); }
   void add(int i, int j, bool chosen, float weight) {
-    const float w = c_.state.valueNorms ? share(i, j) : weight;
-    if (w >= attention::kLink) links_.push_back({i, j, w, chosen});
+    const float w = showsNorms() ? share(i, j) : weight;
+    if (w < (isLong_ ? c_.view.linkFrom : attention::kLink)) return;
+    links_.push_back({i, j, w, chosen});
+    if (chosen) ++chosenCount_, chosenSum_ += double{w};
   }
+
+  bool showsNorms() const { return c_.state.valueNorms && c_.summaries.sampledEach() == 1; }
 
   // The weights of the chosen key, where rows are made when they are read.
   [[gnu::noinline]] void readColumn() {
@@ -123,18 +129,22 @@ class Arcs {
   // The links of the focused token, and the strongest of the others.
   void collect() {
     const attention::Tensor& w = c_.weights();
-    if (byKey_ && chosen_ >= 0 && !w.isStored()) readColumn();
+    // Where not all rows are computed, the links are those of the rows that are, and of the chosen query.
+    const int each = c_.summaries.sampledEach();
+    const bool hasColumns = each == 1;
+    if (byKey_ && chosen_ >= 0 && !w.isStored() && hasColumns) readColumn();
     const int queries = c_.rowsSoFar(), keys = w.cols();
-    strongestOnly_ = queries * keys > kAllPairs;
+    strongestOnly_ = std::int64_t{queries} * keys > kAllPairs;
     const auto isChosen = [this](int i, int j) { return (byKey_ ? j : i) == chosen_; };
-    for (int i = 0; i < queries; ++i) {
+    for (int first = 0; first < queries; first += each) {
+      const int i = hasColumns ? first : c_.summaries.sampleOf(first);
       if (i == c_.view.unreached) continue;
       for (int j = 0; !strongestOnly_ && j < keys; ++j) add(i, j, isChosen(i, j));
       if (!strongestOnly_) continue;
       const attention::RowSummary& row = c_.summaries.row(c_.weightsId(), w, c_.weightsHead(), i);
       if (row.highAt >= 0 && !isChosen(i, row.highAt)) add(i, row.highAt, false, row.range.high);
       if (!column_.empty()) add(i, chosen_, true, column_[static_cast<std::size_t>(i)]);
-      else if (byKey_ && chosen_ >= 0) add(i, chosen_, true);
+      else if (byKey_ && chosen_ >= 0 && hasColumns) add(i, chosen_, true);
     }
     for (int j = 0; strongestOnly_ && !byKey_ && chosen_ >= 0 && chosen_ != c_.view.unreached && j < keys;
          ++j)
@@ -194,23 +204,35 @@ class Arcs {
     const auto fits = [this](const std::string& words) {
       return textWidth(c_.fonts.small, words) <= (saysBelow_ ? x1_ - x0_ : roomToSay());
     };
-    if (c_.state.valueNorms) {
+    if (showsNorms()) {
       const std::string words = "as thick as w × the length of v";
       if (saysBelow_ || (roomToSay() < kLeastToSay && pitch_ >= kCaptioned)) return sayBelow(words);
       return say(fits(words) ? words : "as thick as w·‖v‖");
     }
+    if (isLong_ && !byKey_ && chosen_ >= 0) {
+      const std::string holds = chosenCount_ == 1 ? " link holds " : " links hold ";
+      std::string words = base::joined({chosenCount_, holds, formatNumber(chosenSum_, 2), " of its row"});
+      return saysBelow_ ? sayBelow(words) : say(words);
+    }
+    if (isLong_ && c_.view.linkFrom > attention::kLink) return;
     const int all = c_.summaries.links(c_.weightsId(), c_.weights(), c_.weightsHead());
     const int drawn = static_cast<int>(links_.size());
     if (drawn >= all || c_.view.unreached >= 0) return;
     const std::string count = counted(drawn) + " of " + counted(all);
+    const int each = c_.summaries.sampledEach();
     std::string words =
         count + " links of 1 % or more" + (strongestOnly_ ? ": each query's strongest" : ": the strongest");
+    if (each > 1) words = base::joined({"the strongest link of one query in ", each});
     if (!fits(words)) words = count + " links ≥ 1 %";
     if (!fits(words)) words = count + " ≥ 1 %";
     if (saysBelow_) sayBelow(words);
     else say(words);
   }
-  float roomToSay() const { return right_ - 18 - normsWidth(c_.layout.arcs.width) - 10 - titleEnd_ - 16; }
+  // Right of it are the buttons of the title.
+  float endOfSaying() const {
+    return right_ - 18 - normsWidth(c_.layout.arcs.width) - 10 - thresholdWidth(c_, c_.layout.arcs.width);
+  }
+  float roomToSay() const { return endOfSaying() - titleEnd_ - 16; }
   // Between the captions, where beside the tabs there is no room.
   void sayBelow(std::string_view words) {
     const std::string fitting = elide(c_.fonts.small, words, x1_ - x0_);
@@ -219,7 +241,7 @@ class Arcs {
     c_.widgetRects["arcs-note"] = {middle - width / 2, captionY() - 8, width, 16};
   }
   void say(std::string_view words) {
-    const float right = right_ - 18 - normsWidth(c_.layout.arcs.width) - 10, room = roomToSay();
+    const float right = endOfSaying(), room = roomToSay();
     if (room < kLeastToSay) return;
     const std::string fitting = elide(c_.fonts.small, words, room);
     const float width = textWidth(c_.fonts.small, fitting), midY = top_ - 20;
@@ -262,8 +284,9 @@ class Arcs {
   std::vector<float> column_;           ///< see readColumn()
   bool strongestOnly_ = false, saysBelow_ = false;
   float left_ = 0, right_ = 0, titleEnd_ = 0, top_ = 0, x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0, thick_ = 0;
-  int chosen_ = -1, key_ = -1;
-  bool byKey_ = false;
+  int chosen_ = -1, key_ = -1, chosenCount_ = 0;
+  double chosenSum_ = 0;
+  bool byKey_ = false, isLong_ = false;
 };
 
 }  // namespace

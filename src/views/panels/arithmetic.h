@@ -2,6 +2,7 @@
 // sum behind them.
 #pragma once
 
+#include "attention/layer/formula.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
 
@@ -31,6 +32,11 @@ struct Arithmetic {
   std::optional<Number> pressed;
   float pressedX = 0, pressedY = 0;
   std::shared_ptr<EquationSet> equation;  ///< the formula that was drawn last
+  struct LongFormula {
+    std::uint64_t revision = 0;
+    CellRef cell{};
+    attention::CellFormula formula;
+  } longFormula;
 };
 
 /// A line without its marks, and the positions of its numbers.

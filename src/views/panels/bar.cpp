@@ -97,11 +97,19 @@ void bar(Context& c) {
 }
 
 void sentenceField(Context& c, Widgets& widgets, std::string_view name, const Box& box, bool ofKeys) {
-  std::string words;
-  for (const std::string& token : ofKeys ? c.state.keyLabels : c.state.labels)
-    words += (words.empty() ? "" : " ") + token;
+  const std::vector<std::string>& labels = ofKeys ? c.state.keyLabels : c.state.labels;
+  const auto joined = [&labels](std::size_t count) {
+    std::string words;
+    for (std::size_t i = 0; i < std::min(count, labels.size()); ++i) {
+      if (i > 0) words += ' ';
+      words += labels[i];
+    }
+    return words;
+  };
+  constexpr std::size_t kShown = 256;  // more do not fit into the field
   const AsIs asIs;
-  if (!widgets.field(name, box, words)) return;
+  if (!widgets.field(name, box, joined(kShown))) return;
+  const std::string words = joined(labels.size());
   TextTarget t;
   t.kind = TextTarget::Kind::sentence;
   t.ofKeys = ofKeys;

@@ -1,6 +1,8 @@
 // The card below the matrices: its tabs, and the view that is open.
 #include <algorithm>
+#include <cmath>
 
+#include "base/sentence.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
 #include "views/panels/picture.h"
@@ -56,7 +58,7 @@ float tabs(Context& c, const Box& area, bool press) {
 void norms(Context& c, const Box& area, float tabsEnd, bool press) {
   const float width = normsWidth(area.width);
   const Box box{area.right() - 18 - width, area.y + 10, width, 24};
-  if (box.x < tabsEnd + 6 || hasPicture(c)) return;
+  if (box.x < tabsEnd + 6 || hasPicture(c) || c.summaries.sampledEach() > 1) return;
   if (press) {
     const float more = c.roomy() ? 10 : 0;
     if (Widgets(c).area("value_norms", {box.x, box.y - more, box.width, box.height + 2 * more}))
@@ -71,12 +73,44 @@ void norms(Context& c, const Box& area, float tabsEnd, bool press) {
                area.width < 420 ? "Effect" : "Contribution");
 }
 
+constexpr float kThreshold = 76, kThresholdNumber = 46;
+
+/// The slider for the least weight of a link, left of that button; its ends are attention::kLink and 1.
+[[gnu::noinline]] void threshold(Context& c, const Box& area, float tabsEnd, bool press) {
+  const float right = area.right() - 18 - normsWidth(area.width) - 10;
+  const Box track{right - kThresholdNumber - kThreshold, area.y + 10, kThreshold, 24};
+  if (thresholdWidth(c, area.width) == 0 || track.x < tabsEnd + 6) return;
+  constexpr float kDecades = 2;
+  float position = 1 + std::log10(c.view.linkFrom) / kDecades;
+  if (press) {
+    const FocusRing::Key key = Widgets(c).keys("link_threshold", track);
+    if (!Widgets(c).slider("link_threshold", track, position, 0.05f * static_cast<float>(key.step))) return;
+    const float from = std::pow(10.0f, kDecades * (position - 1));
+    c.view.linkFrom = std::max(std::round(from * 100) / 100, attention::kLink);
+    c.view.busy = true;
+    return;
+  }
+  ImDrawList* const list = ImGui::GetWindowDrawList();
+  constexpr float kKnob = 7;
+  const float x = track.x + kKnob + position * (track.width - 2 * kKnob), y = track.midY();
+  list->AddRectFilled({track.x, y - 2}, {track.right(), y + 2}, c.palette.track, 2);
+  list->AddCircleFilled({x, y}, kKnob, c.palette.ink, 24);
+  textMiddle(list, c.fonts.monoSmall, track.right() + 6, y, c.palette.text,
+             base::joined({"≥ ", shortestNumber(c.view.linkFrom)}));
+}
+
 bool isInView(const Context& c, const Box& area) {
   const Box& board = c.layout.board;
   return !c.layout.arcs.empty() && area.bottom() >= board.y && area.y <= board.bottom();
 }
 
 }  // namespace
+
+float thresholdWidth(const Context& c, float card) {
+  const bool isShown =
+      std::max(c.state.tokens, c.state.keyTokens) > kLongFrom && card >= 520 && !hasPicture(c);
+  return isShown ? kThreshold + kThresholdNumber + 10 : 0;
+}
 
 void lowerCardButtons(Context& c) {
   const Box area = onScreen(c.layout, c.view, c.layout.arcs);
@@ -86,7 +120,7 @@ void lowerCardButtons(Context& c) {
   ImGui::PushClipRect({board.x, board.y}, {board.right(), board.bottom()}, true);
   const float end = tabs(c, area, true);
   const document::Card card = c.layout.card;
-  if (card == document::Card::arcs) norms(c, area, end, true);
+  if (card == document::Card::arcs) norms(c, area, end, true), threshold(c, area, end, true);
   if (card == document::Card::plane || card == document::Card::values) planePointer(c);
   if (card == document::Card::changes) changes(c, area, true);
   ImGui::PopClipRect();
@@ -108,7 +142,7 @@ void lowerCard(Context& c) {
         picture(c, area);
         break;
       }
-      norms(c, area, end, false);
+      norms(c, area, end, false), threshold(c, area, end, false);
       arcs(c, area, end);
       break;
     case document::Card::plane:

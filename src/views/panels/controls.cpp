@@ -661,11 +661,14 @@ class SidePanel {
                      look);
     c_.widgetRects["mask-picture"] = {box.x, box.y, kMaskSize, kMaskSize};
     const float x = box.x + kMaskSize + 12;
-    const std::string count = counted(c_.summaries.visibleCount(c_.spec, c_.inputs)) + " of " +
-                              counted(std::int64_t{c_.state.tokens} * c_.state.keyTokens);
+    const bool isSampled = c_.summaries.sampledEach() > 1;
+    const std::string seen = counted(c_.summaries.visibleCount(c_.spec, c_.inputs)),
+                      all = counted(std::int64_t{c_.state.tokens} * c_.state.keyTokens);
+    const std::string count = isSampled ? (c_.spec.pattern.any() ? "≈ " : "") + seen : seen + " of " + all;
     ImFont* const font = x + textWidth(c_.fonts.text, count) > box.right() ? c_.fonts.small : c_.fonts.text;
     textMiddle(list_, font, x, box.y + 15, c_.palette.text, count);
-    textMiddle(list_, c_.fonts.small, x, box.y + 34, c_.palette.muted, "scores computed");
+    textMiddle(list_, c_.fonts.small, x, box.y + 34, c_.palette.muted,
+               isSampled ? "of " + all + " pairs are seen" : "scores computed");
   }
 
   void score() {

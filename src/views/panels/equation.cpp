@@ -45,13 +45,24 @@ EquationSet typeset(const Fonts& f, const attention::CellFormula& formula) {
   return out;
 }
 
+/// Of a board of a hundred thousand keys it is made once, not in each frame.
+attention::CellFormula formulaFor(Context& c, CellRef cell, const std::vector<Term>& terms) {
+  const auto made = [&] {
+    return attention::formulaOf(c.spec, c.inputs, c.trace, cell, terms, c.state.decimals);
+  };
+  if (c.summaries.sampledEach() == 1) return made();
+  Arithmetic::LongFormula& kept = arithmeticOf(c.view).longFormula;
+  if (kept.revision != c.revision || !(kept.cell == cell)) kept = {c.revision, cell, made()};
+  return kept.formula;
+}
+
 }  // namespace
 
 Equation::Equation(Context& c, CellRef cell, Explanation marked)
     : c_(c),
       list_(ImGui::GetWindowDrawList()),
       cell_(cell),
-      formula_(attention::formulaOf(c.spec, c.inputs, c.trace, cell, marked.terms, c.state.decimals)) {
+      formula_(formulaFor(c, cell, marked.terms)) {
   if (isEmpty()) return;
   std::erase_if(marked.terms, [&](const Term& line) { return attention::isInFormula(formula_, line); });
   if (hasNumbers()) marked.terms.insert(marked.terms.begin(), formula_.numbers);

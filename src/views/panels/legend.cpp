@@ -30,6 +30,12 @@ std::string tickNumber(float value) {
   return text;
 }
 
+/// What a pixel shows of the weights that it stands for.
+std::string blockWords(const Context& c, bool showsMost) {
+  if (const int each = c.summaries.sampledEach(); each > 1) return base::joined({", one query in ", each});
+  return showsMost ? ", block maxima" : "";
+}
+
 /// Draws the legend with its top at `y` and its right edge at `right`.
 void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, bool showsMost, float end) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -60,15 +66,15 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
                  number);
   }
   textRight(list, c.fonts.small, right, y + 36, c.palette.muted,
-            words(c.state, look.scale, end) + (showsMost ? ", block maxima" : ""));
+            words(c.state, look.scale, end) + blockWords(c, showsMost));
 }
 
 /// Finds a place where it does not cover labels, titles or other matrices.
 [[gnu::noinline]] void placeLegend(Context& c, const MatrixPlace& m, const Box& box,
                                    const draw::Heatmap& look, float end) {
   const bool showsMost = std::max(m.rows, m.cols) > kReduced;
-  const float width = std::max(
-      kBar, textWidth(c.fonts.small, words(c.state, look.scale, end) + (showsMost ? ", block maxima" : "")));
+  const float width =
+      std::max(kBar, textWidth(c.fonts.small, words(c.state, look.scale, end) + blockWords(c, showsMost)));
   // In the corner that the causal mask leaves empty; otherwise above, if there is room; otherwise over the
   // corner.
   const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 &&

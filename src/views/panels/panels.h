@@ -26,6 +26,9 @@ void lowerCard(Context& context);
 void lowerCardButtons(Context& context);
 /// The width of the button in its title that switches the arcs to the lengths of the weighted values.
 inline float normsWidth(float card) { return card < 420 ? 62 : 92; }
+/// Of a long board, the width of the slider beside it with its number: the least weight of a link that is
+/// drawn.
+float thresholdWidth(const Context& context, float card);
 /// Shows the pinned board in place of the present one, while a key or its button is held.
 void lookBefore(Context& context);
 /// The card's view Arcs, below its title: "who attends to whom", a curve from each query to each key, as

@@ -61,7 +61,7 @@ void weightProfiles(Context& c, const MatrixPlace& m, const Box& box, const draw
     list->AddRectFilled({from, top}, {to, top + kProfileBand}, toU32(draw::at(look.map, share)));
   });
   c.widgetRects["profile:columns"] = {box.x, top, box.width, kProfileBand};
-  if (!isOfWeights) return;
+  if (!isOfWeights || c.summaries.sampledEach() > 1) return;  // the row may be another than that computed
   // The numbers of the cell that is looked at.
   const float y = box.y + (static_cast<float>(focus.row) + 0.5f) * m.cell;
   const auto number = [](const std::vector<float>& numbers, int at) {

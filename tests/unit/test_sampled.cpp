@@ -1,0 +1,183 @@
+// Layers of which only the rows that are read are computed: these are right, and nothing is shown of others.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "attention/engine/engine.h"
+#include "layer.h"
+
+using namespace attention;
+using test::Layer;
+using test::Random;
+
+namespace {
+
+constexpr int kTokens = 1100;  // two a side of a block
+
+bool isNear(float a, float b) { return a == b || std::fabs(a - b) <= 2e-5f * std::max(1.0f, std::fabs(b)); }
+
+/// The first number of these rows that is not what forward() makes of the layer; or "".
+std::string wrongRow(const Trace& now, const Trace& whole, int row) {
+  for (int i = 0; i < kTensorCount; ++i) {
+    const TensorId id = kLayerTensors[i];
+    const Tensor *made = intermediate(now, id), *all = intermediate(whole, id);
+    if (!made != !all) return std::string(name(id)) + " is there in one of them";
+    if (!made || id < TensorId::raw) continue;
+    if (made->isStored() || !made->sameShape(*all)) return std::string(name(id)) + " is stored, or another";
+    for (int c = 0; c < made->cols(); ++c)
+      if (!isNear(made->at(0, row, c), all->at(0, row, c)))
+        return std::string(name(id)) + " of row " + std::to_string(row) + ", column " + std::to_string(c) +
+               " is " + std::to_string(made->at(0, row, c)) + ", not " + std::to_string(all->at(0, row, c));
+  }
+  return "";
+}
+
+struct Sampled {
+  explicit Sampled(Layer given) : layer(std::move(given)) {
+    engine.setMost({0, 0, 0});
+    apply({});
+  }
+  void apply(const Change& change) { engine.apply(layer.spec, layer.inputs(), change); }
+  /// What is wrong with some rows in any order, with the picture of all, and with the outputs that are known.
+  std::string wrong(Random& random) {
+    Trace whole;
+    forward(layer.spec, layer.inputs(), whole);
+    for (int n = 0; n < 12; ++n)
+      if (std::string bad = wrongRow(engine.trace(), whole, random.below(kTokens)); !bad.empty()) return bad;
+    while (engine.hasMore()) engine.computeNext();
+    const Summaries& summaries = engine.summaries();
+    const Tensor& blocks = summaries.overview(TensorId::weights)->blocks();
+    for (int n = 0; n < 200; ++n) {
+      const int row = random.below(blocks.rows()), block = random.below(blocks.cols());
+      const float* const weights = whole.weights.row(0, summaries.sampleOf(2 * row));
+      const int last = std::min(2 * block + 1, kTokens - 1);
+      if (!isNear(blocks.at(0, row, block), farther(weights[2 * block], weights[last])))
+        return "block " + std::to_string(row) + ", " + std::to_string(block);
+    }
+    int known = 0;
+    for (const TensorId id : {TensorId::head_output, TensorId::output})
+      for (int i = 0; i < kTokens; ++i) {
+        const float* const out = summaries.outputs(id)->row(i);
+        if (std::isinf(out[0])) continue;
+        ++known;
+        if (!isNear(out[0], intermediate(whole, id)->at(0, i, 0))) return "an output that is known";
+      }
+    return known >= kTokens ? "" : "too few outputs are known";
+  }
+
+  Layer layer;
+  Engine engine;
+};
+
+}  // namespace
+
+TEST_CASE("sampled: rows that are read are those of forward(), whatever score, normaliser and mask") {
+  Random random(91);
+  for (const Score score : test::kScores)
+    for (const Normalizer normalizer : {Normalizer::softmax, Normalizer::sparsemax, Normalizer::entmax15}) {
+      Layer layer =
+          test::withScore(test::direct(test::shape(1, 1, kTokens, kTokens, 4, 3), random), score, random);
+      layer.spec.normalizer = normalizer, layer.spec.causal = random.chance(0.5);
+      if (random.chance(0.3)) layer.spec.pattern = {40, 1, 7, 0, 1, 2, 5};
+      CAPTURE(static_cast<int>(score));
+      CAPTURE(static_cast<int>(normalizer));
+      CHECK(Sampled(layer).wrong(random) == "");
+    }
+}
+
+TEST_CASE("sampled: after every edit, and what it changed is not known any more") {
+  Random random(92);
+  Sampled direct(test::direct(test::shape(1, 1, kTokens, kTokens, 6, 4), random));
+  for (const TensorId id : {TensorId::q, TensorId::k, TensorId::v, TensorId::q}) {
+    const int row = random.below(kTokens);
+    direct.layer.input(id).at(0, row, 1) = 2.5f;
+    direct.apply({Change::What::cells, id, 0, row, 1, 1, 1});
+    if (id == TensorId::q && row != direct.engine.summaries().sampleOf(row))
+      CHECK(std::isinf(direct.engine.summaries().outputs(TensorId::output)->row(row)[0]));
+    CAPTURE(std::string(name(id)));
+    CHECK(direct.wrong(random) == "");
+  }
+  direct.layer.spec.causal = true;
+  direct.apply({.what = Change::What::causal});
+  CHECK(direct.wrong(random) == "");
+  direct.layer.spec.temperature = 0.5f;
+  direct.apply({.what = Change::What::temperature});
+  CHECK(direct.wrong(random) == "");
+  Sampled made(test::projected(test::shape(1, 1, kTokens, kTokens, 4, 4), 5, 3, random));
+  CHECK(made.wrong(random) == "");
+  made.layer.wO.at(0, 1, 1) = 3;
+  made.apply({Change::What::cells, TensorId::w_o, 0, 1, 1, 1, 1});
+  CHECK(made.wrong(random) == "");
+  made.layer.x.at(0, 700, 2) = 3;
+  made.apply({Change::What::cells, TensorId::x, 0, 700, 2, 1, 1});
+  CHECK(made.wrong(random) == "");
+}
+
+TEST_CASE("sampled: what is looked at is made of its own rows, and made again when they change") {
+  Random random(93);
+  Sampled board(test::direct(test::shape(1, 1, kTokens, kTokens, 4, 3), random));
+  board.layer.spec.causal = true;
+  board.apply({.what = Change::What::causal});
+  Detail& detail = board.engine.summaries().detail();
+  for (const int side : {1, 2, 4}) {
+    const Detail::Area seen{0, {300, 340}, {200, 290}, side, kTokens, kTokens};
+    detail.ask(seen);
+    CHECK(detail.hasMore());
+    for (int edit = 0; edit < 3; ++edit) {
+      while (board.engine.hasMore()) board.engine.computeNext();
+      Trace whole;
+      forward(board.layer.spec, board.layer.inputs(), whole);
+      const Detail::Area& area = detail.area();
+      CHECK(area.rows.begin <= 300);
+      CHECK(area.cols.end >= 290);
+      CHECK(detail.made() == detail.blocks(TensorId::weights).rows());
+      int wrong = 0;
+      for (int b = 0; b < detail.made(); ++b) {
+        const int row = std::min(area.rows.begin + b * side + side / 2, area.rows.end - 1);
+        for (int c = 0; c < detail.blocks(TensorId::weights).cols(); ++c) {
+          float most = 0;
+          for (int j = area.cols.begin + c * side;
+               j < std::min(area.cols.begin + (c + 1) * side, area.cols.end); ++j)
+            most = std::max(most, whole.weights.at(0, row, j));
+          wrong += !isNear(detail.blocks(TensorId::weights).at(0, b, c), most);
+        }
+      }
+      CHECK(wrong == 0);
+      const TensorId id = edit == 0 ? TensorId::q : TensorId::k;
+      board.layer.input(id).at(0, 310, 0) += 1;
+      board.apply({Change::What::cells, id, 0, 310, 0, 1, 1});
+      if (id == TensorId::k || side == 1) CHECK(detail.hasMore());
+    }
+  }
+}
+
+TEST_CASE("sampled: 131,072 tokens are laid out at once, and a row is that of its definition") {
+  Random random(94);
+  Layer layer = test::direct(test::shape(1, 1, Limits::tokens, Limits::tokens, 16, 16), random);
+  layer.spec.causal = true;
+  CHECK(validate(layer.spec, layer.inputs()));
+  Engine engine;
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  const Trace& trace = engine.traceSoon(0);
+  CHECK_FALSE(trace.output.isStored());
+  const int row = 100'003;
+  std::vector<double> weights;
+  double most = -1e30, sum = 0, worst = 0;
+  for (int j = 0; j <= row; ++j) {
+    double dot = 0;
+    for (int c = 0; c < 16; ++c) dot += double{layer.q.at(0, row, c)} * double{layer.k.at(0, j, c)};
+    weights.push_back(dot / 4), most = std::max(most, dot / 4);
+  }
+  for (double& w : weights) sum += w = std::exp(w - most);
+  const float* const made = trace.weights.row(0, row);
+  for (int j = 0; j <= row; ++j)
+    worst = std::max(worst, std::fabs(double{made[j]} - weights[static_cast<std::size_t>(j)] / sum));
+  CHECK(worst < 1e-7);
+  CHECK(made[row + 1] == 0.0f);
+  CHECK(engine.summaries().overview(TensorId::weights)->blocks().rows() == 512);
+  CHECK(engine.summaries().visibleCount(layer.spec, layer.inputs()) ==
+        std::int64_t{Limits::tokens} * (Limits::tokens + 1) / 2);
+}
