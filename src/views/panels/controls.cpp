@@ -668,7 +668,7 @@ class SidePanel {
     ImFont* const font = x + textWidth(c_.fonts.text, count) > box.right() ? c_.fonts.small : c_.fonts.text;
     textMiddle(list_, font, x, box.y + 15, c_.palette.text, count);
     textMiddle(list_, c_.fonts.small, x, box.y + 34, c_.palette.muted,
-               isSampled ? "of " + all + " pairs are seen" : "scores computed");
+               isSampled ? "of " + all + " pairs" : "scores computed");
   }
 
   void score() {
