@@ -154,13 +154,16 @@ void Engine::computeLater(Span heads) {
   if (isWhole()) summaries_.touchHead(TensorId::concat, 0), summaries_.touchHead(TensorId::output, 0);
 }
 
+// Of a sampled layer every number that is read is made, so no reader waits for the samples of its overview.
 const Trace& Engine::trace() {
+  if (isSampled()) return trace_;
   if (isStored() && !isWhole() && missingCount_ == spec_.heads) computeLater({0, spec_.heads});
   while (!isWhole()) computeNext();
   return trace_;
 }
 
 const Trace& Engine::traceWith(int head) {
+  if (isSampled()) return trace_;
   const auto at = static_cast<std::size_t>(head);
   while (!isWhole() && missing_[at]) isStored() ? computeLater({head, head + 1}) : computeSome(head);
   return trace_;

@@ -136,9 +136,11 @@ class Writer {
     line(2, "S[i,j] = s", true);
   }
 
-  /// Is there a row that sees no key, and therefore has no weights?
+  /// Is there a row that sees no key, and therefore has no weights? Where sums are made when they are read,
+  /// to ask each would compute the layer: there may be one.
   bool hasEmptyRow() const {
     if (!isSoftmax(spec_)) return false;
+    if (!trace_.rowSum.isStored()) return true;
     for (int i = 0; i < spec_.queryCount; ++i)
       if (trace_.rowSum.at(head_, i, 0) == 0.0f) return true;
     return false;
