@@ -359,7 +359,7 @@ void LessonPlayer::setLocks() {
 void LessonPlayer::answer(int choice) {
   if (!view_.asks()) return;
   const document::Prediction& predict = *view_.now()->predict;
-  view_.answer = choice;
+  view_.answer = choice, view_.seek = 3;
   emit(Event::Type::answer,
        joined({",\"choice\":", choice, ",\"right\":", choice == predict.answer ? "true" : "false"}));
   begin(predict.after);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "lessons.h"
+#include "painted.h"
 #include "views/finger.h"
 
 namespace {
@@ -145,6 +146,23 @@ TEST_CASE(
   f.settle();
   CHECK_FALSE(isThere(f, "guide-close"));
   CHECK_FALSE(isThere(f, "guide-sheet"));
+}
+
+TEST_CASE("finger: on a phone the reason of an answer is in view") {
+  Fixture f(390, 844);
+  f.host.touch = true;
+  const auto file = std::find_if(std::begin(lessons::files), std::end(lessons::files),
+                                 [](const auto& one) { return one.name == "query.json"; });
+  REQUIRE(file != std::end(lessons::files));
+  REQUIRE(f.app().openLesson(file->text, file->name, "query", 1));
+  f.settle();
+  if (!isThere(f, "guide-close")) f.tap(f.at("guide-handle"));
+  f.settle();
+  f.tap(f.at("guide:choice:0"));
+  f.rest();
+  const test::Painted painted;
+  CHECK(painted.find("No.") != nullptr);
+  CHECK(painted.find("product is positive too.") != nullptr);  // its end
 }
 
 TEST_CASE("layout: on a phone the legend of many words stands below the weights, over none of them") {

@@ -404,12 +404,7 @@ class GuidePage {
     caption("PREDICT");
     y_ += flow(c_, g_.words.question, {x_, y_}, width_, body(), "guide:question") + 8;
     y_ = choices(x_, y_, width_, high(28));
-    if (g_.seek > 0) {
-      --g_.seek;
-      ImGui::SetScrollFromPosY(y_ + 24 - ImGui::GetWindowPos().y, 1);
-      c_.view.busy = true;  // it is visible in the next frame
-    }
-    if (!g_.answer) return;
+    if (!g_.answer) return sought(y_ + 24);
     const bool right = g_.isRight();
     const document::Markup reason = reasonOf(g_);
     y_ += 8;
@@ -420,6 +415,16 @@ class GuidePage {
     list_->AddRectFilled({x_, at}, {x_ + first, at + 20}, c_.palette.background);
     textMiddle(list_, c_.fonts.strong, x_, at + 10, right ? c_.palette.value : c_.palette.error,
                right ? "Right." : "No.");
+    constexpr float kBelow = 20;
+    if (y_ + kBelow > ImGui::GetWindowPos().y + ImGui::GetWindowHeight()) sought(y_ + kBelow);
+  }
+
+  /// Scrolls what ends at `y` into view, if it is sought.
+  void sought(float y) {
+    if (g_.seek <= 0) return;
+    --g_.seek;
+    ImGui::SetScrollFromPosY(y - ImGui::GetWindowPos().y, 1);
+    c_.view.busy = true;  // it is visible in the next frame
   }
 
   void attempt() {

@@ -56,8 +56,8 @@ struct GuideView {
   std::vector<GuideEntry> entries;
   /// Of lessons, by id: their words, document::folded(), for the search.
   std::map<std::string, std::string, std::less<>> texts;
-  std::string waiting;                 ///< shown while something is loading
-  int seek = 0;                        ///< scroll the choices into view for this many more frames
+  std::string waiting;  ///< shown while something is loading
+  int seek = 0;         ///< scroll the choices, or the reason, into view for this many more frames
   float stripHeight = kStripHeight;    ///< of the bar, as its sentence needed it in the last frame
   bool pulled = false;                 ///< on a phone, the sheet shows the whole lesson
   std::optional<document::Cells> lit;  ///< cells of the reference under the pointer
