@@ -666,7 +666,8 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
   const Palette& p = c_.palette;
   const std::string base(name);
   const bool open = !c_.locked(name);
-  const float side = box.width >= 112 ? 44 : std::floor(box.width * 0.3f);
+  const float room = (box.width - textWidth(c_.fonts.text, value)) / 2 - 5;  // beside a number of six digits
+  const float side = box.width >= 112 ? 44 : std::floor(std::min(box.width * 0.3f, std::max(room, 16.0f)));
   const Box less{box.x, box.y, side, box.height}, more{box.right() - side, box.y, side, box.height};
   c_.widgetRects[base] = grown(box);
   list_->AddRectFilled(at(box), to(box), p.panel, 5);
