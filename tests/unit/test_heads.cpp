@@ -1,5 +1,8 @@
 // The pictures of the heads beside the matrices, and all heads on a page of their own.
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app_fixture.h"
 #include "painted.h"
@@ -87,6 +90,26 @@ TEST_CASE("heads: all of a layer have their measures on the page, which a switch
   CHECK_FALSE(f.hasLine("itself"));
   f.click(f.at("model:numbers"));
   CHECK(f.hasLine("itself"));
+}
+
+TEST_CASE("heads: the words beside the large picture of a head are apart from each other") {
+  for (const int tokens : {12, 24, 28}) {
+    Fixture f(1440, 900);
+    for (const auto& [option, value] : {std::pair("tokens", std::to_string(tokens)),
+                                        {"batch", "2"},
+                                        {"batch_of", "\"layers\""},
+                                        {"view", "\"model\""}})
+      REQUIRE(f.app().set(option, value));
+    f.settle();
+    const test::Painted painted;
+    std::vector<test::Words> names;
+    for (const test::Words& w : painted.words())
+      if (w.left > 880 && w.right < 970 && w.top > 180 && w.bottom < 500) names.push_back(w);
+    CAPTURE(tokens);
+    REQUIRE(names.size() > 6);
+    std::ranges::sort(names, {}, &test::Words::top);
+    for (std::size_t i = 1; i < names.size(); ++i) CHECK(names[i].top >= names[i - 1].top + 11);
+  }
 }
 
 TEST_CASE("heads: by likeness each has a place, and none twice") {

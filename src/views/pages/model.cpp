@@ -457,7 +457,7 @@ class ModelPage {
     column.gap(8);
   }
 
-  /// Room for the words of the queries; none where there is no room for each.
+  /// Room for the words of the queries; none where most would be left out.
   float labelsWidth(const document::LayerPicture& of) const {
     return of.weights.rows() == c_.state.tokens && c_.state.tokens <= 28 ? 64.0f : 0.0f;
   }
@@ -466,7 +466,9 @@ class ModelPage {
     const float cell = drawHead(c_, of, at.head, box, kLargeSlot, 1);
     const float top = box.y + (box.height - cell * static_cast<float>(of.weights.rows())) / 2;
     const AsIs own;
-    for (int i = 0; labelsWidth(of) > 0 && i < of.weights.rows(); ++i)
+    constexpr float kLine = 12;
+    const int each = cell > 0 ? static_cast<int>(std::ceil(kLine / cell)) : 1;
+    for (int i = 0; labelsWidth(of) > 0 && i < of.weights.rows(); i += each)
       textRight(list_, c_.fonts.small, box.x - 6, top + cell * (static_cast<float>(i) + 0.5f),
                 c_.palette.text, elide(c_.fonts.small, c_.state.labels[static_cast<std::size_t>(i)], 58));
   }
