@@ -200,7 +200,7 @@ onBoard('huge state text', async (board) => {
   const result = await board.page.evaluate(() => {
     const element = document.querySelector('attention-playground');
     try {
-      element.setState(`{"version":1,"x":"${'a'.repeat(120 << 20)}"}`);
+      element.setState(`{"version":1,"x":"${'a'.repeat(180 << 20)}"}`);
     } catch (error) {
       return {type: error.constructor.name, message: error.message};
     }
