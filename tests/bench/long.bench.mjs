@@ -82,7 +82,8 @@ await set(TOKENS, HEADS);
 await rest();
 const again = await heap('there again');
 line('there and back', `${((again / there - 1) * 100).toFixed(1)} % more memory than at first (at most 10 %)`);
-async function edits(tokens, columns) {
+
+async function drags(tokens, columns) {
   for (const name of ['q', 'k', 'v']) {
     const [x, y] = await board.middle(name, 0, tokens / 2, columns / 2);
     await page.mouse.move(x, y);
@@ -98,6 +99,9 @@ async function edits(tokens, columns) {
     await page.mouse.up();
     await whole();
   }
+}
+
+async function moves(tokens) {
   const [x, y] = await board.middle('weights', 0, tokens / 2, tokens / 2);
   await page.mouse.move(x, y);
   await timed('pan and zoom', async () => {
@@ -108,7 +112,8 @@ async function edits(tokens, columns) {
   });
   await rest();
 }
-await edits(TOKENS, COLUMNS);
+await drags(TOKENS, COLUMNS);
+await moves(TOKENS);
 await heap('after edits');
 
 // One head that is longer still, of which only what is looked at is computed.
@@ -128,8 +133,8 @@ await whole();
 line('picture of all', `${(performance.now() - began).toFixed(0)} ms`);
 await rest();
 await heap(`${LONGEST} × 1 × ${FEW}`);
-await edits(LONGEST, FEW);
-await heap('after edits');
+await moves(LONGEST);  // its cells are too narrow to be dragged until they are enlarged
+await heap('after it was enlarged');
 
 /** The page Model of a board with so many layers, until all heads have their picture. */
 async function ofModel(layers, heads, tokens, columns) {
