@@ -74,7 +74,7 @@ test('48 layers of 64 heads: the grid opens, is ordered, filtered and searched, 
   await board.close();
 });
 
-test('12 layers × 12 heads × 256 tokens of 64 columns: the whole recording opens, in less than 250 MB', async () => {
+test('12 layers × 12 heads × 256 tokens of 64 columns: the whole recording opens, in less than 300 MB', async () => {
   const SHAPE = [12, 256, 64], LAYERS = 12;
   const board = await opened(null, LAYERS, (one) => one.page.evaluate(([shape, layers]) => {
     const names = Array.from({length: layers}, (_, i) => ['q', 'k', 'v'].map((name) => `h.${i}.${name}`)).flat(), size = shape.reduce((a, b) => a * b);
@@ -88,7 +88,7 @@ test('12 layers × 12 heads × 256 tokens of 64 columns: the whole recording ope
   assert.equal((await order(board)).length, 144);
   const {heapBytes} = await board.stats();
   console.log(`${(heapBytes / MEGABYTE).toFixed(0)} MB`);
-  assert.ok(heapBytes < 250 * MEGABYTE, `${heapBytes} bytes`);
+  assert.ok(heapBytes < 300 * MEGABYTE, `${heapBytes} bytes`);
   await board.close();
 });
 
