@@ -186,8 +186,7 @@ constexpr Row kRows[] = {
     {"model:by:*", "Order of the heads"},
     {"model:numbers", "Measures below each head", "",
      "Entropy of a row in bits, how many tokens back it looks, and its weight on the first, the previous and "
-     "its "
-     "own token; means over rows"},
+     "its own token; means over rows"},
     {"model:compare", "Compare with another head", "", "Or press two heads with Shift held"},
     {"model:pair-close", "Close", "", "Closes the two heads"},
     {"work:cancel", "Cancel", "", "Ends what takes long, or goes on with it"},

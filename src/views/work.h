@@ -18,8 +18,7 @@ struct WorkView {
 };
 
 /// Some work is not done yet: may it go on? To be asked in each frame before a slice of it; then the frame
-/// asks for another. No longer true once the reader has cancelled it, until he lets it go on, or it is
-/// another.
+/// asks for another. False once the reader has cancelled it, until it is let go on or is other work.
 bool goesOn(ViewState& view, std::string_view what, int done, int total);
 /// A bar at the bottom once it has taken a second: "Computing heads: 3 of 16", the time left, Cancel.
 void workBar(Context& context);

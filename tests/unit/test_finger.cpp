@@ -40,6 +40,17 @@ bool isSelected(Fixture& f, const CellRef& cell) {
   return std::fabs(std::stof(f.app().copyCells()) - row[cell.col]) < 1e-4f;
 }
 
+/// A lesson on a phone, with its sheet drawn up.
+void openQuery(Fixture& f) {
+  const auto file = std::find_if(std::begin(lessons::files), std::end(lessons::files),
+                                 [](const auto& one) { return one.name == "query.json"; });
+  REQUIRE(file != std::end(lessons::files));
+  REQUIRE(f.app().openLesson(file->text, file->name, "query", 1));
+  f.settle();
+  if (!isThere(f, "guide-close")) f.tap(f.at("guide-handle"));
+  f.settle();
+}
+
 }  // namespace
 
 TEST_CASE("finger: 8 pixels decide whether it scrolls or drags, and 0.3 seconds whether it holds") {
@@ -123,13 +134,7 @@ TEST_CASE(
     "it") {
   Fixture f(390, 844);
   f.host.touch = true;
-  const auto file = std::find_if(std::begin(lessons::files), std::end(lessons::files),
-                                 [](const auto& one) { return one.name == "query.json"; });
-  REQUIRE(file != std::end(lessons::files));
-  REQUIRE(f.app().openLesson(file->text, file->name, "query", 1));
-  f.settle();
-  if (!isThere(f, "guide-close")) f.tap(f.at("guide-handle"));
-  f.settle();
+  openQuery(f);
   REQUIRE(isThere(f, "guide-close"));
   CHECK(f.at("guide-close").height >= 44);
   f.tap(f.at("guide-close"));
@@ -151,13 +156,7 @@ TEST_CASE(
 TEST_CASE("finger: on a phone the reason of an answer is in view") {
   Fixture f(390, 844);
   f.host.touch = true;
-  const auto file = std::find_if(std::begin(lessons::files), std::end(lessons::files),
-                                 [](const auto& one) { return one.name == "query.json"; });
-  REQUIRE(file != std::end(lessons::files));
-  REQUIRE(f.app().openLesson(file->text, file->name, "query", 1));
-  f.settle();
-  if (!isThere(f, "guide-close")) f.tap(f.at("guide-handle"));
-  f.settle();
+  openQuery(f);
   f.tap(f.at("guide:choice:0"));
   f.rest();
   const test::Painted painted;

@@ -90,6 +90,13 @@ class HeadPair {
     view_.most = 0;
     for (int i = 0; i < w.rows() * w.cols(); ++i)
       to[i] = a[i] - b[i], view_.most = std::max(view_.most, std::fabs(to[i]));
+    std::vector<int> order(static_cast<std::size_t>(w.rows() * w.cols()));
+    std::iota(order.begin(), order.end(), 0);
+    view_.strongest.resize(std::min<std::size_t>(ModelCompare::kStrongest, order.size()));
+    std::partial_sort_copy(
+        order.begin(), order.end(), view_.strongest.begin(), view_.strongest.end(), [to](int i, int j) {
+          return std::fabs(to[i]) != std::fabs(to[j]) ? std::fabs(to[i]) > std::fabs(to[j]) : i < j;
+        });
   }
   static std::uint64_t key(int n) { return static_cast<std::uint64_t>(n); }
 
@@ -151,21 +158,9 @@ class HeadPair {
       column_.sentence(joined({"Cells are blocks of ", (c_.state.tokens + w.rows() - 1) / w.rows(),
                                " tokens a side, each with its weight that is farthest from 0."}));
     column_.sentence(over_ ? "The cell under the pointer:" : "Where they differ most:");
-    std::vector<int> order(static_cast<std::size_t>(w.rows() * w.cols()));
-    std::iota(order.begin(), order.end(), 0);
-    const float* d = w.head(0);
-    const auto count = static_cast<std::ptrdiff_t>(std::min<std::size_t>(kMost, order.size()));
-    if (over_) order.front() = over_->row * w.cols() + over_->col;
-    else
-      std::partial_sort(order.begin(), order.begin() + count, order.end(), [d](int a, int b) {
-        return std::fabs(d[a]) != std::fabs(d[b]) ? std::fabs(d[a]) > std::fabs(d[b]) : a < b;
-      });
-    for (int i = 0; i < kMost; ++i) {  // always as high
-      if (i >= (over_ ? 1 : count)) column_.take(22);
-      else
-        line({order[static_cast<std::size_t>(i)] / w.cols(), order[static_cast<std::size_t>(i)] % w.cols()},
-             isExact);
-    }
+    const std::vector<int> cells = over_ ? std::vector{over_->row * w.cols() + over_->col} : view_.strongest;
+    for (const int cell : cells) line({cell / w.cols(), cell % w.cols()}, isExact);
+    for (std::size_t i = cells.size(); i < ModelCompare::kStrongest; ++i) column_.take(22);  // always as high
   }
 
   void line(Cell at, bool isExact) {
@@ -185,7 +180,6 @@ class HeadPair {
                elide(c_.fonts.small, words, room));
   }
 
-  static constexpr int kMost = 4;
   Context& c_;
   ModelCompare& view_;
   PageColumn& column_;

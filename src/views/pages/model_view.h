@@ -41,7 +41,9 @@ struct ModelCompare {
   HeadPlace first, second;
   // Their difference, and what it is of.
   attention::Tensor difference;
-  float most = 0;  ///< its largest magnitude
+  float most = 0;              ///< its largest magnitude
+  std::vector<int> strongest;  ///< where it is largest, at most kStrongest cells
+  static constexpr int kStrongest = 4;
   std::array<std::uint64_t, 6> of{};
   std::uint64_t version = 0;
 };
