@@ -97,8 +97,7 @@ const float* madeRow(const void* tensor, int head, int row) {
 
 using Outputs = attention::Summaries::Outputs;
 
-/// Rows of outputs, where not all are computed: from so large cells on they have numbers.
-constexpr float kReadCell = 26;
+/// Rows of outputs, where not all are computed.
 const float* knownRow(const void* outputs, int, int row) {
   return static_cast<const Outputs*>(outputs)->row(row);
 }
@@ -146,7 +145,7 @@ draw::Written writtenOfBlocks(const Part& p, const attention::Stamps& stamps, in
     out.made = {madeRow, &p.tensor, p.head, p.firstRow, p.firstCol};
     // Of outputs, rows are made to be read, not to be seen as colours.
     const attention::Summaries::Outputs* const outputs = c.summaries.outputs(p.id);
-    if (outputs && look.cell < kReadCell)
+    if (outputs && look.cell < kNumberCell)
       out.made.of = look.cell < 1 ? sampledRow : knownRow, out.made.matrix = outputs;
     return;
   }

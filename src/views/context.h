@@ -238,6 +238,8 @@ struct ViewState {
   PlaneView plane;  ///< the plane in the card below the matrices
 };
 
+inline constexpr float kNumberCell = 26;  ///< smaller cells of the board have no numbers
+
 /// The views of the card below the matrices, by the names with which host pages hide and show them.
 inline constexpr int kCardCount = 5;
 inline constexpr std::string_view kCardNames[kCardCount] = {"arcs", "plane", "values", "changes", "loops"};

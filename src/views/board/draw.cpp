@@ -22,7 +22,6 @@ using attention::Region;
 using attention::Tensor;
 
 constexpr std::uint32_t kDetailSlot = 900;  // below that of the map of all weights
-constexpr float kNumberCell = 26;           // smaller cells have no numbers
 constexpr std::size_t kManyRegions = 64;    // more outlines than this in a matrix are merged into one
 constexpr int kContourSteps = 128;
 constexpr float kMasking = 1e3f;  ///< values added to mask a key are larger

@@ -938,7 +938,7 @@ class Builder {
         y = bottom + (p.isSmall ? underWeights() : kCaption + 16);
       }
       if (p.isWide) y = othersBelow(y, p.margin, p.labels, std::max(p.cell, std::min(kExtraCell, most)));
-      if (!isSteady() || y <= cards_ || most < 0.02f) return belowColumns(p, y);
+      if (!isSteady() || y <= cards_ || most < kLeastCell) return belowColumns(p, y);
       out_ = Layout{};
       frame();
     }
