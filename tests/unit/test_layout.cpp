@@ -401,6 +401,7 @@ TEST_CASE("layout: with wide queries and with tokens as columns too, the arithme
                 const Layout l = layout(in);
                 checkStays(place, l.inspector);
                 CHECK(l.inspector.y == l.arcs.y);
+                if (!columns) CHECK(l.inspector.y + 120 <= l.board.height);  // half of it is in view
                 CHECK_FALSE(l.inspectorIsBrief);
                 for (const MatrixPlace& m : l.matrices) {
                   CHECK(m.box.bottom() <= l.inspector.y - 8);

@@ -373,7 +373,8 @@ class Builder {
   // is left above them, with cells of colour alone where that is too little for numbers.
   bool isSteady() const { return cards_ > 0; }
 
-  // In view, unless that takes the numbers of four tokens away that would fit without it: then below those.
+  // In view, unless that takes the numbers of four tokens away that would fit without it: then below those,
+  // if at least half of it is seen there.
   void placeCards() {
     const bool hasCards = !in_.present && !in_.natural && !in_.isPart && (hasArcs() || in_.inspector);
     if (isFew_ || !hasCards || in_.wholeProjections || !in_.extras.empty() || out_.board.width < 860 ||
@@ -389,8 +390,10 @@ class Builder {
     four.tokens = four.keyTokens = 4, four.labelWidth = LayoutInput().labelWidth;
     Builder few(four, steps_);
     few.isFew_ = true, few.frame(), few.arrange();
-    if (!hasLines() && smallestCell(few.out_) < kLegibleCell) return;
-    isLow_ = true, cards_ = std::max(cards_, cardsTop(few.out_));
+    const float top = cardsTop(few.out_);
+    const bool isSeen = in_.columns || top + kFormulaCard / 2 <= out_.board.height;
+    if (!hasLines() && (smallestCell(few.out_) < kLegibleCell || !isSeen)) return;
+    isLow_ = true, cards_ = std::max(cards_, top);
   }
   // Are there projections below the other matrices?
   bool hasLines() const { return in_.columns && projected(); }
