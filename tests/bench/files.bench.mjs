@@ -5,9 +5,10 @@ import {existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, write
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {Board, launch, serve} from '../browser/harness.mjs';
+import {launch, serve} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
 import {median, quick} from './contest.mjs';
+import {opened} from './reader.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const program = process.env.ATTN ?? join(root, 'build/native/attn');
@@ -80,14 +81,7 @@ const [server, browser] = await Promise.all([serve(), launch()]);
 
 /** Drops a file on a fresh page: milliseconds until `isThere`, and the longest task in that time. */
 async function dropped(name, isThere) {
-  const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
-  await page.addInitScript(() => localStorage.setItem('attention-playground', '{"open":false}'));
-  await page.goto(server.url);
-  await page.evaluate(() => document.querySelector('attention-playground').ready.then(() => true));
-  const board = new Board(page, 'attention-playground');
-  // The first file loads the reader, which is not to be measured.
-  await board.drop('{"q": [[1], [2]], "k": [[1], [2]], "v": [[1], [2]]}', 'small.json');
-  await board.rest();
+  const board = await opened({server, browser}), {page} = board;
   const chooser = await page.evaluateHandle(() => Object.assign(document.createElement('input'), {type: 'file'}));
   await chooser.setInputFiles(at(name));
   await page.evaluate(([input, test]) => {

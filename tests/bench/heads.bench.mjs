@@ -4,9 +4,10 @@
 import {mkdtempSync, openSync, rmSync, writeSync} from 'node:fs';
 import {loadavg, tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {Board, launch, serve} from '../browser/harness.mjs';
+import {launch, serve} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
 import {median, numbers, quick} from './contest.mjs';
+import {opened} from './reader.mjs';
 
 const LAYER = quick ? [4, 128, 16] : [12, 1024, 64], LAYERS = quick ? 3 : 32, HEADS = quick ? [4, 64, 2] : [32, 512, 2], ROUNDS = quick ? 1 : 5;
 const folder = mkdtempSync(join(tmpdir(), 'heads-bench-'));
@@ -24,18 +25,6 @@ function write(name, names, shape) {
   writeSync(file, header);
   names.forEach((_, seed) => writeSync(file, Buffer.from(numbers(count, seed + 1).buffer)));
   return path;
-}
-
-/** A fresh page whose reader of files is loaded. */
-async function opened() {
-  const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
-  await page.addInitScript(() => localStorage.setItem('attention-playground', '{"open":false}'));
-  await page.goto(server.url);
-  await page.evaluate(() => document.querySelector('attention-playground').ready.then(() => true));
-  const board = new Board(page, 'attention-playground');
-  await board.drop('{"q": [[1], [2]], "k": [[1], [2]], "v": [[1], [2]]}', 'small.json');
-  await board.rest();
-  return board;
 }
 
 /** Milliseconds from dropping a file, or opening the page Model, until `there` is so and drawn, until no frame is drawn any more, and of the longest task. */
@@ -72,7 +61,7 @@ async function timed({page}, path, there) {
 const shown = (name, found) => median(found.map((one) => one[name])).toFixed(0);
 const layer = write('layer.safetensors', ['q', 'k', 'v'], LAYER), layers = [], models = [];
 for (let i = 0; i < ROUNDS; ++i) {
-  const board = await opened();
+  const board = await opened({server, browser});
   layers.push(await timed(board, layer, `board.get('heads') === ${LAYER[0]}`));
   await board.page.context().close();
 }
@@ -80,7 +69,7 @@ console.log(`${LAYER.slice(0, 2).join(' × ')} from a file: first picture ${show
 
 const recording = write('layers.safetensors', Array.from({length: 3 * LAYERS}, (_, i) => `h.${Math.floor(i / 3)}.${'qkv'[i % 3]}`), HEADS);
 for (let i = 0; i < ROUNDS; ++i) {
-  const board = await opened();
+  const board = await opened({server, browser});
   await timed(board, recording, "board.items().some(({name}) => name === 'form-open')");
   await board.click('form-open');
   await until('the layers', async () => await board.get('batch') === LAYERS, 60_000);

@@ -356,7 +356,7 @@ class ModelPage {
   bool hasNumbers() const {
     return isMeasured() && view_.numbers.value_or(!hasLayers(c_.state) && c_.state.heads <= 16);
   }
-  /// Is the measure that heads are ordered by not among the others?
+  /// Is there a number by which heads are ordered? Likeness is one of two heads, not of each.
   bool hasMeasure() const { return by_ != By::likeness; }
   bool hasTags() const { return size_ >= kTagWidth - kGap / 2 && isMeasured(); }
   float x(int column) const { return static_cast<float>(column) * (size_ + kGap); }

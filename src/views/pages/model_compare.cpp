@@ -17,6 +17,16 @@ using base::joined;
 constexpr std::uint32_t kPairSlot = 9990;  // of the first texture, of three
 constexpr float kPairGap = 14, kPairCaption = 22;
 
+/// Cells as large as all of a matrix has room for, in the middle of the box.
+draw::Heatmap fitted(const attention::Tensor& w, const Box& box) {
+  draw::Heatmap look;
+  look.cell = box.width / static_cast<float>(std::max(w.rows(), w.cols()));
+  look.x = box.x + (box.width - look.cell * static_cast<float>(w.cols())) / 2,
+  look.y = box.y + (box.height - look.cell * static_cast<float>(w.rows())) / 2;
+  look.gap = look.cell >= 6 ? 1.0f : 0.0f, look.radius = 0;
+  return look;
+}
+
 class HeadPair {
  public:
   HeadPair(Context& c, PageColumn& column)
@@ -101,35 +111,29 @@ class HeadPair {
   static std::uint64_t key(int n) { return static_cast<std::uint64_t>(n); }
 
   void picture(int which, const Box& box) {
-    float cell = 0;
+    const attention::Tensor& w = view_.difference;
     if (which < 2) {
-      cell = drawHead(c_, which == 0 ? first_ : second_, which == 0 ? view_.first.head : view_.second.head,
-                      box, kPairSlot + static_cast<std::uint32_t>(which), 1);
+      drawHead(c_, which == 0 ? first_ : second_, which == 0 ? view_.first.head : view_.second.head, box,
+               kPairSlot + static_cast<std::uint32_t>(which), 1);
     } else {
-      const attention::Tensor& w = view_.difference;
-      draw::Heatmap look;
+      draw::Heatmap look = fitted(w, box);
       look.low = -end(), look.high = end(), look.map = c_.palette.signedMap;
-      look.cell = cell = box.width / static_cast<float>(std::max(w.rows(), w.cols()));
-      look.x = box.x + (box.width - cell * static_cast<float>(w.cols())) / 2,
-      look.y = box.y + (box.height - cell * static_cast<float>(w.rows())) / 2;
-      look.gap = cell >= 6 ? 1.0f : 0.0f, look.radius = 0;
       c_.heatmaps.draw(list_, kPairSlot + 2, {w.head(0), w.rows(), w.cols(), w.cols(), view_.version}, look);
     }
     list_->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.border, 3);
     c_.widgetRects[joined({"model:pair:", which})] = box;
-    point(box, cell);
+    point(box);
   }
 
   /// The cell under the pointer, or below a finger.
-  void point(const Box& box, float cell) {
+  void point(const Box& box) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const attention::Tensor& w = view_.difference;
     if (!ImGui::IsWindowHovered() || !box.contains(mouse.x, mouse.y)) return;
-    const int row = static_cast<int>(
-                  (mouse.y - box.y - (box.height - cell * static_cast<float>(w.rows())) / 2) / cell),
-              col = static_cast<int>(
-                  (mouse.x - box.x - (box.width - cell * static_cast<float>(w.cols())) / 2) / cell);
-    if (row >= 0 && row < w.rows() && col >= 0 && col < w.cols()) over_ = Cell{row, col};
+    const draw::Heatmap at = fitted(w, box);
+    const int row = static_cast<int>((mouse.y - at.y) / at.cell),
+              col = static_cast<int>((mouse.x - at.x) / at.cell);
+    if (mouse.y >= at.y && row < w.rows() && mouse.x >= at.x && col < w.cols()) over_ = Cell{row, col};
   }
 
   float end() const { return niceBound(std::max(view_.most, 1e-3f)); }
@@ -195,15 +199,11 @@ float drawHead(Context& c, const document::LayerPicture& of, int head, const Box
                float opacity) {
   const attention::Tensor& w = of.weights;
   const bool isSigned = views::isSigned(c.state);
-  draw::Heatmap look;
+  draw::Heatmap look = fitted(w, box);
   look.high = 1, look.low = isSigned ? -1.0f : 0.0f,
   look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
   look.scale = static_cast<draw::Scale>(document::shownScale(c.state));
   look.opacity = opacity;
-  look.cell = box.width / static_cast<float>(std::max(w.rows(), w.cols()));
-  look.x = box.x + (box.width - look.cell * static_cast<float>(w.cols())) / 2,
-  look.y = box.y + (box.height - look.cell * static_cast<float>(w.rows())) / 2;
-  look.gap = look.cell >= 6 ? 1.0f : 0.0f, look.radius = 0;
   draw::Values values{w.head(head), w.rows(), w.cols(), w.cols(), of.version};
   values.rowPeaks = of.peaks.data() + static_cast<std::ptrdiff_t>(head) * w.rows();
   c.heatmaps.draw(ImGui::GetWindowDrawList(), slot, values, look);
