@@ -143,7 +143,7 @@ Result<const attention::Tensor*> Session::copyOf(std::string_view name, const at
   if (summaries().sampledEach() > 1)
     return base::refuse(
         base::Error::Kind::memory, name,
-        {"its rows are computed when they are looked at, of ", tensor.rows(), " tokens; read its cells."});
+        {"of ", tensor.rows(), " tokens, only the rows that are looked at are computed; read its cells."});
   if (numbers > attention::Limits::stored)
     return base::refuse(base::Error::Kind::memory, name,
                         {"it has ", numbers, " numbers; at most ", attention::Limits::stored,

@@ -279,7 +279,7 @@ Result<const Tensor*> DerivedTensors::tensor(TensorId id) {
   constexpr int most = attention::Limits::modelTokens;
   if (std::max(state_.tokens, state_.keyTokens) > most)
     return base::refuse(Error::Kind::memory, attention::name(id),
-                        {"it is computed of at most ", most, " tokens; use fewer."});
+                        {"it is computed for at most ", most, " tokens; use fewer."});
   switch (id) {
     case TensorId::token_weights: return &segments().trace.tokens.weights;
     case TensorId::segment_weights: return &segments().trace.segments.weights;

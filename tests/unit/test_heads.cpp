@@ -119,7 +119,7 @@ TEST_CASE("heads: by likeness each has a place, and none twice") {
   f.click(f.at("model:by"));
   f.click(f.at("model:by:10"));
   f.moveTo(-1000, -1000);
-  CHECK(f.says("Heads with one tag stand together"));
+  CHECK(f.says("Heads with the same tag stand together"));
   for (int h = 0; h < 8; ++h) CHECK(has(f, "layer:0:" + std::to_string(h)));
   f.click(f.at("layer:0:5"));
   CHECK(f.option("view") == "\"layer\"");

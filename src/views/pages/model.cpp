@@ -60,7 +60,7 @@ std::string titleOf(By by) {
     case By::entropy: return "Entropy";
     case By::distance: return "Distance";
     case By::itself: return "The token itself";
-    case By::likeness: return "By likeness";
+    case By::likeness: return "By similarity";
     case By::word: break;
   }
   return "Looks at the word";
@@ -306,7 +306,7 @@ class ModelPage {
     if (!c_.state.modelFind.empty() && found_.empty()) column.sentence("None of the tokens is that word.");
     if (view_.by == By::likeness)
       column.sentence(
-          "Heads with one tag stand together, each followed by the one whose picture differs least.");
+          "Heads with the same tag stand together, each followed by the one whose picture differs least.");
     if (isMeasured() && column.toggle("model:numbers", "Measures below each head", hasNumbers()))
       view_.numbers = !hasNumbers();
     if (isMeasured()) filters(column);

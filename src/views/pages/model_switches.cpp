@@ -18,7 +18,7 @@ constexpr int kMostSwitches = 64;  // bits of training::Model::Pass::hidden
 constexpr std::size_t kLikeliest = 10;
 
 using HeadKind = ModelSwitches::HeadChange::Kind;
-/// What a press makes of a head.
+/// What pressing a head does.
 constexpr struct {
   HeadKind kind;
   float factor;
@@ -58,7 +58,7 @@ class Switches {
     column.gap(4);
     ways(column);
     column.sentence(
-        "Press a head to change it like that. The number on it says how much the prediction at this token "
+        "Press a head to change it in this way. The number on it says how much the prediction at this token "
         "changes without it alone: the KL divergence, in bit.");
     column.gap(6);
     map(column);
@@ -281,7 +281,7 @@ class Switches {
     const auto changed = training::divergences(view_.whole, view_.without, classes());
     line(column, "KL divergence, in bit", "", two(changed[token_]));
     column.gap(4);
-    if (column.button("model:on", "All heads as they were")) view_.changes.clear();
+    if (column.button("model:on", "Restore all heads")) view_.changes.clear();
   }
 
   Context& c_;

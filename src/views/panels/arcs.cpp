@@ -210,8 +210,8 @@ class Arcs {
       return say(fits(words) ? words : "as thick as w·‖v‖");
     }
     if (isLong_ && !byKey_ && chosen_ >= 0) {
-      const std::string holds = chosenCount_ == 1 ? " link holds " : " links hold ";
-      std::string words = base::joined({chosenCount_, holds, formatNumber(chosenSum_, 2), " of its row"});
+      const std::string carries = chosenCount_ == 1 ? " link carries " : " links carry ";
+      std::string words = base::joined({chosenCount_, carries, formatNumber(chosenSum_, 2), " of its row"});
       return saysBelow_ ? sayBelow(words) : say(words);
     }
     if (isLong_ && c_.view.linkFrom > attention::kLink) return;
