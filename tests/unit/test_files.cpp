@@ -275,7 +275,7 @@ TEST_CASE("files: lengths are looked at before anything is made of them") {
   for (int i = 0; i < 200'000; ++i) options += ",\"o" + std::to_string(i) + "\":1";
   refusedFast(layer(options + "}"), "more than 1000");
   // Longer than the labels of the longest layer, also where they are as long as they may be.
-  const std::size_t longest = std::size_t{Limits::tokens} * (document::kLabelBytes + 1);
+  const std::size_t longest = std::size_t{attention::Limits::tokens} * (document::kLabelBytes + 1);
   refusedFast(layer("\"labels\": \"" + std::string(longest + 1, 'a') + "\""), "labels: the sentence has ");
   // Of the longest texts that are read at all, the sanitizers see a tenth.
   refusedFast(layer("\"labels\": \"" +
