@@ -20,7 +20,7 @@ child.stdout.setEncoding('utf8').on('data', (text) => {
 const status = await new Promise((resolve) => { child.once('close', resolve); });
 if (status === 0) {
   const lines = report.split('\n').filter((line) => !line.startsWith('written: ')).map((line) => line.trimEnd());
-  const all = {...JSON.parse(readFileSync(file, 'utf8')), [name]: {...about, report: lines.join('\n').trim().split('\n')}};
+  const all = {...JSON.parse(readFileSync(file, 'utf8')), [name]: {...about, report: lines.join('\n').replace(/^\n+|\n+$/g, '').split('\n')}};
   const sorted = Object.fromEntries(Object.entries(all).sort(([a], [b]) => a < b ? -1 : 1));
   writeFileSync(file, `${JSON.stringify(sorted, null, 1)}\n`);
 }

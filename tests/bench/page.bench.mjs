@@ -20,7 +20,7 @@ function makeEmpty() {
   return folder;
 }
 
-const line = (what, value, unit = '', goal = '') => console.log(`${what.padEnd(44)}${String(value).padStart(12)} ${unit.padEnd(8)}${goal}`);
+const line = (what, value, unit = '', goal = '') => console.log(`${what.padEnd(56)}${String(value).padStart(12)} ${unit.padEnd(8)}${goal}`);
 
 // ---------------------------------------------------------------- size and requests
 
