@@ -55,7 +55,8 @@ async function screen() {
 /** A copy of a root that ./play has brought, with a file in its /tmp; how a program is run in it, and with which environment. */
 function rooted(name, file, display) {
   const bare = join(folder, name), proxies = Object.fromEntries(Object.entries(process.env).filter(([variable]) => /_proxy$/i.test(variable)));
-  const env = {PATH: process.env.PATH, HOME: '/tmp', DISPLAY: display, DEBIAN_FRONTEND: 'noninteractive', ...proxies};
+  // Mesa keeps shaders of whatever program draws, not in $HOME but in the home that the list of users names, if it has the time.
+  const env = {PATH: process.env.PATH, HOME: '/tmp', XDG_CACHE_HOME: '/tmp', DISPLAY: display, DEBIAN_FRONTEND: 'noninteractive', ...proxies};
   run('cp', ['-a', join(root, '.toolchain', name), bare]);
   cpSync(join(build, file), join(bare, 'tmp', file));
   // As in Debian's images for containers: dpkg does not wait for the disk after each file, which took 8 of 28 seconds on a busy machine.
