@@ -1,13 +1,12 @@
 // The glossary as a page: the terms of lessons/glossary.en.json, with their names and sentences in the language of the address ("?lang=de"), or
 // of the browser. An address such as "glossary.html#softmax" leads to a term.
-const TEXTS = {
-  en: {title: 'The words of attention', find: 'Find', learn: 'Learn: ', none: 'No term has this in it.'},
-  de: {title: 'Die Wörter der Attention', find: 'Suchen', learn: 'Lernen: ', none: 'Kein Begriff enthält das.'},
-  zh: {title: '注意力术语', find: '查找', learn: '学习：', none: '没有术语包含它。'},
-};
-const get = async (name) => (await fetch(new URL(`lessons/${name}.json`, document.baseURI))).json();
-const wanted = [new URLSearchParams(location.search).get('lang'), ...navigator.languages].map((tag) => tag?.split('-')[0]);
-const language = wanted.find((tag) => Object.hasOwn(TEXTS, tag)) ?? 'en', words = TEXTS[language];
+const get = async (name) => (await fetch(new URL(`${name}.json`, document.baseURI))).json();
+const [english, lessons, tags] = await Promise.all(['lessons/glossary.en', 'lessons/index', 'languages/index'].map(get));
+const all = ['en', ...tags], wanted = [new URLSearchParams(location.search).get('lang'), ...navigator.languages].map((tag) => tag?.split('-')[0]);
+const asked = wanted.find((tag) => all.includes(tag)) ?? 'en';
+// A language may be without a glossary of its own.
+const own = asked === 'en' ? english : await get(`lessons/glossary.${asked}`).catch(() => english);
+const language = own === english ? 'en' : asked, words = own.page;
 
 const make = (tag, attributes = {}, ...content) => {
   const node = Object.assign(document.createElement(tag), attributes);
@@ -32,16 +31,19 @@ function entryOf({id, term, words: sentence, formula, lesson}, number, title) {
   return make('div', {id}, make('dt', {}, term), make('dd', {}, make('p', {}, sentence), ...formula ? [make('p', {}, formulaOf(formula))] : [], make('p', {className: 'learn'}, link)));
 }
 
-const [{terms}, own, {lessons}] = await Promise.all([get('glossary.en'), language === 'en' ? {terms: []} : get(`glossary.${language}`), get('index')]);
-const names = new Map(own.terms.map((term) => [term.id, term])), list = document.querySelector('dl'), courses = lessons.filter(({kind}) => kind === 'lesson');
-for (const term of terms) {
+const names = new Map(own.terms.map((term) => [term.id, term])), list = document.querySelector('dl'), courses = lessons.lessons.filter(({kind}) => kind === 'lesson');
+for (const term of english.terms) {
   const at = courses.findIndex(({id}) => id === term.lesson);
   list.append(entryOf({...term, ...names.get(term.id)}, at + 1, courses[at].title));
 }
 document.documentElement.lang = language;
 document.title = document.querySelector('h1').textContent = words.title;
 document.querySelector('label').textContent = words.find;
-document.querySelector(`nav a[lang="${language}"]`)?.setAttribute('aria-current', 'true');
+document.querySelector('nav').append(...all.flatMap((tag, i) => {
+  const link = make('a', {href: `?lang=${tag}`, lang: tag}, new Intl.DisplayNames(tag, {type: 'language'}).of(tag));
+  if (tag === language) link.setAttribute('aria-current', 'true');
+  return i ? [' · ', link] : [link];
+}));
 const find = document.querySelector('input'), out = document.querySelector('output');
 find.addEventListener('input', () => {
   const sought = find.value.trim().toLowerCase();

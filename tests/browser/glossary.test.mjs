@@ -37,6 +37,16 @@ for (const [language, options] of Object.entries({en: {}, de: {colorScheme: 'dar
   });
 }
 
+test('a language without a glossary of its own gets the English one, and says so', async () => {
+  const missing = (page) => page.route('**/lessons/glossary.de.json', (route) => route.fulfill({status: 404}));
+  const board = await browser.open('/glossary.html?lang=de', {wait: false, seen: true, prepare: missing, allow: [/404/]}), {page} = board;
+  await page.locator('dl > div').last().waitFor();
+  assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+  assert.equal(await page.locator('dt').first().textContent(), read('glossary.en').terms[0].term);
+  assert.deepEqual(await page.locator('nav a').allTextContents(), ['English', 'Deutsch', '中文']);
+  await board.close();
+});
+
 test('a word of a lesson opens its term, which is fetched with the lesson, and Esc closes it', async () => {
   const board = await browser.open('/?lesson=query&lang=de', {seen: true, prepare: opened});
   const items = async () => (await board.call('items')).map(({name}) => name);

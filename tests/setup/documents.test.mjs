@@ -58,7 +58,7 @@ test('each recipe of src/README.md lists all files that name what was added like
     const code = texts.map(({path, text}) => ({path, text: text.replace(/^ *(\/\/|\*|\/\*\*).*$|\/\/\/<.*$/gm, '')}));
     for (const pattern of patterns) {
       const named = code.filter(({text}) => pattern.test(text)).map(({path}) => path);
-      assert.notDeepEqual(named, [], `${title}: nothing is called ${pattern}`);
+      assert.equal(named.length > 0, title !== 'A language', `${title}: ${pattern}`);  // languages are found by their files
       assert.deepEqual(named.filter((path) => !isListed(path)), [], `${title}: ${pattern}`);
     }
   }

@@ -1,5 +1,7 @@
 // Lessons, puzzles, questions, examples and terms, from web/lessons.
-import {readJson} from '../sources.js';
+import {readdirSync} from 'node:fs';
+import {join} from 'node:path';
+import {readJson, root} from '../sources.js';
 
 const {lessons: all, ...rest} = readJson('web/lessons/index.json');
 const cards = [...all, ...Object.values(rest).filter(Array.isArray).flat()];
@@ -8,5 +10,8 @@ const titles = new Map(cards.map(({id, title}) => [id, title]));
 export default {
   lessons: of('lesson').map((lesson) => ({...lesson, puzzles: (lesson.puzzles ?? []).map((id) => ({id, title: titles.get(id) ?? id}))})),
   puzzles: of('puzzle'), questions: of('question'), examples: of('example'),
+  /** The languages of the glossary beside English: [{tag, name}]. */
+  languages: readdirSync(join(root, 'web/lessons')).flatMap((file) => /^glossary\.(?!en\b)([\w-]+)\.json$/.exec(file)?.[1] ?? [])
+      .map((tag) => ({tag, name: readJson(`web/lessons/glossary.${tag}.json`).language})),
   terms: readJson('web/lessons/glossary.en.json').terms.map((term) => ({...term, lessonTitle: titles.get(term.lesson)})),
 };
