@@ -256,6 +256,28 @@ TEST_CASE(
   CHECK(f.app().locate("number:v:2:2", 0, 0, 0));
 }
 
+TEST_CASE("formula: what a weight and an output are made of is whole at the usual size") {
+  Fixture f(1440, 900);
+  const auto card = [&] { return test::Painted().in(f.at("inspector")); };
+  f.click(f.at("weights", 0, 3, 2));
+  f.moveTo(f.at("inspector"));
+  CHECK(contains(card(), "= 2.65"));
+  f.click(f.at("panel:guide"));
+  attention::Tensor q = **f.app().tensor("q");
+  q.at(0, 3, 2) = -0.8f;
+  const int shape[] = {q.heads(), q.rows(), q.cols()};
+  REQUIRE(f.app().setTensor("q", std::span<const float>(q.data(), q.size()), shape));
+  f.settle();
+  f.moveTo(f.at("inspector"));
+  for (const char* number : {"number:q:3:0", "number:q:3:1", "number:q:3:2", "number:k:2:2"})
+    CHECK(f.app().locate(number, 0, 0, 0));
+  f.click(f.at("head_output", 0, 3, 2));
+  f.moveTo(f.at("inspector"));
+  CHECK(!contains(card(), "…"));
+  for (const char* number : {"number:weights:3:0", "number:weights:3:3", "number:v:0:2", "number:v:3:2"})
+    CHECK(f.app().locate(number, 0, 0, 0));
+}
+
 TEST_CASE("formula: scores far from 0 are reduced by the largest, so that no number is infinite") {
   Board f;
   for (const char* value : {"4000", "-4000", "100"}) {

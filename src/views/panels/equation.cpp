@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "attention/layer/explanation_format.h"
 #include "base/sentence.h"
@@ -15,7 +16,7 @@ using attention::Explanation;
 using attention::Term;
 
 constexpr float kEquals = 10, kBetween = 12, kNote = 16, kLinePitch = 20,
-                kRest = 14;  ///< kRest: above and below the rule between formula and rest
+                kRest = 12;  ///< kRest: above and below the rule between formula and rest
 constexpr float kTableRow = 28, kTableHeight = 100, kCellHeight = 24, kLeastPitch = 62, kMostPitch = 88,
                 kTableLabel = 72, kTableResult = 76;
 
@@ -43,6 +44,20 @@ EquationSet typeset(const Fonts& f, const attention::CellFormula& formula) {
   if (look.least > out.right.bar) out.right = Formula(look, right);
   if (look.least > out.rightNumbers.bar) out.rightNumbers = Formula(look, numbers);
   return out;
+}
+
+/// Where the lines of a sum end, so that none is wider: each begins with its sign. Empty: a part of it is
+/// wider.
+std::vector<std::size_t> brokenAt(ImFont* font, std::string_view text, float width) {
+  std::vector<std::size_t> ends;
+  for (std::size_t begin = 0, fits = 0, at = 0; at != std::string_view::npos; fits = at) {
+    at = std::min(text.find(" + ", at + 1), text.find(" = ", at + 1));
+    if (textWidth(font, text.substr(begin, at - begin)) <= width) continue;
+    if (fits <= begin || textWidth(font, text.substr(fits + 1, at - fits - 1)) > width) return {};
+    ends.push_back(fits), begin = fits + 1;
+  }
+  ends.push_back(text.size());
+  return ends;
 }
 
 /// Of a board of a hundred thousand keys it is made once, not in each frame.
@@ -130,7 +145,7 @@ void Equation::draw(const Box& area, bool isHigh) {
           symbols, numbers, area.right());
     y += s.rightNumbers.below();
   }
-  if (area.bottom() - y < kRest + kLinePitch) return;
+  if (area.bottom() - y < 2 * kRest + kLinePitch / 2) return;
   list_->AddLine({area.x, y + kRest}, {area.right(), y + kRest}, c_.palette.border);
   y += 2 * kRest;
   for (std::size_t i = hasNumbers() ? 1 : 0; i < lines_.size() && y + kLinePitch / 2 <= area.bottom(); ++i) {
@@ -138,7 +153,8 @@ void Equation::draw(const Box& area, bool isHigh) {
       table(lines_[i], {area.x, y - 4, area.width, kTableHeight});
       y += kTableHeight + 4;
     } else {
-      y = line(lines_[i], {area.x, y, area.width, area.bottom() - y}) + kLinePitch;
+      const float others = kLinePitch * static_cast<float>(lines_.size() - i - 1);
+      y = line(lines_[i], {area.x, y, area.width, area.bottom() - y}, others) + kLinePitch;
     }
   }
 }
@@ -198,8 +214,9 @@ ImU32 Equation::colorOf(const Arithmetic::Number& n) const {
   return color == c_.palette.neutral || !n.onBoard ? c_.palette.text : color;
 }
 
-// From the middle of its first line on; returns that of its last one.
-float Equation::line(const TouchedLine& line, const Box& area) {
+// From the middle of its first line on; returns that of its last one. One that is too long goes on below,
+// where that leaves the height that the `others` need.
+float Equation::line(const TouchedLine& line, const Box& area, float others) {
   const float x = area.x, width = area.width;
   float y = area.y;
   constexpr float kLabel = 100, kLeastLabel = 46;
@@ -210,16 +227,26 @@ float Equation::line(const TouchedLine& line, const Box& area) {
       std::clamp(width - textWidth(digits, line.term.text),
                  std::clamp(textWidth(c_.fonts.small, line.term.label) + 10, kLeastLabel, kLabel), kLabel);
   const float from = x + (line.inner ? 10.0f : 0.0f), length = textWidth(digits, line.term.text);
-  // One that is longer still has a line of its own below its label, if there is one more.
-  const bool isBelow = length > width - label && length <= width && 1.5f * kLinePitch <= area.height;
-  const float numbers = isBelow ? from : x + label, room = x + width - numbers;
-  textMiddle(list_, c_.fonts.small, from, y, c_.palette.muted,
-             elide(c_.fonts.small, line.term.label, isBelow ? width : numbers - from - 8));
+  // One that is longer still has a line of its own below its label, if there is one more, or takes its place.
+  const bool hasOwn = length > width - label && length <= width;
+  const bool isBelow = hasOwn && 1.5f * kLinePitch <= area.height;
+  const float numbers = hasOwn ? from : x + label, room = x + width - numbers;
+  if (!hasOwn || isBelow)
+    textMiddle(list_, c_.fonts.small, from, y, c_.palette.muted,
+               elide(c_.fonts.small, line.term.label, isBelow ? width : numbers - from - 8));
   if (isBelow) y += kLinePitch;
-  if (length <= room)
-    drawTouched(c_, {list_, digits, c_.palette.text}, {numbers, y}, line, 0, line.term.text.size());
-  else textMiddle(list_, digits, numbers, y, c_.palette.text, shortened(digits, line.term.text, room));
-  return y;
+  const std::vector<std::size_t> ends = brokenAt(digits, line.term.text, room);
+  const float last = y + kLinePitch * (static_cast<float>(ends.size()) - 1);
+  if (ends.empty() || (ends.size() > 1 && last + kLinePitch / 2 + others > area.bottom())) {
+    textMiddle(list_, digits, numbers, y, c_.palette.text, shortened(digits, line.term.text, room));
+    return y;
+  }
+  std::size_t begin = 0;
+  for (const std::size_t end : ends) {
+    drawTouched(c_, {list_, digits, c_.palette.text}, {numbers, y}, line, begin, end - begin);
+    begin = end + 1, y += kLinePitch;
+  }
+  return last;
 }
 
 bool Equation::isTable(const TouchedLine& line, float width) const {

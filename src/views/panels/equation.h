@@ -46,7 +46,7 @@ class Equation {
   void notes(float x, float symbolsY, float numbersY, float right);
   void numbersOf(const Formula& formula, float x, float midY, std::size_t first);
   ImU32 colorOf(const Arithmetic::Number& number) const;
-  float line(const TouchedLine& line, const Box& area);
+  float line(const TouchedLine& line, const Box& area, float others);
   bool isTable(const TouchedLine& line, float width) const;
   void table(const TouchedLine& line, const Box& area);
 
