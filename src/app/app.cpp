@@ -167,6 +167,7 @@ Result<void> App::openState(document::State state, std::string_view fileName, st
     if (!isFirst) parts_->screen.refuse(ok.error());
     return ok;
   }
+  parts_->screen.view.form.reset();  // a question about another file
   const std::string more =
       heading > 0 ? base::joined({" Row ", heading, " is taken as a heading."}) : std::string();
   if (!isFirst || heading > 0) parts_->screen.say(base::joined({"Opened ", fileName, ".", more}), false);

@@ -10,6 +10,19 @@ using base::Error;
 
 }  // namespace
 
+TEST_CASE("app: a file that is opened takes the place of the question about another") {
+  Fixture f;
+  f.app().ask({"a.npz", "3 tokens.", true, {{"q", "Q", 0, {"one", "two"}}}});
+  f.settle();
+  REQUIRE(f.app().locate("form", 0, 0, 0));
+  CHECK(!f.app().openText("nothing", "c.json"));
+  f.settle();
+  CHECK(f.app().locate("form", 0, 0, 0));  // a file that is refused leaves it
+  REQUIRE(f.app().openText(R"({"q": [[1]], "k": [[1]], "v": [[1]]})", "b.json"));
+  f.settle();
+  CHECK(!f.app().locate("form", 0, 0, 0));
+}
+
 TEST_CASE("app: the name of a narrow column is not cut at the edge of a phone") {
   Fixture f(390, 844);
   REQUIRE(f.app().openPreset("cosine", true));
