@@ -156,6 +156,7 @@ test('what a model cannot read is one sentence', () => {
     [1, /off: "0\.9" is no head that can be switched off; give layer\.head from 0\.0 to \d\.\d, as in off=0\.1,1\.0/, '--set', 'tokens=1', 'off=0.9'],
     [2, /--set causal=false: a trained model has its own options/, '--set', 'tokens=1', 'causal=false'],
     [2, /it is a trained model; give it tokens, as in --set tokens=3,1,4/],
+    [2, /--outputs logits: only a trained model has it; give it tokens, as in --set tokens=3,1,4, or words, as in --text/, '--outputs', 'weights,logits', '--text', ''],
   ]) assert.match(refusal(status, attn('run', path, ...args)), sentence);
   assert.match(refusal(1, attn('run', file(layer({})), '--text', 'a')), /training: the file has no model as attn train writes it/);
   // The weights of another architecture, as Hugging Face names them.

@@ -127,11 +127,16 @@ bool isOfModels(const Named& output) {
 /// What a model says of tokens; nothing if they are not for one, as a state has an option of that name.
 std::optional<std::vector<files::NamedArray>> ranModel(const RunArguments& arguments) {
   const auto tokens = tokensIn(arguments);
+  const std::vector<Named> named = namedIn(arguments.outputs.empty() ? "logits" : arguments.outputs);
+  const auto alone = std::ranges::find_if(named, isOfModels);
+  const bool isForModel = alone != named.end() && !arguments.outputs.empty();
+  if (!tokens && isForModel)
+    throw Failure{kWrongUse, "--outputs " + alone->name +
+                                 ": only a trained model has it; give it tokens, as in --set tokens=3,1,4, "
+                                 "or words, as in --text \"I saw a saw\"."};
   if (!tokens || arguments.files.in.size() != 1 || arguments.files.in.front() == "-") return std::nullopt;
   const Input input("IN", arguments.files.in.front());
   const auto file = files::readEverything(input.bytes(), input.format(), input.stem());
-  const std::vector<Named> named = namedIn(arguments.outputs.empty() ? "logits" : arguments.outputs);
-  const bool isForModel = std::ranges::any_of(named, isOfModels) && !arguments.outputs.empty();
   if (arguments.text.empty() && (!file || !(isForModel || files::TrainedModel::isIn(*file))))
     return std::nullopt;
   if (!file) throw failureOf(input.path(), file.error());
