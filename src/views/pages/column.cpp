@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kRow = 28, kPitch = 34;
 constexpr float kDigitsFrom = 26;  // cells of at least this size have numbers
-constexpr float kFullCell = 46, kHead = 24, kHighest = 560;
+constexpr float kFullCell = 46, kHead = 24, kHighest = 640;
 constexpr float kLabels = 62;
 
 /// What a matrix is called on a page, in the symbols of the formulas there, where its name is one for

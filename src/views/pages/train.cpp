@@ -163,7 +163,7 @@ class TrainPage {
     const Box row = column.take(42);
     const int count = row.width >= 520 ? 4 : 2;
     // Column widths suit their content: the accuracy shares a column with what the task watches.
-    static constexpr float kFour[] = {0, 0.21f, 0.48f, 0.8f, 1}, kTwo[] = {0, 0.53f, 1};
+    static constexpr float kFour[] = {0, 0.27f, 0.53f, 0.84f, 1}, kTwo[] = {0, 0.53f, 1};
     const float* edges = count == 4 ? kFour : kTwo;
     const auto box = [&](int i) {
       const float from = edges[i % count] * row.width, to = edges[i % count + 1] * row.width;
@@ -641,7 +641,7 @@ class Controls {
                    {0, training::Limits::dropout, 20, 2});
     if (Trainer* trainer = c_.derived.training.run())
       column_.sentence(counted(static_cast<std::int64_t>(trainer->model().size())) + " parameters");
-    heading("OPTIMIZER");
+    heading("OPTIMISER");
     static constexpr std::string_view kKinds[] = {"SGD", "Mom.", "Adam"};
     setChoice(c_, OptionId::train_optimizer,
               column_.choice("train_optimizer", "", kKinds, static_cast<int>(now.optimizer)));
@@ -797,7 +797,7 @@ void trainBar(Context& c, const Box& bar) {
     set(c, OptionId::train_running, !c.state.trainRunning), view.shown = -1;
   if (button("train:next", "›", each)) go(at + 1);
   if (button("train:last", "»", each)) go(count - 1);
-  const std::string words = base::joined({"step ", view.shown < 0 ? trainer->steps() : view.shown});
+  const std::string words = "step " + counted(view.shown < 0 ? trainer->steps() : view.shown);
   textMiddle(list, c.fonts.strong, x + 8, bar.midY(), c.palette.text, words);
   const Box track{x + 96, bar.y + 2, bar.right() - x - 96 - 24, 28};
   if (track.width < 80) return;
