@@ -28,10 +28,10 @@ function addressOf(link, folder) {
 
 const outsideCode = (text, change) => text.split(/(^(`{3,})[^]*?^\2$)/m).map((part, i) => i % 3 === 0 ? change(part) : i % 3 === 1 ? part : '').join('');
 
-/** A text of the repository with its links as they are here; what is not published is named, without a link. */
+/** A text of the repository with its links as they are here; what is not published is named, without a link; a file as code. */
 export const linked = (text, folder) => outsideCode(text, (part) => part.replace(/(?<!!)\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, words, link) => {
   const address = addressOf(link, folder);
-  return address === undefined ? words : `[${words}](${address})`;
+  return address !== undefined ? `[${words}](${address})` : words === link ? `\`${words}\`` : words;
 }));
 
 /** A README below its title. */
