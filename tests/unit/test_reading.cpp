@@ -25,6 +25,7 @@
 #include "files/layout/opener.h"
 #include "files/layout/read.h"
 #include "files/layout/read_layer.h"
+#include "files/layout/session_store.h"
 
 // The sanitizers have an allocator of their own, which stays in place: there the files are only read.
 #ifdef __has_feature
@@ -487,3 +488,26 @@ TEST_CASE(
                  deep.size(), 0);
     }
 }
+
+#ifndef AP_HAS_OWN_ALLOCATOR
+TEST_CASE(
+    "reading: while a number of a large board is dragged, keeping the board takes no copy of its document") {
+  document::Document d(*document::preset("i-saw-a-saw"));
+  for (const auto& [option, value] :
+       {std::pair(document::OptionId::tokens, 4000.0), {document::OptionId::d_k, 128.0}})
+    CHECK(d.apply(document::SetOption{option, value}));
+  const auto drag = [&d](float to) {
+    CHECK(d.apply(document::SetCells{document::TensorId::k, 0, 2000, 1, 1, 1, {to}}, 7));
+  };
+  files::SessionStore store;
+  (void)store.write(d, std::size_t{64} << 20);
+  for (const float to : {1.0f, 2.0f, 3.0f}) {
+    drag(to);
+    std::size_t size = 0;
+    const std::int64_t peak = peakOf([&] { size = store.write(d, std::size_t{64} << 20).size(); });
+    CAPTURE(size);
+    // The present numbers, to be compared with those before, and the bytes that are returned.
+    CHECK(peak < static_cast<std::int64_t>(size * 9 / 4));
+  }
+}
+#endif

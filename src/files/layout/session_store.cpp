@@ -174,17 +174,18 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
   for (auto gone = first == steps_.end() ? 0 : first - steps_.begin(); gone > 0; --gone) forgetFirst();
   std::size_t same = 0;
   while (same < std::min(numbers.size(), steps_.size()) && steps_[same].number == numbers[same]) ++same;
-  const bool hadAll = same == steps_.size() && same > 0;
-  if (!hadAll) last_ = {};
+  // While a number is dragged, the last step becomes another one again and again.
+  if (same + 1 == steps_.size() && numbers.size() <= steps_.size()) last_ = std::exchange(before_, {});
+  else if (same < steps_.size() || same == 0) last_ = before_ = {};
   steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(same), steps_.end());
 
-  const bool goesOn = same + 1 == numbers.size() && hadAll && !document.canRedo() && !last_.empty();
+  const bool goesOn = same + 1 == numbers.size() && !document.canRedo() && !last_.empty();
   if (goesOn) {
     std::string now = contentOf(document.state());
     const std::size_t size = now.size();
     Outline outline(now);
     steps_.push_back({numbers.back(), document.lastBegan(), last_.changeTo(outline, std::move(now)), size});
-    last_ = std::move(outline);
+    before_ = std::exchange(last_, std::move(outline));
   } else if (same < numbers.size() || same == 0) {
     // Goes to the end of the history and back on a copy, recording the new steps from last to first.
     Document copy = document;
@@ -200,6 +201,7 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
       const std::size_t size = now.size();
       found.push_back({numbers[i - 1], begins, before.changeTo(after, std::move(now)), size});
       now = std::move(text), after = before;
+      if (found.size() == 1) before_ = before;
     }
     if (same == 0) base_ = std::move(now), start_ = Outline(base_).changeTo(contentOf(copy.start()));
     steps_.insert(steps_.end(), std::make_move_iterator(found.rbegin()),
@@ -215,7 +217,7 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
     forgetFirst();
     size += base_.size();
   }
-  for (; isTooMuch() && !steps_.empty(); last_ = {})
+  for (; isTooMuch() && !steps_.empty(); last_ = before_ = {})
     size -= steps_.back().change.size() + 8, unfolded -= steps_.back().size, steps_.pop_back();
 
   std::string out;

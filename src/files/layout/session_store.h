@@ -62,7 +62,8 @@ class SessionStore {
   std::string base_;  ///< the state before the first of the steps
   Change start_;      ///< from it to the initial state for reset()
   std::deque<Step> steps_;
-  Outline last_;             ///< the state after the last step; empty if it has to be computed again
+  Outline before_,
+      last_;  ///< the states before and after the last step; empty if they have to be computed again
   std::uint64_t least_ = 0;  ///< steps with lower numbers are omitted
 };
 
