@@ -9,6 +9,7 @@
 #include "document/form.h"
 #include "document/option.h"
 #include "document/preset.h"
+#include "document/remedy.h"
 #include "document/resize.h"
 #include "document/text.h"
 #include "files/formats/npy.h"
@@ -576,20 +577,49 @@ TEST_CASE("what was cut off on the way is refused") {
 
 // ---- files
 
+std::string npz(const Numbers& numbers) {
+  std::string bytes;
+  std::vector<std::string> headers;
+  headers.reserve(99);
+  std::vector<files::ZipSource> sources;
+  for (const files::Stored& tensor : numbers.file.tensors) {
+    headers.push_back(files::npyHeader(files::npyDescr(tensor.type), tensor.shape));
+    sources.push_back({tensor.name + ".npy", {headers.back(), tensor.bytes}});
+  }
+  files::writeZip(sources, [&](std::string_view piece) { return bytes.append(piece), true; });
+  return bytes;
+}
+
+TEST_CASE(
+    "of 2,048 tokens a file that is cut off, and a row with NaN, are refused with the place; what is too "
+    "long, with what fits") {
+  files::Opener opener;
+  Numbers layer;
+  for (const char* name : {"q", "k", "v"}) layer.add(name, {2, 2048, 8});
+  const std::string bytes = npz(layer);
+  const auto opened = opener.open(bytes, "layer.npz");
+  REQUIRE(opened);
+  CHECK(opened->state.tokens == 2048);
+  const auto refusalOf = [&](std::string_view part) {
+    const auto refused = opener.open(part, "layer.npz");
+    return refused ? std::string("opened") : refused.error().message();
+  };
+  for (const double share : {0.1, 0.5, 0.999})
+    CHECK(refusalOf(std::string_view(bytes).substr(
+                        0, static_cast<std::size_t>(share * static_cast<double>(bytes.size()))))
+              .find("cut off") != std::string::npos);
+  for (float& number : std::span(layer.kept[1]).subspan((2048 + 1500) * 8, 8)) number = NAN;
+  CHECK(refusalOf(npz(layer)).find("k[1, 1500, 0]: NaN cannot be used; give a finite number.") !=
+        std::string::npos);
+  const auto longer = document::check(opened->state, document::OptionId::tokens, 16384.0);
+  REQUIRE_FALSE(longer);
+  CHECK(document::withRemedy(opened->state, document::OptionId::tokens, 16384.0, longer.error())
+            .message()
+            .ends_with(" The nearest that fits is 8192."));
+}
+
 TEST_CASE("a clear file opens at once, an unclear one asks, a wrong one is refused") {
   files::Opener opener;
-  auto npz = [](const Numbers& numbers) {
-    std::string bytes;
-    std::vector<std::string> headers;
-    headers.reserve(99);
-    std::vector<files::ZipSource> sources;
-    for (const files::Stored& tensor : numbers.file.tensors) {
-      headers.push_back(files::npyHeader(files::npyDescr(tensor.type), tensor.shape));
-      sources.push_back({tensor.name + ".npy", {headers.back(), tensor.bytes}});
-    }
-    files::writeZip(sources, [&](std::string_view piece) { return bytes.append(piece), true; });
-    return bytes;
-  };
   Numbers clear;
   for (const char* name : {"query", "key", "value"}) clear.add(name, {2, 3, 4});
   const std::string first = npz(clear);
