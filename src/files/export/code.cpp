@@ -385,10 +385,10 @@ std::string latex(const document::State& state, const attention::ReferenceTrace&
     for (std::size_t at = score.find("Q K^"); at != std::string::npos; at = score.find("Q K^", at + 14))
       score.replace(at, 3, "\\tilde Q \\tilde K");
   out +=
-      "  S &= " + score + ", \\quad A = " +
+      "  S &= " + score + ", \\quad W = " +
       weightsFormula(spec, hasMask && !spec.maskAfterSoftmax ? "\\operatorname{mask}\\left(S\\right)" : "S",
                      hasMask && spec.maskAfterSoftmax) +
-      ", \\quad O = A V \\\\\n";
+      ", \\quad O = W V \\\\\n";
   if (inputs.projected() && inputs.wO) {
     std::string heads;
     for (int h = 0; h < spec.heads; ++h)
@@ -401,7 +401,7 @@ std::string latex(const document::State& state, const attention::ReferenceTrace&
   out += show("S", attention::biasedOf(trace), head) + " \\\\\n";
   if (hasMask && !spec.maskAfterSoftmax)
     out += show("\\operatorname{mask}(S)", trace.masked, head) + " \\\\\n";
-  out += show("A", trace.weights, head) + " \\\\\n" + show("O", trace.headOutput, head);
+  out += show("W", trace.weights, head) + " \\\\\n" + show("O", trace.headOutput, head);
   if (inputs.projected() && inputs.wO) out += " \\\\\n" + show("Y", trace.output, 0);
   return out + "\n\\end{aligned}$}\n\\]\n";
 }
