@@ -390,10 +390,11 @@ export class InputHandlers {
       e.preventDefault();
       e.stopPropagation();
     }, {signal});
-    // On a page of its own also while nothing has the focus; in another page that key is the host's.
+    // On a page of its own also while nothing has the focus; in another page these keys are the host's.
     document.addEventListener('keydown', (e) => {
       const isIdle = this.root.host.getAttribute('page') === '' && document.activeElement === document.body;
-      if (!isFind(e) || !isIdle || e.defaultPrevented) return;
+      const isOurs = isFind(e) || (/^\S$/u.test(e.key) && !(modifiersOf(e) & ~MODIFIER.shift));
+      if (!isOurs || !isIdle || e.isComposing || e.defaultPrevented) return;
       e.preventDefault();
       canvas.focus({preventScroll: true});
       for (const down of [1, 0]) this.run('key', down, e.key, modifiersOf(e));

@@ -107,6 +107,20 @@ test('on a phone it is in More, and a tap does a row', async () => {
   await board.close();
 });
 
+test('on a page of its own letters arrive before anything was pressed, and the space that would mask a cell does not', async () => {
+  const board = await browser.open('/'), {page} = board;
+  assert.equal(await page.evaluate(() => document.activeElement.localName), 'body');
+  const {mask, causal} = await board.call('getState');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('c');
+  await until('the causal mask to change', async () => await board.get('causal') !== causal);
+  assert.deepEqual((await board.call('getState')).mask, mask);
+  await page.keyboard.press('?');
+  await shows(board, 'help-close');
+  await board.check();
+  await board.close();
+});
+
 test('in another page the key is taken only while the board has the focus', async () => {
   const board = await browser.open('/pages/embed.html'), {page} = board;
   await page.evaluate(() => {
