@@ -75,6 +75,9 @@ struct Menu {
   float width = 0, height = 0;
   Scroller page;
   bool shown = false;
+  /// By the keys: the choice among those that can be pressed (−1: none yet), their number, and is it pressed?
+  int at = -1, count = 0;
+  bool pressed = false;
 };
 
 /// Carries out what the finger does, at the beginning of a frame, in the window of the board: scrolls the

@@ -788,6 +788,22 @@ void Widgets::openMenu(std::string_view name, const Box& anchor) {
   ImGui::OpenPopup(c_.view.menu.name.c_str());
 }
 
+namespace {
+
+/// Arrows, Home and End lead through the choices, Enter and the space bar press one.
+[[gnu::noinline]] void readMenuKeys(Menu& menu) {
+  const auto pressed = [](ImGuiKey key, bool repeats = true) { return ImGui::IsKeyPressed(key, repeats); };
+  const int down = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow), last = menu.count - 1;
+  if (pressed(ImGuiKey_Home) || (down > 0 && menu.at == last)) menu.at = 0;
+  else if (pressed(ImGuiKey_End) || (down < 0 && menu.at <= 0)) menu.at = last;
+  else menu.at += down;
+  menu.pressed = pressed(ImGuiKey_Enter, false) || pressed(ImGuiKey_KeypadEnter, false) ||
+                 pressed(ImGuiKey_Space, false);
+  menu.count = 0;
+}
+
+}  // namespace
+
 bool Widgets::beginMenu(std::string_view name, float width) {
   Menu& menu = c_.view.menu;
   if (menu.name != name) return false;
@@ -821,6 +837,7 @@ bool Widgets::beginMenu(std::string_view name, float width) {
   if (!open) return false;
   menu.shown = true;
   if (ImGui::IsKeyPressed(ImGuiKey_Escape)) ImGui::CloseCurrentPopup();
+  readMenuKeys(menu);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   list_ = sharp(ImGui::GetWindowDrawList());
   return true;
@@ -841,10 +858,11 @@ bool Widgets::menuItem(std::string_view name, std::string_view label, bool chose
   const Palette& p = c_.palette;
   const Box box = entry(std::max(textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about)) + 40,
                         about.empty() ? 30.0f : 46.0f);
-  const bool pressed = hit(name, box, enabled, Mirror::Role::entry, chosen),
-             off = !enabled || c_.locked(name);
+  Menu& menu = c_.view.menu;
+  const bool off = !enabled || c_.locked(name), isAt = !off && menu.count++ == menu.at;
+  const bool pressed = hit(name, box, enabled, Mirror::Role::entry, chosen) || (isAt && menu.pressed);
   if (off) ImGui::Dummy({box.width, box.height});
-  else if (ImGui::IsItemHovered()) list_->AddRectFilled(at(box), to(box), p.hover, 5);
+  else if (isAt || ImGui::IsItemHovered()) list_->AddRectFilled(at(box), to(box), p.hover, 5);
   const float y = about.empty() ? box.midY() : box.midY() - 8;
   textMiddle(list_, c_.fonts.text, box.x + 26, y, off ? p.muted : p.text, label);
   if (!about.empty()) {

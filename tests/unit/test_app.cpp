@@ -194,6 +194,24 @@ TEST_CASE("app: Escape closes a menu and keeps the selection") {
   CHECK_FALSE(f.app().copyCells().empty());
 }
 
+TEST_CASE("app: arrows lead through an open menu, and Enter presses a choice; the selection stays") {
+  Fixture f;
+  f.click(f.at("q", 0, 1, 1));
+  const std::string selected = f.app().copyCells();
+  const auto chosen = [&](std::initializer_list<ImGuiKey> keys) {
+    f.click(f.at("score"));
+    REQUIRE(f.app().locate("score:dot", 0, 0, 0));
+    for (const ImGuiKey key : keys) f.key(key);
+    CHECK_FALSE(f.app().locate("score:dot", 0, 0, 0));
+    return f.option("score");
+  };
+  CHECK(chosen({ImGuiKey_DownArrow, ImGuiKey_DownArrow, ImGuiKey_Enter}) == "\"dot\"");
+  CHECK(chosen({ImGuiKey_UpArrow, ImGuiKey_Enter}) == "\"cosine\"");
+  CHECK(chosen({ImGuiKey_End, ImGuiKey_DownArrow, ImGuiKey_Space}) == "\"scaled\"");
+  CHECK(chosen({ImGuiKey_DownArrow, ImGuiKey_Escape}) == "\"scaled\"");
+  CHECK(f.app().copyCells() == selected);
+}
+
 TEST_CASE("app: a word is no number; the cell keeps its value and a sentence says so") {
   Fixture f;
   f.click(f.at("q", 0, 0, 0));

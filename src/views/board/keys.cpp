@@ -495,6 +495,7 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
   if (key == ImGuiKey_Escape && (c.view.tip.isOpen || (c.view.glossary && !c.view.glossary->open.empty())))
     return true;
   if (!shift && !alt && paletteUsesKey(c, key, command)) return true;
+  if (c.view.menu.shown && !command && !alt && FocusRing::uses(key)) return true;
   if (c.onPage()) return pageUsesKey(c, key, command, alt);
   const Selection& s = c.view.selection;
   const bool panel = c.view.options.on;
