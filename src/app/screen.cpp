@@ -43,7 +43,8 @@ views::LayoutInput Screen::layoutInput(float width, float height) const {
   in.present = s.present;
   in.mode = s.mode, in.tokens = s.tokens, in.keyTokens = s.keyTokens, in.heads = s.heads,
   in.headDim = s.headDim, in.queryDim = s.queryDim;
-  in.biases = s.projectionBias, in.separateValues = s.separateValues, in.outputDim = document::outputWidth(s),
+  in.biases = s.projectionBias, in.addsPositions = s.position == attention::Position::sinusoidal,
+  in.separateValues = s.separateValues, in.outputDim = document::outputWidth(s),
   in.outputProjection = s.outputProjection;
   in.kvHeads = s.kvHeads, in.valueDim = s.valueDim, in.modelDim = s.modelDim,
   in.wholeProjections = s.wholeProjections;

@@ -691,6 +691,21 @@ TEST_CASE("shown: the table of values has its words whole") {
   CHECK(names == 2);  // in the plane and in the table
 }
 
+TEST_CASE("shown: where positions are added to X, the formula of Q is of their sum") {
+  Fixture f(1920, 1080);
+  const auto below = [&] {
+    const app::Rect at = f.at("caption:q");
+    return test::Painted().in(at);
+  };
+  REQUIRE(f.app().openPreset("sinusoidal", true));
+  f.settle();
+  CHECK(below().find("(X + P)") != std::string::npos);
+  REQUIRE(f.app().set("position", "\"none\""));
+  f.settle();
+  CHECK(below().find("P)") == std::string::npos);
+  CHECK(below().find("X") != std::string::npos);
+}
+
 TEST_CASE("shown: rows of the table of positions are numbered by the position ids that are given") {
   Shown f;
   f.set("d_k", "4");

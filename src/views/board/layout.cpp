@@ -1096,8 +1096,21 @@ class Builder {
     out_.inspector = p.isLow ? lowInspector() : Box{x, 30, width - x - 16, bottom - 24};
   }
 
+  // The formula for Q, K or V where positions P are added to X.
+  std::string_view madeOfSum(TensorId id) const {
+    if (in_.columns) {
+      if (id == TensorId::q) return in_.biases ? "Q = W_Q·(X + P) + b_Q" : "Q = W_Q·(X + P)";
+      if (id == TensorId::k) return in_.biases ? "K = W_K·(X + P) + b_K" : "K = W_K·(X + P)";
+      return in_.biases ? "V = W_V·(X + P) + b_V" : "V = W_V·(X + P)";
+    }
+    if (id == TensorId::q) return in_.biases ? "Q = (X + P)·W_Q + b_Q" : "Q = (X + P)·W_Q";
+    if (id == TensorId::k) return in_.biases ? "K = (X + P)·W_K + b_K" : "K = (X + P)·W_K";
+    return in_.biases ? "V = (X + P)·W_V + b_V" : "V = (X + P)·W_V";
+  }
+
   // The formula for Q, K or V.
   std::string_view made(TensorId id) const {
+    if (in_.addsPositions && !(id == TensorId::v && in_.separateValues)) return madeOfSum(id);
     if (in_.columns) {
       if (id == TensorId::q) return in_.biases ? "Q = W_Q·X + b_Q" : "Q = W_Q·X";
       if (id == TensorId::k) return in_.biases ? "K = W_K·X + b_K" : "K = W_K·X";

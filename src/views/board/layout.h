@@ -61,6 +61,7 @@ struct LayoutInput {
   bool outputProjection = true;  ///< is there W_O?
   bool separateValues = false;   ///< are values projected from an X of their own?
   bool biases = false;           ///< are biases added to the projections?
+  bool addsPositions = false;    ///< are positions added to X?
   int tokens = 1, keyTokens = 1, heads = 1, kvHeads = 1, headDim = 1, valueDim = 1, modelDim = 1;
   int queryDim = 0;  ///< columns of Q; 0: headDim
   int queryWidth() const { return queryDim > 0 ? queryDim : headDim; }
