@@ -19,9 +19,6 @@ using Kind = Json::Kind;
 using Names = std::vector<std::string>;
 using Pieces = std::initializer_list<Piece>;
 
-constexpr std::string_view kLessonViews[] = {"layer",  "block", "segments", "train",
-                                             "spread", "dense", "memory",   "cost"};
-
 bool isTensorName(std::string_view name) {
   return attention::tensorNamed(name) || derivedNamed(name) || name.starts_with("train:");
 }
@@ -163,8 +160,9 @@ bool MarkupReader::readPlace(std::string_view words) {
   if (bar != std::string_view::npos) run.words = std::string(words.substr(bar + 1));
   if (name.starts_with("view:")) {
     run.kind = Run::Kind::view, run.name = std::string(name.substr(5));
-    if (std::find(std::begin(kLessonViews), std::end(kLessonViews), run.name) == std::end(kLessonViews))
-      return failUnknown(field_, run.name, {std::begin(kLessonViews), std::end(kLessonViews)});
+    const auto views = option(OptionId::view).choices;
+    if (std::find(views.begin(), views.end(), run.name) == views.end())
+      return failUnknown(field_, run.name, {views.begin(), views.end()});
   } else if (name.starts_with("lesson:")) {
     run.kind = Run::Kind::lesson, run.name = std::string(name.substr(7));
     if (!isIdentifier(run.name))

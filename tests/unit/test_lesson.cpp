@@ -91,6 +91,11 @@ TEST_CASE("lesson: untruths are found") {
             .starts_with("step 1, try.solution: it is missing"));
 }
 
+TEST_CASE("lesson: its text may lead to every page") {
+  for (const std::string_view view : option(OptionId::view).choices)
+    CHECK_MESSAGE(readLessons(with(kQuery, "[view:layer]", "[view:" + std::string(view) + "]")), view);
+}
+
 TEST_CASE("lesson: every mistake of a stranger is refused by step and field") {
   const struct {
     std::string what, by, says;
