@@ -171,7 +171,7 @@ void addLook(const Job& job, base::Hash& hash) {
 }  // namespace
 
 [[gnu::noinline]] const float* Values::madeRow(int r) const {
-  return made.of(made.matrix, made.head, made.firstRow + r) + made.firstCol;
+  return made.of(made.matrix, made.head, made.firstRow + r, made.firstCol, cols);
 }
 
 struct Heatmaps::Parts {

@@ -42,8 +42,9 @@ struct Written {
 
 /// A matrix that is not in memory, and makes its rows when they are read.
 struct MadeRows {
-  /// The numbers of a row, valid until another is asked for; null for a matrix in memory.
-  const float* (*of)(const void* matrix, int head, int row) = nullptr;
+  /// So many numbers of a row from a column on, valid until others are asked for; null for a matrix in
+  /// memory.
+  const float* (*of)(const void* matrix, int head, int row, int col, int count) = nullptr;
   const void* matrix = nullptr;
   int head = 0, firstRow = 0, firstCol = 0;
 };

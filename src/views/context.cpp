@@ -91,18 +91,18 @@ draw::Written writtenOf(const attention::Stamps& stamps, int firstRow, int first
 
 namespace {
 
-const float* madeRow(const void* tensor, int head, int row) {
-  return static_cast<const attention::Tensor*>(tensor)->row(head, row);
+const float* madeRow(const void* tensor, int head, int row, int col, int count) {
+  return static_cast<const attention::Tensor*>(tensor)->part(head, row, col, count);
 }
 
 using Outputs = attention::Summaries::Outputs;
 
 /// Rows of outputs, where not all are computed.
-const float* knownRow(const void* outputs, int, int row) {
-  return static_cast<const Outputs*>(outputs)->row(row);
+const float* knownRow(const void* outputs, int, int row, int col, int) {
+  return static_cast<const Outputs*>(outputs)->row(row) + col;
 }
-const float* sampledRow(const void* outputs, int, int row) {
-  return static_cast<const Outputs*>(outputs)->rowOrSample(row);
+const float* sampledRow(const void* outputs, int, int row, int col, int) {
+  return static_cast<const Outputs*>(outputs)->rowOrSample(row) + col;
 }
 
 /// The stamps of blocks: the newest of their rows, or columns.

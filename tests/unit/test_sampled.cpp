@@ -181,3 +181,36 @@ TEST_CASE("sampled: 131,072 tokens are laid out at once, and a row is that of it
   CHECK(engine.summaries().visibleCount(layer.spec, layer.inputs()) ==
         std::int64_t{Limits::tokens} * (Limits::tokens + 1) / 2);
 }
+
+TEST_CASE("sampled: of rows that are moved by little, only those that come into view are made") {
+  Random random(97);
+  Layer layer = test::direct(test::shape(1, 1, kTokens, kTokens, 4, 3), random);
+  Trace whole;
+  forward(layer.spec, layer.inputs(), whole);
+  Sampled board(layer);
+  while (board.engine.hasMore()) board.engine.computeNext();
+  const Trace& now = board.engine.trace();
+  std::int64_t before = board.engine.madeRows();
+  int at = 500;
+  const auto moved = [&](int to) {
+    at = to;
+    for (const Tensor* const pairs : {&now.masked, &now.weights}) {
+      pairs->expect(0, at, 20);
+      for (int i = at; i < at + 20; ++i) CHECK(wrongRow(now, whole, i) == "");
+    }
+    return board.engine.madeRows() - std::exchange(before, board.engine.madeRows());
+  };
+  CHECK(moved(500) == 20);
+  CHECK(moved(503) == 3);
+  CHECK(moved(498) == 5);
+  CHECK(moved(498) == 0);
+  CHECK(moved(517) == 19);
+  CHECK(moved(900) == 20);
+  // After an edit nothing that was made is true.
+  layer.q.at(0, 905, 1) = 2.5f;
+  board.layer.q = layer.q;
+  board.apply({Change::What::cells, TensorId::q, 0, 905, 1, 1, 1});
+  forward(layer.spec, layer.inputs(), whole);
+  before = board.engine.madeRows();
+  CHECK(moved(901) == 20);
+}

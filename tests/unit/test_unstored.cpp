@@ -344,6 +344,73 @@ TEST_CASE("unstored: a value changes outputs and nothing of pairs, now or later"
   CHECK(apart(engine, layer, 0).outputs == 0.0f);
 }
 
+TEST_CASE("unstored: a few numbers of a row are made without the others, and are seen as the same") {
+  Random random(36);
+  for (const Mask& mask : kMasks) {
+    CAPTURE(mask.name);
+    Layer layer = test::direct(test::shape(2, 2, 60, 60, 8, 4), random);
+    layer.spec.temperature = 0.5f;
+    mask.put(layer, random);
+    Trace whole;
+    forward(layer.spec, layer.inputs(), whole);
+    Engine engine;
+    engine.setMost({0, 0});
+    engine.apply(layer.spec, layer.inputs(), Change{});
+    const Trace& now = engine.trace();
+    const std::int64_t before = engine.madeRows();
+    double worst = 0;
+    int hidden = 0;
+    for (int n = 0; n < 200; ++n) {
+      const int h = random.below(2), row = random.below(60), count = 1 + random.below(20),
+                first = random.below(60 - count);
+      for (const auto& [made, all] :
+           {std::pair(&now.masked, &whole.masked), std::pair(&now.weights, &whole.weights)}) {
+        const float* const part = made->part(h, row, first, count);
+        for (int c = 0; c < count; ++c) {
+          const float wanted = all->at(h, row, first + c);
+          if (std::isinf(wanted)) hidden += part[c] != wanted;
+          else worst = std::max(worst, double{std::fabs(part[c] - wanted)});
+        }
+      }
+    }
+    CHECK(worst < 4e-6);
+    CHECK(hidden == 0);
+    if (std::string_view(mask.name) == "causal") CHECK(engine.madeRows() == before);
+  }
+}
+
+TEST_CASE("unstored: any number of threads makes the same numbers, to the bit") {
+  Random random(35);
+  Layer layer = test::direct(test::shape(2, 1, 1300, 1100, 24, 16), random);
+  layer.spec.causal = true;
+  const auto made = [&layer](Engine& engine, int threads) {
+    engine.setMost({0, 0});
+    engine.setThreads(threads);
+    engine.apply(layer.spec, layer.inputs(), Change{});
+    while (engine.hasMore()) engine.computeNext();
+  };
+  Engine one, more;
+  made(one, 1), made(more, 3);
+  const Trace &a = one.trace(), &b = more.trace();
+  for (const TensorId id : {TensorId::row_max, TensorId::row_sum, TensorId::head_output, TensorId::output})
+    CHECK(*intermediate(a, id) == *intermediate(b, id));
+  for (const TensorId id : {TensorId::masked, TensorId::weights, kMeanWeights}) {
+    const Overview &first = *one.summaries().overview(id), &other = *more.summaries().overview(id);
+    CHECK(first.blocks() == other.blocks());
+    for (int h = 0; h < first.blocks().heads(); ++h)
+      CHECK(std::equal(first.peaks(h), first.peaks(h) + first.blocks().rows(), other.peaks(h)));
+  }
+  for (int h = 0; h < 2; ++h)
+    for (int i = 0; i < 1300; ++i) {
+      const RowSummary &x = one.summaries().row(TensorId::weights, a.weights, h, i),
+                       &y = more.summaries().row(TensorId::weights, b.weights, h, i);
+      REQUIRE(x.range == y.range);
+      REQUIRE((x.highAt == y.highAt && x.links == y.links));
+    }
+  CHECK(one.summaries().reach(TensorId::masked, a.masked) ==
+        more.summaries().reach(TensorId::masked, b.masked));
+}
+
 TEST_CASE("unstored: overviews of many heads are small, and never coarser than they must be") {
   const auto sideOf = [](int heads, int tokens) {
     Overview overview;

@@ -81,6 +81,9 @@ class Engine final : private RowSource {
   };
   /// Before the first call of apply(), where it is not to be this.
   void setMost(Most most) { most_ = most; }
+  /// On so many threads heads are computed; 0: one for each processor. The numbers are the same on any. In
+  /// WebAssembly it is always one.
+  void setThreads(int threads) { scratch_.score.products.workspace = kernels::Workspace(threads); }
 
   /// Brings the trace up to date. `inputs` are those after all changes and must have passed validate(); only
   /// what the changes affect is read. They must stay as they are until the next call, or until the trace is
@@ -113,6 +116,8 @@ class Engine final : private RowSource {
   /// all heads.
   void computeNext();
   const Spec& spec() const { return spec_; }
+  /// How many rows of pairs have been made so far, where they are not stored.
+  std::int64_t madeRows() const { return madeRows_; }
   /// Statistics of whole tensors of the trace, for the views.
   Summaries& summaries() { return summaries_; }
 
@@ -133,6 +138,7 @@ class Engine final : private RowSource {
         unseen;  ///< the logarithm of how much the weights of a row have grown since it was touched
   };
   const float* row(int key, int head, int row) override;
+  const float* part(int key, int head, int row, int col, int count) override;
   void expect(int key, int head, int row, int count) override;
 
   // Pairs are not stored.
@@ -233,6 +239,7 @@ class Engine final : private RowSource {
     }
   };
   Most most_;
+  std::int64_t madeRows_ = 0;       // so far
   Window window_, meanWindow_;      // the rows of pairs that are held, where they are not stored
   std::vector<Turn> turns_;         // one per head
   std::vector<Foreseen> foreseen_;  // one per head
@@ -245,7 +252,7 @@ class Engine final : private RowSource {
   std::vector<std::uint8_t> mark_;        // one per query: see Mark in engine.cpp
   std::vector<std::uint8_t>
       changed_;  // one per query: concat has changed, output has not been recomputed yet
-  std::vector<float> column_, exponents_, outputs_, ones_;
+  std::vector<float> column_, exponents_, outputs_, ones_, part_;
   std::vector<double> deltas_;
 };
 

@@ -42,7 +42,6 @@ void Overview::reset(int heads, int queries, int keys) {
   while (isLarge()) side_ *= 2;
   blocks_ = Tensor(heads, blocksOf(queries, side_), blocksOf(keys, side_));
   peaks_.assign(static_cast<std::size_t>(heads * blocks_.rows()), 0.0f);
-  best_.resize(static_cast<std::size_t>(keys));
 }
 
 Span Overview::whole(Span some, int count) const {
@@ -51,18 +50,19 @@ Span Overview::whole(Span some, int count) const {
 
 void Overview::take(const Tensor& pairs, int head, Span rows) {
   const int keys = pairs.cols();
+  std::vector<float> most(static_cast<std::size_t>(keys));  // of each column, over the rows of a block
   for (int first = rows.begin; first < rows.end; first += side_) {
-    std::fill(best_.begin(), best_.end(), kNothing);
+    std::fill(most.begin(), most.end(), kNothing);
     for (int i = first; i < std::min(first + side_, rows.end); ++i) {
       const float* const row = pairs.row(head, i);
       for (int j = 0; j < keys; ++j)
-        best_[static_cast<std::size_t>(j)] = farther(best_[static_cast<std::size_t>(j)], row[j]);
+        most[static_cast<std::size_t>(j)] = farther(most[static_cast<std::size_t>(j)], row[j]);
     }
     float* const to = blocks_.row(head, first / side_);
     for (int b = 0; b < blocks_.cols(); ++b) {
       to[b] = kNothing;
       for (int j = b * side_; j < std::min((b + 1) * side_, keys); ++j)
-        to[b] = farther(to[b], best_[static_cast<std::size_t>(j)]);
+        to[b] = farther(to[b], most[static_cast<std::size_t>(j)]);
     }
     takePeak(head, first / side_);
   }

@@ -41,7 +41,6 @@ class Overview {
   int side_ = 1, queries_ = 0;
   Tensor blocks_;
   std::vector<float> peaks_;  ///< [head, row of blocks]
-  std::vector<float> best_;   ///< of each column, over the rows of a block
 };
 
 }  // namespace attention

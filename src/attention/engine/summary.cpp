@@ -235,15 +235,19 @@ void Summaries::refreshHead(TensorId id, const Tensor& tensor, int head, Lines& 
   gather(tensor, head, all);
 }
 
-/// The statistics of a head from those of its rows.
-void Summaries::gather(const Tensor& tensor, int head, Lines& all) {
+/// The statistics of a head from those of its rows: where not all are computed, from those that are.
+void Summaries::gather(const Tensor& tensor, int head, Lines& all) const {
+  const bool isSampled = !tensor.isStored() && sampledEach() > 1;
+  const auto step = static_cast<std::size_t>(isSampled ? sampledEach() : 1),
+             rows = static_cast<std::size_t>(tensor.rows());
   const auto count = static_cast<std::size_t>(all.count);
   const std::size_t first = static_cast<std::size_t>(head) * static_cast<std::size_t>(tensor.rows());
   for (std::size_t g = 0; g < count; ++g) {
     Group& group = all.groups[static_cast<std::size_t>(head) * count + g];
     group = {};
-    for (std::size_t r = 0; r < static_cast<std::size_t>(tensor.rows()); ++r) {
-      const RowSummary& row = all.rows[(first + r) * count + g];
+    for (std::size_t r = 0; r < rows; r += step) {
+      const std::size_t at = isSampled ? static_cast<std::size_t>(sampleOf(static_cast<int>(r))) : r;
+      const RowSummary& row = all.rows[(first + at) * count + g];
       widen(group.range, row.range);
       group.links += row.links;
     }

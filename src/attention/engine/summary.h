@@ -71,7 +71,8 @@ class Summaries {
   /// Everything in the layer is new, and its tensors of pairs are not stored: what is said of them comes from
   /// takeRows(). `meanWeights` is their mean over the heads.
   void beginRows(const Trace& trace, const Tensor& meanWeights);
-  /// Rows of one head that are held, of every tensor of pairs. They are whole blocks of the overviews.
+  /// Rows of one head that are held, of every tensor of pairs. They are whole blocks of the overviews; other
+  /// blocks may be taken on another thread at the same time.
   void takeRows(const Trace& trace, int head, Span rows);
   /// Where not all rows are computed: rows of outputs that are held.
   void takeOutputs(const Trace& trace, Span rows);
@@ -188,7 +189,7 @@ class Summaries {
   Lines& lines(TensorId id, const Tensor& tensor);
   void layOut(TensorId id, const Tensor& tensor, Lines& lines) const;
   void refreshHead(TensorId id, const Tensor& tensor, int head, Lines& lines);
-  static void gather(const Tensor& tensor, int head, Lines& lines);
+  void gather(const Tensor& tensor, int head, Lines& lines) const;
   void beginRowsOf(TensorId id, const Tensor& tensor);
   void takeRowsOf(TensorId id, const Tensor& tensor, int head, Span rows);
   void refreshVisible(const Spec& spec, const Inputs& inputs);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "attention/engine/engine.h"
+#include "attention/steps/column.h"
 #include "attention/steps/rows.h"
 
 namespace attention {
@@ -10,14 +11,22 @@ namespace {
 
 using What = Change::What;
 
-/// Rows that are computed at once: they take less than a frame for 4,096 keys of 64 columns.
+/// Rows that a thread computes at once: they take less than a frame for 4,096 keys of 64 columns.
 constexpr int kRowsAtOnce = kernels::kWholeRows;
-/// Numbers of each tensor of pairs that are held at most, unless a block of the overviews takes more.
+/// Numbers of each tensor of pairs that are held at most for each thread, unless a block of the overviews
+/// takes more.
 constexpr int kHeldNumbers = 1 << 20;
+/// For more threads than this no more is held.
+constexpr int kMostThreads = 8;
 /// And so many rows in any case: as many as have numbers on the board where their cells are large enough.
 constexpr int kHeldRows = 24;
 /// Where a row takes a millisecond, fewer rows than this are made one by one.
 constexpr int kFewRows = 4;
+/// What is made of fewer numbers than this is made on one thread.
+constexpr int kThreadsPay = 1 << 17;
+/// Parts of a row are made alone if they are at most one in so many of its numbers: whole rows are made
+/// together, by fewer steps for each.
+constexpr int kRowsOfPart = 3;
 /// When more than one row of a head in so many is new, the head is computed anew, some rows at a time.
 constexpr int kRowsOfStale = 8;
 
@@ -27,13 +36,20 @@ bool isUnprojected(const Inputs& inputs) { return !inputs.projected(); }
 
 // ---- rows on request
 
+/// Of rows that follow those that are held, or that they follow, only the others are made: while a board is
+/// moved, few rows come into view in each frame.
 void Engine::makeRows(int head, Span rows, bool withOutput) {
-  if (!withOutput && window_.has(head, rows)) return;
-  window_ = {head, rows};
+  const bool isOfAll = !withOutput || isSampled();  // has each row that is held all that is wanted?
+  if (isOfAll && window_.has(head, rows)) return;
+  const Window before = std::exchange(window_, {head, rows});
+  bool isKept = head == before.head && isOfAll;
   for (int i = 0; i < kTensorCount; ++i) {
     Tensor* const made = intermediate(trace_, kLayerTensors[i]);
-    if (made && !made->isStored()) made->hold(head, rows.begin, rows.size());
+    if (made && !made->isStored()) isKept &= made->hold(head, rows.begin, rows.size());
   }
+  if (isKept && before.rows.begin <= rows.begin) rows.begin = std::max(rows.begin, before.rows.end);
+  else if (isKept && before.rows.end >= rows.end) rows.end = std::min(rows.end, before.rows.begin);
+  madeRows_ += rows.size();
   const bool isFew = isSampled() && rows.size() < kFewRows;
   forwardRows(spec_, inputs_, {head, rows, withOutput || isSampled(), isFew}, trace_, scratch_);
   if (!isSampled()) return;
@@ -94,6 +110,29 @@ const float* Engine::row(int key, int head, int row) {
                 : intermediate(trace_, static_cast<TensorId>(key))->row(head, row);
 }
 
+/// Of a layer whose maxima and sums of rows are known, some scores and weights are made without the others of
+/// their row.
+const float* Engine::part(int key, int head, int row, int col, int count) {
+  const auto id = static_cast<TensorId>(key);
+  const auto at = static_cast<std::size_t>(head);
+  const bool isPossible = (id == TensorId::masked || id == TensorId::weights) && isPlain(spec_) &&
+                          !isBiased(spec_, inputs_) && !isSampled() && !window_.has(head, {row, row + 1}),
+             isKnown = isPossible && (!missing_[at] || turns_[at].isForeseen);
+  if (!isKnown || count > spec_.keyCount / kRowsOfPart) return this->row(key, head, row) + col;
+  part_.resize(static_cast<std::size_t>(count));
+  scoresOfQuery({spec_, inputs_, trace_}, head, row, {col, col + count}, part_.data());
+  const float max = trace_.rowMax.at(head, row, 0), sum = trace_.rowSum.at(head, row, 0);
+  if (id == TensorId::masked) {
+    for (float& score : part_) score *= spec_.temperature;
+  } else if (sum > 0.0f) {
+    kernels::exp(kernels::best(), part_.data(), max, count, part_.data());
+    kernels::scale(kernels::best(), 1.0f / sum, part_.data(), count, part_.data());
+  } else {
+    std::fill(part_.begin(), part_.end(), 0.0f);
+  }
+  return part_.data();
+}
+
 void Engine::expect(int key, int head, int row, int count) {
   const Span rows{row, std::min(row + std::min(count, mostHeld()), spec_.queryCount)};
   key == static_cast<int>(kMeanWeights) ? makeMean(rows) : makeRows(head, rows, false);
@@ -102,7 +141,9 @@ void Engine::expect(int key, int head, int row, int count) {
 // ---- what is made of rows
 
 int Engine::mostHeld() const {
-  return std::clamp(kHeldNumbers / spec_.keyCount, isSampled() ? kHeldRows : 1, kRowsAtOnce);
+  const int threads = std::min(scratch_.score.products.workspace.threads(), kMostThreads);
+  return std::clamp(threads * kHeldNumbers / spec_.keyCount, isSampled() ? kHeldRows : 1,
+                    threads * kRowsAtOnce);
 }
 
 /// From `row` on, as many rows as are computed at once: whole blocks of the overviews.
@@ -116,7 +157,15 @@ Span Engine::someFrom(int row) const {
 void Engine::takeRows(int head, Span rows) {
   makeRows(head, rows, true);
   makeConcat(spec_, head, rows, trace_);
-  summaries_.takeRows(trace_, head, rows);
+  kernels::Workspace& workspace = scratch_.score.products.workspace;
+  const int side = summaries_.overview(TensorId::weights)->side(), blocks = (rows.size() + side - 1) / side;
+  const bool isMuch = std::int64_t{rows.size()} * spec_.keyCount >= kThreadsPay;
+  const int parts = isMuch ? std::min(workspace.threads(), blocks) : 1;
+  kernels::inParts(workspace, parts, [&](int part) {
+    const int first = rows.begin + blocks * part / parts * side,
+              end = rows.begin + blocks * (part + 1) / parts * side;
+    summaries_.takeRows(trace_, head, {first, std::min(end, rows.end)});
+  });
 }
 
 /// Computes the row that stands for its block.

@@ -140,6 +140,22 @@ class Workspace {
   std::unique_ptr<Parts> parts_;
 };
 
+/// Calls work(context, thread) on so many threads of the workspace at once; the calling one is number 0.
+void run(Workspace& workspace, int threads, void (*work)(void*, int), void* context);
+/// Calls work(part) for each of some parts, on the threads of the workspace.
+template <class Work>
+void inParts(Workspace& workspace, int parts, const Work& work) {
+  struct Shared {
+    const Work& work;
+    int parts, threads;
+  } shared{work, parts, workspace.threads() < parts ? workspace.threads() : parts};
+  const auto serve = [](void* context, int thread) {
+    const Shared& all = *static_cast<const Shared*>(context);
+    for (int part = thread; part < all.parts; part += all.threads) all.work(part);
+  };
+  run(workspace, shared.threads, serve, &shared);
+}
+
 /// Computes what `call` asks for. If no result of the score matrix is wanted, the computation is fused: each
 /// tile of scores is used and discarded, and a thread needs about 1.3 MB and a few bytes per query, whatever
 /// the number of keys; of rows longer than some 10,000 columns at most 9 times the memory of Q, K and V. In

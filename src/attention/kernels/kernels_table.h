@@ -113,10 +113,8 @@ struct BackwardTable {
 /// one number at a time. `rows` is scratch memory for 3·keyCount numbers.
 void backwardCarefully(const BackwardPlan& plan, int kvHead, double* rows);
 
-/// Allocates `floats` numbers of scratch memory per thread; null if that much is not available. run() then
-/// calls work(context, thread) on that many threads.
+/// Allocates `floats` numbers of scratch memory per thread; null if that much is not available.
 float* const* reserve(Workspace& workspace, std::size_t floats);
-void run(Workspace& workspace, int threads, void (*work)(void*, int), void* context);
 Plan planOf(const Forward& call, const Blocking& blocking);
 const Table& tableOf(Kernel kernel);
 

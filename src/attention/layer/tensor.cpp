@@ -14,11 +14,18 @@ void Tensor::reshapeUnstored(RowSource& source, int key, int heads, int rows, in
   values_.resize(static_cast<std::size_t>(cols));
 }
 
-void Tensor::hold(int head, int row, int count) {
+bool Tensor::hold(int head, int row, int count) {
+  const std::size_t before = held_, end = held_ + values_.size(), numbers = Tensor::count(1, count, cols_);
   held_ = index(head, row, 0);
-  const std::size_t numbers = Tensor::count(1, count, cols_);
-  if (numbers > values_.capacity()) values_ = {};
+  const std::size_t first = std::max(before, held_), last = std::min(end, held_ + numbers);
+  const bool isRoom = numbers <= values_.capacity();
+  if (!isRoom) values_ = {};
+  if (numbers > values_.size()) values_.resize(numbers);
+  if (isRoom && first < last)
+    std::memmove(values_.data() + (first - held_), values_.data() + (first - before),
+                 (last - first) * sizeof(float));
   values_.resize(numbers);
+  return isRoom;
 }
 
 }  // namespace attention

@@ -22,6 +22,11 @@ class RowSource {
  public:
   /// The numbers of one row of the tensor with that key; valid until a row of another place is asked for.
   virtual const float* row(int key, int head, int row) = 0;
+  /// So many of its numbers from a column on, valid until the next are asked for: where they are made more
+  /// easily than the row, with the accuracy of what is seen and not to the bit.
+  virtual const float* part(int key, int head, int row, int col, [[maybe_unused]] int count) {
+    return this->row(key, head, row) + col;
+  }
   /// These rows will be read one after the other: they may be made together.
   virtual void expect(int key, int head, int row, int count) = 0;
 
@@ -70,6 +75,10 @@ class Tensor {
   const float* data() const { return values_.data(); }
   std::span<float> values() { return values_; }
   std::span<const float> values() const { return values_; }
+  /// See RowSource::part().
+  const float* part(int head, int row, int col, int count) const {
+    return source_ ? source_->part(key_, head, row, col, count) : this->row(head, row) + col;
+  }
   /// See RowSource::expect().
   void expect(int head, int row, int count) const {
     if (source_) source_->expect(key_, head, row, count);
@@ -99,8 +108,9 @@ class Tensor {
   }
   /// Changes the shape of a tensor that is not stored. `key` is what the source knows it by.
   void reshapeUnstored(RowSource& source, int key, int heads, int rows, int cols);
-  /// Makes room for some rows of a tensor that is not stored, to be written.
-  void hold(int head, int row, int count);
+  /// Makes room for some rows of a tensor that is not stored, to be written. Of those that are held already
+  /// the numbers remain; false if they do not, because there was no room for so many.
+  bool hold(int head, int row, int count);
   /// Equal shapes and equal numbers (so 0 == -0), of tensors that are stored.
   bool operator==(const Tensor&) const = default;
 

@@ -19,6 +19,19 @@ void scoresOfKey(const ComputedLayer& layer, int head, int at, const float* key,
   }
 }
 
+void scoresOfQuery(const ComputedLayer& layer, int head, int query, Span keys, float* scores) {
+  const auto& [spec, in, trace] = layer;
+  kernels::dots(kernels::best(), queriesOf(trace).row(head, query),
+                keysOf(trace).row(kvHeadOf(spec, head), keys.begin), spec.headDim, keys.size(), spec.headDim,
+                scores, 1);
+  const float factor = scaleFactor(spec) / spec.temperature;
+  for (int j = keys.begin; j < keys.end; ++j) {
+    float& score = scores[j - keys.begin];
+    const bool isBlocked = in.painted && in.painted->isBlocked(query, j);
+    score = !isBlocked && isVisible(spec, query, j) ? score * factor : kHiddenScore;
+  }
+}
+
 void weightsOfKey(const ComputedLayer& layer, int head, int at, float* weights) {
   const auto& [spec, in, trace] = layer;
   if (!isPlain(spec) || isBiased(spec, in)) {

@@ -1,4 +1,5 @@
-// One key as all queries see it: a column of the tensors of pairs, where these are not stored.
+// One key as all queries see it, or one query and some keys: parts of the tensors of pairs, where these are
+// not stored.
 #pragma once
 
 #include "attention/layer/trace.h"
@@ -8,6 +9,8 @@ namespace attention {
 /// For dot products without a soft cap or bias: the scores of one key with every query, ÷ temperature, and
 /// -inf where it is masked. `key` are its headDim numbers, which may be others than those of the trace.
 void scoresOfKey(const ComputedLayer& layer, int head, int at, const float* key, float* scores);
+/// The same of one query with some keys.
+void scoresOfQuery(const ComputedLayer& layer, int head, int query, Span keys, float* scores);
 /// The weights of one key for every query. Reads whole rows where one score does not tell a weight.
 void weightsOfKey(const ComputedLayer& layer, int head, int at, float* weights);
 
