@@ -73,6 +73,7 @@ float App::zoomFor(float width, float height) {
 }
 float App::zoom() const { return parts_->screen.zoom; }
 std::uint64_t App::frames() const { return parts_->frame.count(); }
+void App::useAllProcessors() { parts_->session.setThreads(0); }
 float App::frameMs() const { return parts_->frame.milliseconds(); }
 void App::noteFrameTime(float milliseconds) { parts_->frame.note(milliseconds); }
 

@@ -188,6 +188,8 @@ class App {
   /// to do.
   bool trainOn();
   std::uint64_t frames() const;  ///< frames drawn since the start
+  /// Heads are computed on all processors, where the platform has threads.
+  void useAllProcessors();
   /// Median CPU time of recent frames, reported by the shell through noteFrameTime().
   float frameMs() const;
   void noteFrameTime(float milliseconds);

@@ -84,6 +84,7 @@ class Session {
   bool hasMore() const { return engine_.hasMore(); }
   bool mayWait() const { return engine_.mayWait(); }
   void computeNext() { engine_.computeNext(); }
+  void setThreads(int threads) { engine_.setThreads(threads); }
   attention::Summaries& summaries() { return engine_.summaries(); }
   document::DerivedTensors& derived() { return derived_; }
   /// The pinned board with its results; null if there is none.

@@ -69,6 +69,7 @@ class Bench {
   void runLong(int tokens, int heads, int columns) {
     column_ = columns / 2 + 4;  // in the middle, of which one pixel has several
     set("heads", 1), set("d_k", columns), set("heads", heads), set("d_k", columns);
+    app_.useAllProcessors();
     times_.clear();
     set("tokens", tokens);
     std::vector<double> first;

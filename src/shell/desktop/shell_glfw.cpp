@@ -349,6 +349,7 @@ bool Desktop::isFirst() const {
 /// Applies the options that say what to show; returns "" or an error.
 std::string Desktop::load() {
   base::Result<void> ok;
+  app_.useAllProcessors();
   stage_.setWords(wordsFor(options_.lang.empty() ? systemLanguage() : options_.lang));
   if (!options_.preset.empty()) ok = app_.openPreset(options_.preset, false);
   if (!options_.state.empty()) {
