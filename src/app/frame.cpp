@@ -340,9 +340,18 @@ void Frame::finish() {
   if (screen_.wanted > 0) --screen_.wanted;
 }
 
+// What looks right already waits while a number is dragged, until that rests for a moment: each edit would
+// begin it anew.
+bool Frame::waits(bool isEdited) {
+  constexpr int kMoment = 12;  // frames
+  const views::Drag::Kind drag = screen_.view.drag.kind;
+  const bool isDragged = drag == views::Drag::Kind::value || drag == views::Drag::Kind::weight;
+  rested_ = isEdited ? 0 : rested_ + 1;
+  return (isEdited || (isDragged && rested_ <= kMoment)) && session_.mayWait();
+}
+
 // Computes missing heads of a large layer after a frame was drawn, but not after the first that lacks them:
-// what follows a frame delays its appearance on the screen. What looks right already waits for the end of a
-// drag: each of its edits would begin it anew.
+// what follows a frame delays its appearance on the screen.
 void Frame::computeOn() {
   const bool isPart = session_.hasMore(), wasPart = std::exchange(isPart_, isPart);
   const std::uint64_t revision = session_.document().revision();
@@ -350,7 +359,7 @@ void Frame::computeOn() {
   if (isPart && isEdited) screen_.view.work.reset();
   if (isPart && !goesOn()) return;
   if (isPart || wasPart) screen_.wake(false);
-  if (!isPart || !wasPart || (isEdited && session_.mayWait())) return;
+  if (!isPart || !wasPart || waits(isEdited)) return;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::milli>(kSlice);
   do session_.computeNext();
   while (session_.hasMore() && std::chrono::steady_clock::now() < end);

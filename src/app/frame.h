@@ -63,6 +63,7 @@ class Frame {
   bool carryOut();
   void computeOn();
   [[gnu::noinline]] bool goesOn();
+  [[gnu::noinline]] bool waits(bool isEdited);
   void advance();
   void tellTraining(training::Trainer& trainer, bool isDone);
   void edit(const views::Requests::Wanted& wanted, bool isSaid);
@@ -79,6 +80,7 @@ class Frame {
   std::unique_ptr<LessonPlayer> guide_;
   std::uint64_t revision_ = 0;         ///< of the document in the last frame
   bool isPart_ = false;                ///< did the last frame lack heads of a large layer?
+  int rested_ = 0;                     ///< frames since the last edit, while there is something to compute
   int builds_ = 0;                     ///< how often this frame has been built and discarded
   bool isBuilding_ = false;            ///< a text field is being drawn into the frame
   std::optional<Typed> typed_;         ///< the result of that field

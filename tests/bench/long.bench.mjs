@@ -1,6 +1,7 @@
 // A board of 4,096 tokens and 8 heads of 64 columns in the page: memory there and back, and what a frame takes while numbers are dragged, the
 // weights are moved, and the page Model makes the pictures of two such layers and of 48 layers of 64 heads. Then one of 131,072 tokens. Times are
-// those of the calls that draw, so on a machine that does other things they are too long. Natively, in processor time: build/native/frame --long.
+// those of the calls that draw: without what the browser takes for WebGL, which without a graphics processor waits for it to draw by software,
+// and with it. On a machine that does other things they are too long. Natively, in processor time: build/native/frame --long.
 //   node long.bench.mjs [--quick]
 import {Board, launch, serve} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
@@ -13,12 +14,21 @@ const page = await (await browser.newContext({viewport: {width: 1440, height: 90
 await page.addInitScript(() => {
   localStorage.setItem('attention-playground', '{"open":false}');  // no lesson, which would change the board
   globalThis.times = [];
-  const {requestAnimationFrame} = globalThis;
+  const {requestAnimationFrame} = globalThis, {prototype} = WebGL2RenderingContext;
+  let browsers = 0;  // milliseconds in calls of WebGL
+  for (const [name, {value}] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+    if (typeof value !== 'function') continue;
+    prototype[name] = function (...given) {
+      const began = performance.now(), answer = value.apply(this, given);
+      browsers += performance.now() - began;
+      return answer;
+    };
+  }
   globalThis.requestAnimationFrame = (draw) => requestAnimationFrame((now) => {
-    const began = performance.now();
+    const began = performance.now(), before = browsers;
     draw(now);
     const time = performance.now() - began;
-    if (time > 0.2) globalThis.times.push(time);  // a callback that draws
+    if (time > 0.2) globalThis.times.push([time - (browsers - before), time]);  // a callback that draws
   });
 });
 await page.goto(server.url);
@@ -53,12 +63,17 @@ async function heap(what) {
   line(what, `${(bytes / MEGABYTE).toFixed(0)} MB of the module's memory`);
   return bytes;
 }
-const quantile = (times, share) => times.sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))]?.toFixed(1);
+function quantiles(times) {
+  times.sort((a, b) => a - b);
+  const [median, most, longest] = [0.5, 0.99, 1].map((share) => times[Math.min(times.length - 1, Math.floor(times.length * share))]?.toFixed(1));
+  return `${median} ms median, ${most} at the 99th percentile, ${longest} the longest`;
+}
 async function timed(what, act) {
   await page.evaluate(() => { globalThis.times.length = 0; });
   await act();
   const times = await page.evaluate(() => [...globalThis.times]);
-  line(what, `${quantile(times, 0.5)} ms median, ${quantile(times, 0.99)} at the 99th percentile, ${quantile(times, 1)} the longest, ${times.length} frames`);
+  line(what, `${quantiles(times.map(([own]) => own))}, ${times.length} frames`);
+  line('  with the browser\'s WebGL', quantiles(times.map(([, all]) => all)));
 }
 const frame = () => page.evaluate(() => new Promise(requestAnimationFrame));
 
