@@ -82,7 +82,67 @@ std::string normalizerName(const document::Settings& s) {
   return std::string(attention::kNormalizerNames[static_cast<std::size_t>(s.normalizer)]);
 }
 
+namespace {
+
+Kept::Row totalled(const float* weights, int count) {
+  Kept::Row row;
+  for (int j = 0; j < count; ++j) {
+    const double w = static_cast<double>(weights[j]);
+    row.sum += w;
+    if (w > 0) row.bits -= w * std::log2(w);
+    row.low = std::min(row.low, weights[j]), row.high = std::max(row.high, weights[j]);
+  }
+  return row;
+}
+
+[[gnu::noinline]] const Kept::Row& keptTotals(const Context& c, int query) {
+  constexpr std::size_t kMostRows = 4096;
+  Kept& kept = keptOf(c);
+  if (kept.rows.size() > kMostRows) kept.rows.clear();
+  const auto [at, isNew] = kept.rows.try_emplace(query);
+  const attention::Tensor& weights = c.weights();
+  if (isNew) at->second = totalled(weights.row(c.weightsHead(), query), weights.cols());
+  return at->second;
+}
+
+}  // namespace
+
+bool keepsWhatIsSaid(const Context& c) { return !c.trace.weights.isStored(); }
+
+Kept& keptOf(const Context& c) {
+  const Kept::Of of{c.revision, c.weightsId(), c.weightsHead(),
+                    c.summaries.stamps(c.weightsId(), c.weightsHead()).latest};
+  if (!c.view.kept || !(c.view.kept->of == of)) {
+    c.view.kept = std::make_shared<Kept>();
+    c.view.kept->of = of;
+  }
+  return *c.view.kept;
+}
+
+const float* weightsOf(const Context& c, int query) {
+  const attention::Tensor& all = c.weights();
+  if (!keepsWhatIsSaid(c)) return all.row(c.weightsHead(), query);
+  Kept& kept = keptOf(c);
+  if (kept.query != query) {
+    const float* const row = all.row(c.weightsHead(), query);
+    kept.weights.assign(row, row + all.cols());
+    kept.query = query;
+  }
+  return kept.weights.data();
+}
+
+std::pair<float, float> rowRange(const Context& c, int query) {
+  if (keepsWhatIsSaid(c)) return {keptTotals(c, query).low, keptTotals(c, query).high};
+  std::pair<float, float> range{0.0f, 1.0f};
+  for (int j = 0; j < c.state.keyTokens; ++j) {
+    range.first = std::min(range.first, c.weight(query, j));
+    range.second = std::max(range.second, c.weight(query, j));
+  }
+  return range;
+}
+
 double rowSum(const Context& c, int query) {
+  if (keepsWhatIsSaid(c)) return keptTotals(c, query).sum;
   double sum = 0;
   for (int j = 0; j < c.state.keyTokens; ++j) sum += static_cast<double>(c.weight(query, j));
   return sum;
@@ -104,7 +164,12 @@ bool isLong(const Context& c) {
 
 std::optional<double> rowEntropy(const Context& c, int query) {
   double bits = 0, sum = 0;
-  for (int j = 0; j < c.state.keyTokens; ++j) {
+  if (keepsWhatIsSaid(c)) {
+    const Kept::Row& row = keptTotals(c, query);
+    if (row.low < 0) return std::nullopt;
+    bits = row.bits, sum = row.sum;
+  }
+  for (int j = 0; !keepsWhatIsSaid(c) && j < c.state.keyTokens; ++j) {
     const double w = static_cast<double>(c.weight(query, j));
     if (w < 0) return std::nullopt;
     if (w > 0) bits -= w * std::log2(w);

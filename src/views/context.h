@@ -141,6 +141,42 @@ struct PresetWords {
   bool isOwn = false;
 };
 
+/// The numbers of heads that the model's width allows.
+struct AllowedHeads {
+  std::uint64_t revision = 0;
+  std::vector<int> heads;
+};
+
+/// What is said of weights that are not stored, kept from frame to frame while they are the same: it takes
+/// rows of up to a hundred thousand numbers.
+struct Kept {
+  struct Of {
+    std::uint64_t revision = 0;
+    TensorId id = TensorId::weights;
+    int head = -1;
+    std::uint32_t stamp = 0;
+    bool operator==(const Of&) const = default;
+  } of;
+  struct Row {
+    double sum = 0, bits = 0;
+    float low = 0, high = 1;  ///< as rowRange()
+  };
+  std::map<int, Row> rows;  ///< that were asked for
+  int query = -1;
+  std::vector<float> weights;  ///< of that one
+  struct Said {
+    CellRef cell;
+    attention::Explanation words;
+  };
+  std::optional<Said> said[2];  ///< plain and marked
+  struct Trail {
+    CellRef cell;
+    std::uint64_t tensors = 0;
+    std::vector<attention::Region> regions;
+  };
+  std::optional<Trail> trail;
+};
+
 /// The list of keys, and what else Help says.
 struct HelpView {
   bool open = false;
@@ -183,6 +219,8 @@ struct ViewState {
   bool drawer = false;
   HelpView help;
   PresetWords presetWords;
+  AllowedHeads allowedHeads;
+  std::shared_ptr<Kept> kept;  ///< made when it is first asked for
   SectionsView sections;
   bool shares = false;  ///< can the platform create links and code for the board?
   float scroll = 0, fling = 0;

@@ -492,7 +492,10 @@ HeadSteps::HeadSteps(const Context& c) {
     less = s.heads - 1, more = isThere(s.heads + 1) ? s.heads + 1 : 0;
     return;
   }
-  for (const int n : document::allowedHeads(s)) {
+  // Kept, because looking for them copies the settings with all labels.
+  AllowedHeads& allowed = c.view.allowedHeads;
+  if (std::exchange(allowed.revision, c.revision) != c.revision) allowed.heads = document::allowedHeads(s);
+  for (const int n : allowed.heads) {
     if (n < s.heads) less = n;
     if (n > s.heads && more == 0) more = n;
   }

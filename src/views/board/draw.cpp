@@ -303,6 +303,8 @@ class BoardView {
     const bool quiet = isQuiet(c_, m.tensor);
     const int loud = m.tensor == TensorId::v ? c_.focus().col
                                              : c_.focus().row;  // of a quiet matrix only this row has numbers
+    const attention::Span seen = m.transposed ? acrosses : downs;
+    if (!seen.empty()) tensor.expect(s.head, s.firstRow + seen.begin, seen.size());
     for (int down = downs.begin; down < downs.end; ++down) {
       const float y = box.y + static_cast<float>(down) * m.cell;
       for (int across = acrosses.begin; across < acrosses.end; ++across) {
@@ -423,12 +425,14 @@ class BoardView {
 
   // Right of the weights, or below them. A sum that should be 1 but is not is highlighted.
   void rowSums(const MatrixPlace& m, const Box& box) {
-    std::string_view words = rowEnd(c_, 0).words;
+    const auto [downs, acrosses] = cellsInView(m, box);
+    const attention::Span seen = m.transposed ? acrosses : downs;
     // Side by side they must not read as one number.
-    if (m.transposed && m.cell < textWidth(c_.fonts.monoSmall, "0.00") + 4) return;
-    for (int i = 0; i < (m.transposed ? m.cols : m.rows); ++i) {
+    if (seen.empty() || (m.transposed && m.cell < textWidth(c_.fonts.monoSmall, "0.00") + 4)) return;
+    std::string_view words = rowEnd(c_, seen.begin).words;
+    for (int i = seen.begin; i < seen.end; ++i) {
       const float along = (static_cast<float>(i) + 0.5f) * m.cell;
-      if (i == c_.view.unreached || (!m.transposed && !isInView(box.y + along, m.cell))) continue;
+      if (i == c_.view.unreached) continue;
       const RowEnd end = rowEnd(c_, i);
       const ImU32 color = end.isWrong ? c_.palette.error : c_.palette.muted;
       const std::string digits = formatNumber(end.value, end.value < 9.995 ? 2 : 1);
@@ -690,10 +694,12 @@ class BoardView {
     };
     if (m.labelsLeft || m.labelsRight) {
       const int focused = focusOf(keyRows, m.rows);
-      for (int t = 0; t < m.rows; t = nextPlaced(t, focused, m.cell, 14)) {
+      const Box& board = c_.layout.board;
+      for (int t = firstPlaced(board.y - board.height - box.y, m.cell, 14); t < m.rows;
+           t = nextPlaced(t, focused, m.cell, 14)) {
         if (!placed(t, focused, m.cell, 14)) continue;
         const float y = box.y + (static_cast<float>(t) + 0.5f) * m.cell;
-        if (!isInView(y, c_.layout.board.height)) continue;
+        if (y > board.bottom() + board.height) break;
         if (rows == attention::Rows::other) {
           positionNumber(attention::positionId(c_.spec, t), box.x - 12, y);
           continue;
@@ -713,9 +719,12 @@ class BoardView {
     // The brief inspector is beside the matrices of a small embed.
     const float rightEnd = c_.layout.inspectorIsBrief ? onScreen(c_.layout, c_.view, c_.layout.inspector).x
                                                       : c_.layout.board.right();
-    for (int t = 0; t < m.cols; t = m.slanted ? nextPlaced(t, focused, m.cell, 20) : t + 1) {
+    const float room = m.slanted ? 20.0f : 0.0f;
+    for (int t = firstPlaced(c_.layout.board.x - box.x, m.cell, room); t < m.cols;
+         t = nextPlaced(t, focused, m.cell, room)) {
       const float x = box.x + (static_cast<float>(t) + 0.5f) * m.cell;
-      if (x < c_.layout.board.x || x > c_.layout.board.right()) continue;  // of a magnified board
+      if (x > c_.layout.board.right()) break;  // of a magnified board
+      if (x < c_.layout.board.x) continue;
       if (across == attention::Rows::other) {
         positionNumber(t, x + 4, box.y - 11);
         continue;
@@ -783,7 +792,12 @@ class BoardView {
   static int labelEach(float pitch, float room) {
     return std::max(1, static_cast<int>(std::ceil(room / pitch)));
   }
-  // The next token after one that may be placed(): of a hundred thousand, few are.
+  // The first token from there on that may be placed(), and the next after one: of a hundred thousand, few
+  // are.
+  static int firstPlaced(float from, float pitch, float room) {
+    const int each = labelEach(pitch, room);
+    return static_cast<int>(std::max(from / pitch, 0.0f)) / each * each;
+  }
   static int nextPlaced(int token, int focused, float pitch, float room) {
     const int each = labelEach(pitch, room), next = (token / each + 1) * each;
     return token < focused && focused < next ? focused : next;
@@ -890,9 +904,13 @@ class BoardView {
     attention::Wanted wanted{0, c_.state.focusHead};
     for (const MatrixPlace& m : c_.layout.matrices)
       wanted.tensors |= std::uint64_t{1} << static_cast<int>(shownTensor(m.tensor));
-    weak_ = attention::sources(c_.spec, c_.inputs, asked, wanted);
-    const auto fed = attention::feeds(c_.spec, c_.inputs, asked, wanted);
-    weak_.insert(weak_.end(), fed.begin(), fed.end());
+    const auto related = [&] {
+      weak_ = attention::sources(c_.spec, c_.inputs, asked, wanted);
+      const auto fed = attention::feeds(c_.spec, c_.inputs, asked, wanted);
+      weak_.insert(weak_.end(), fed.begin(), fed.end());
+    };
+    if (!keepsWhatIsSaid(c_)) related();
+    else keepTrail(asked, wanted.tensors, related);
     strong_.push_back({focus.tensor, focus.head, focus.row, focus.col, 1, 1});
     if (attention::isOfPairs(focus.tensor)) {
       strong_.push_back({TensorId::q, focus.head, focus.row, 0, 1, document::queryWidth(c_.state)});
@@ -907,6 +925,15 @@ class BoardView {
       strong_.push_back(
           {TensorId::v, sliceOf(c_.state, TensorId::v).head, 0, focus.col, c_.state.keyTokens, 1});
     }
+  }
+
+  // It takes all queries that see a key, or all keys.
+  template <class Relate>
+  [[gnu::noinline]] void keepTrail(CellRef cell, std::uint64_t tensors, const Relate& relate) {
+    std::optional<Kept::Trail>& trail = keptOf(c_).trail;
+    if (trail && trail->cell == cell && trail->tensors == tensors) return void(weak_ = trail->regions);
+    relate();
+    trail = {cell, tensors, weak_};
   }
 
   void outlines(const MatrixPlace& m, CellRef focus) {

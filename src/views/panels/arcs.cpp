@@ -146,9 +146,9 @@ class Arcs {
       if (!column_.empty()) add(i, chosen_, true, column_[static_cast<std::size_t>(i)]);
       else if (byKey_ && chosen_ >= 0 && hasColumns) add(i, chosen_, true);
     }
-    for (int j = 0; strongestOnly_ && !byKey_ && chosen_ >= 0 && chosen_ != c_.view.unreached && j < keys;
-         ++j)
-      add(chosen_, j, true);
+    const bool isOfRow = strongestOnly_ && !byKey_ && chosen_ >= 0 && chosen_ != c_.view.unreached;
+    const float* const row = isOfRow ? weightsOf(c_, chosen_) : nullptr;
+    for (int j = 0; isOfRow && j < keys; ++j) add(chosen_, j, true, row[j]);
     const auto isBefore = [](const Link& a, const Link& b) {
       return a.chosen != b.chosen ? a.chosen : a.weight > b.weight;
     };
@@ -250,16 +250,22 @@ class Arcs {
   }
 
   // If words would overlap, only some are shown; the focused one has priority.
+  int namedEach() const { return static_cast<int>(std::ceil(kWordPitch / pitch_)); }
   bool isNamed(int token, int chosen) const {
-    const int each = static_cast<int>(std::ceil(kWordPitch / pitch_));
+    const int each = namedEach();
     return token == chosen || (token % each == 0 && (chosen < 0 || std::abs(token - chosen) >= each));
+  }
+  // The next token that may be named: of a hundred thousand, few are.
+  int nextNamed(int token, int chosen) const {
+    const int each = namedEach(), next = (token / each + 1) * each;
+    return token < chosen && chosen < next ? chosen : next;
   }
 
   void labels() {
     const AsIs asIs;
-    for (int t = 0; t < c_.rowsSoFar(); ++t) {
+    for (int t = 0, own = byKey_ ? -1 : chosen_; t < c_.rowsSoFar(); t = nextNamed(t, own)) {
       const bool chosen = !byKey_ && t == chosen_;
-      if (!isNamed(t, byKey_ ? -1 : chosen_)) continue;
+      if (!isNamed(t, own)) continue;
       ImFont* font = chosen ? c_.fonts.strong : pitch_ < 16 ? c_.fonts.small : c_.fonts.text;
       const std::string word =
           elide(font, c_.state.labels[static_cast<std::size_t>(t)], std::min(110.0f, x0_ - left_ - 18));
@@ -268,9 +274,9 @@ class Arcs {
       c_.widgetRects["query:" + std::to_string(t)] = {x0_ - 10 - width, y(t) - high / 2, width, high};
     }
     const std::vector<std::string>& keys = document::keyLabels(c_.state);
-    for (int t = 0; t < c_.state.keyTokens; ++t) {
-      const bool chosen = t == (byKey_ ? chosen_ : key_);
-      if (!isNamed(t, byKey_ ? chosen_ : key_)) continue;
+    for (int t = 0, own = byKey_ ? chosen_ : key_; t < c_.state.keyTokens; t = nextNamed(t, own)) {
+      const bool chosen = t == own;
+      if (!isNamed(t, own)) continue;
       ImFont* font = chosen ? c_.fonts.strong : pitch_ < 16 ? c_.fonts.small : c_.fonts.text;
       textMiddle(list_, font, x1_ + 10, y(t), chosen ? c_.palette.key : c_.palette.text,
                  elide(font, keys[static_cast<std::size_t>(t)], std::min(110.0f, right_ - x1_ - 18)));

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "base/sentence.h"
-#include "base/sort.h"
 #include "views/board/board.h"
 #include "views/board/saliency.h"
 #include "views/board/stepper.h"
@@ -44,15 +43,27 @@ Explanation explainMean(const Context& c, CellRef focus) {
   return e;
 }
 
+[[gnu::noinline]] Explanation keptExplanation(const Context& c, CellRef focus, bool marked) {
+  std::optional<Kept::Said>& said = keptOf(c).said[marked];
+  if (!said || !(said->cell == focus)) {
+    Explanation words =
+        attention::explain({c.spec, c.inputs, c.trace}, focus, {c.state.labels, document::keyLabels(c.state)},
+                           c.state.decimals, marked);
+    said = {focus, std::move(words)};
+  }
+  return said->words;
+}
+
 Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
   if (stepperOf(c)) return stepsExplanation(c, true);
   if (showsMean(c.state) && (focus.tensor == TensorId::weights || focus.tensor == TensorId::head_output))
     return explainMean(c, focus);
   // The scores on the board include the mask.
   if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
-  Explanation e =
-      attention::explain({c.spec, c.inputs, c.trace}, focus, {c.state.labels, document::keyLabels(c.state)},
-                         c.state.decimals, marked);
+  Explanation e = keepsWhatIsSaid(c) ? keptExplanation(c, focus, marked)
+                                     : attention::explain({c.spec, c.inputs, c.trace}, focus,
+                                                          {c.state.labels, document::keyLabels(c.state)},
+                                                          c.state.decimals, marked);
   if (c.state.columnLayout) std::for_each(e.terms.begin(), e.terms.end(), turnLabel);
   return e;
 }
@@ -382,12 +393,8 @@ class Inspector {
     float low = 0, high = 1;
   };
   Span spanOf(int row) const {
-    Span span;
-    for (int j = 0; j < c_.state.keyTokens; ++j) {
-      span.low = std::min(span.low, c_.weight(row, j));
-      span.high = std::max(span.high, c_.weight(row, j));
-    }
-    return span;
+    const auto [low, high] = rowRange(c_, row);
+    return {low, high};
   }
 
   void rowBars(const Box& box) {
@@ -433,14 +440,16 @@ class Inspector {
                       : formatNumber(static_cast<double>(w), c_.state.decimals));
   }
 
-  // The keys, that of the largest weight first.
-  std::vector<int> byStrength(int row) const {
-    std::vector<int> keys(static_cast<std::size_t>(c_.state.keyTokens));
-    std::iota(keys.begin(), keys.end(), 0);
-    base::sort(keys, [&](int a, int b) {
-      const float first = std::fabs(c_.weight(row, a)), second = std::fabs(c_.weight(row, b));
-      return first != second ? first > second : a < b;
-    });
+  // The keys of the largest weights, at most so many of them, that of the largest first.
+  std::vector<int> strongestKeys(int row, std::size_t most) const {
+    const float* const weights = weightsOf(c_, row);
+    std::vector<int> keys;
+    for (int j = 0; most > 0 && j < c_.state.keyTokens; ++j) {
+      const auto isLess = [&](int other) { return std::fabs(weights[other]) < std::fabs(weights[j]); };
+      if (keys.size() == most && !isLess(keys.back())) continue;
+      if (keys.size() == most) keys.pop_back();
+      keys.insert(std::find_if(keys.begin(), keys.end(), isLess), j);
+    }
     return keys;
   }
 
@@ -454,7 +463,7 @@ class Inspector {
     constexpr float kPitch = 22, kMost = 12;
     const float top = std::max(rows.y, box.y + 74);
     const auto count = static_cast<std::size_t>(std::clamp((rows.bottom() - top) / kPitch - 1, 0.0f, kMost));
-    const std::vector<int> keys = byStrength(row);
+    const std::vector<int> keys = strongestKeys(row, count);
     if (count == 0 || keys.size() < count) return;
     strongestTitle(box.x, top + kPitch / 2);
     const Span span = spanOf(row);
@@ -474,8 +483,8 @@ class Inspector {
     if (box.height - kColumnFoot < kThinBar * static_cast<float>(keys.size())) {
       strongestTitle(box.x, box.y + kThinBar / 2);
       box.y += kThinBar + 2, box.height -= kThinBar + 2;
-      keys = byStrength(row);
-      keys.resize(static_cast<std::size_t>(std::max(1.0f, (box.height - kColumnFoot) / kThinBar)));
+      keys =
+          strongestKeys(row, static_cast<std::size_t>(std::max(1.0f, (box.height - kColumnFoot) / kThinBar)));
     }
     const auto count = static_cast<float>(keys.size());
     const float pitch = std::min(34.0f, (box.height - kColumnFoot) / count),
@@ -613,11 +622,11 @@ class Inspector {
     const int each = std::max(
         1, static_cast<int>(std::ceil(2 / pitch)));  // each bar is at least two pixels wide, and shows the
                                                      // weight farthest from 0 among its keys
+    const float* const weights = weightsOf(c_, row);
     for (int j = 0; j < n; j += each) {
-      float w = c_.weight(row, j);
-      for (int k = j + 1; k < std::min(j + each, n); ++k) {
-        if (const float other = c_.weight(row, k); std::fabs(other) > std::fabs(w)) w = other;
-      }
+      float w = weights[j];
+      for (int k = j + 1; k < std::min(j + each, n); ++k)
+        if (std::fabs(weights[k]) > std::fabs(w)) w = weights[k];
       const float x = x0 + pitch * (static_cast<float>(j) + 0.5f), tall = std::max(2.0f, unit * std::fabs(w));
       const float top = w < 0 ? base : base - tall, bottom = w < 0 ? base + tall : base;
       const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col >= j && focus_.col < j + each;

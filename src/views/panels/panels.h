@@ -106,6 +106,13 @@ std::optional<double> rowEntropy(const Context& context, int query);
 std::string cacheWords(const Context& context);
 /// The sum of a row of weights as shown. sumsToOne(): must it be 1 with this normaliser?
 double rowSum(const Context& context, int query);
+/// What is kept of the weights as shown, which must not be stored.
+bool keepsWhatIsSaid(const Context& context);
+Kept& keptOf(const Context& context);
+/// A row of weights as shown, valid until another is asked for.
+const float* weightsOf(const Context& context, int query);
+/// The smallest weight of a row or 0, and the largest or 1.
+std::pair<float, float> rowRange(const Context& context, int query);
 /// What stands beside a row of weights: what they add up to, or with a sink its share, which is the rest
 /// of 1.
 struct RowEnd {
