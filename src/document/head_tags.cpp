@@ -10,7 +10,7 @@ namespace document {
 
 bool hasHeadTags(const Settings& s) {
   const attention::NormalizerMechanism& normalizer = attention::mechanismOf(s.normalizer);
-  const bool isInFull = std::int64_t{s.heads} * s.tokens * s.keyTokens <= attention::Limits::scores;
+  const bool isInFull = std::int64_t{s.tokens} * s.keyTokens <= attention::Limits::inFull;
   return isInFull && !s.cross && s.step == 0 && s.tokens >= kTaggedTokens && s.keyTokens == s.tokens &&
          normalizer.sumsToOne && normalizer.least >= 0;
 }

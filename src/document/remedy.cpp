@@ -144,9 +144,11 @@ int mostOf(const Settings& s, Id size, int end, Id id, const Value& value) {
 
 /// The remedy for sizes that make more scores or numbers than fit into memory.
 Found wayToRoom(const Settings& s, Id id, const Value& value, const Settings& after) {
-  const bool areScores =
-      after.heads > 1 && std::int64_t{after.heads} * after.tokens * after.keyTokens > Limits::scores;
-  const std::string reason = areScores ? "At most 134 million scores fit" : "At most 9.6 million numbers fit";
+  const bool areScores = !attention::scoresFit(after.heads, after.tokens, after.keyTokens),
+             areOfEach = std::int64_t{after.tokens} * after.keyTokens > Limits::inFull;
+  const std::string reason = !areScores  ? "At most 9.6 million numbers fit"
+                             : areOfEach ? "At most 134 million scores fit for each of several heads"
+                                         : "At most 1.07 billion scores fit";
   if (const double* wanted = std::get_if<double>(&value)) {
     for (int n = mostOf(s, id, static_cast<int>(*wanted), id, value); n > sizeOf(s, id); --n) {
       if (check(s, id, static_cast<double>(n))) return way(reason, base::joined({"set ", n}), id, n);

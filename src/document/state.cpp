@@ -348,7 +348,7 @@ namespace {
 
 /// So many tokens have room for their scores with these heads, and with these keys if they are others.
 int tokensThatFit(const Settings& s) {
-  const auto each = static_cast<double>(Limits::scores / s.heads);
+  const auto each = static_cast<double>(std::min(Limits::inFull, Limits::scores / s.heads));
   return static_cast<int>(s.cross ? each / s.keyTokens : std::sqrt(each));
 }
 
@@ -367,13 +367,14 @@ Result<void> checkSizes(std::string_view field, const Settings& s) {
     return base::refuse(
         ErrorKind::range, "kv_heads",
         {s.kvHeads, " does not divide the ", s.heads, " heads; use ", base::orList(divisors(s.heads)), "."});
-  const std::int64_t scores = std::int64_t{s.heads} * s.tokens * s.keyTokens;
-  if (s.heads > 1 && scores > Limits::scores)
+  const std::int64_t scores = std::int64_t{s.tokens} * s.keyTokens;
+  if (!attention::scoresFit(s.heads, s.tokens, s.keyTokens)) {
+    const std::int64_t heads = scores > Limits::inFull ? 1 : Limits::scores / scores;
     return base::refuse(
         ErrorKind::memory, field,
-        {s.heads, " heads of ", s.tokens, " × ", s.keyTokens, " scores make ", scores, "; use at most ",
-         tokensThatFit(s), " tokens, or ",
-         std::max<std::int64_t>(Limits::scores / (std::int64_t{s.tokens} * s.keyTokens), 1), " heads."});
+        {s.heads, " heads of ", s.tokens, " × ", s.keyTokens, " scores make ", s.heads * scores,
+         "; use at most ", tokensThatFit(s), " tokens, or ", heads, heads == 1 ? " head." : " heads."});
+  }
   const std::int64_t numbers = countNumbers(s);
   if (numbers > kMaxNumbers)
     return base::refuse(

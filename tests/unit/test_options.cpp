@@ -103,14 +103,17 @@ TEST_CASE("options: refusals") {
 
 TEST_CASE("options: sizes stay within the limits together") {
   const State big = sized(512, 64, 1, 1);
-  CHECK(tried(sized(1448, 64, 1, 1), OptionId::tokens, 1449) ==
-        "tokens: 64 heads of 1449 × 1449 scores make 134374464; use at most 1448 tokens, or 63 heads.");
+  CHECK(tried(sized(4096, 64, 1, 1), OptionId::tokens, 4097) ==
+        "tokens: 64 heads of 4097 × 4097 scores make 1074266176; use at most 4096 tokens, or 63 heads.");
+  CHECK(tried(sized(11585, 2, 1, 1), OptionId::tokens, 11586) ==
+        "tokens: 2 heads of 11586 × 11586 scores make 268470792; use at most 11585 tokens, or 1 head.");
+  CHECK(tried(sized(1024, 12, 32, 1), OptionId::tokens, 4096) == "accepted");
   CHECK(tried(big, OptionId::d_k, 256) ==
         "d_k: tokens 512, heads 64, d_k 256 and model_dim 1 make inputs of 25231872 numbers; use smaller "
         "ones, for at most 9600000.");
   CHECK(tried(sized(1024, 16, 1, 1), OptionId::heads, 16) == "accepted");
-  CHECK(allowedHeads(sized(4096, 8, 2, 1)) == std::vector{1, 2, 4, 8});
-  CHECK(tried(sized(4096, 8, 2, 1), OptionId::heads, 16) ==
+  CHECK(allowedHeads(sized(11000, 8, 2, 1)) == std::vector{1, 2, 4, 8});
+  CHECK(tried(sized(11000, 8, 2, 1), OptionId::heads, 16) ==
         "heads: 16 heads of the model width 16 (heads × d_k) are too many to show; use 1, 2, 4 or 8.");
 }
 

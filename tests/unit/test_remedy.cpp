@@ -176,25 +176,25 @@ TEST_CASE("remedy: heads of keys, and steps of a decoder") {
 
 TEST_CASE("remedy: of sizes that memory does not hold, the largest that it does, or another one gives way") {
   const State many = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 8.0),
-                           set(OptionId::tokens, 4096.0)});
-  const std::string scores = "At most 134 million scores fit · ",
+                           set(OptionId::tokens, 11585.0)});
+  const std::string scores = "At most 1.07 billion scores fit · ",
                     numbers = "At most 9.6 million numbers fit · ";
   CHECK(offered(many, OptionId::heads, 64.0) ==
-        scores + "set 1448 tokens");  // 8 is the present number, and no other below 64 fits
+        scores + "set 4096 tokens");  // 8 is the present number, and no other below 64 fits
   const State half = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 64.0),
-                           set(OptionId::tokens, 1024.0)});
-  CHECK(offered(half, OptionId::tokens, 2048.0) ==
-        scores + "set 1448");  // the largest n with n² × 64 scores that fit
+                           set(OptionId::tokens, 2896.0)});
+  CHECK(offered(half, OptionId::tokens, 8192.0) ==
+        scores + "set 4096");  // the largest n with n² × 64 scores that fit
   const State most = with({set(OptionId::heads, 1.0), set(OptionId::d_k, 64.0), set(OptionId::heads, 64.0),
-                           set(OptionId::tokens, 1448.0)});
-  CHECK(offered(most, OptionId::tokens, 1449.0) == scores + "set 32 heads");
+                           set(OptionId::tokens, 4096.0)});
+  CHECK(offered(most, OptionId::tokens, 4097.0) == scores + "set 32 heads");
   CHECK(offered(many, OptionId::batch, document::kMaxBatch * 1.0).starts_with(numbers + "set "));
   CHECK(offered(many, OptionId::d_k, 256.0).starts_with(numbers + "set "));
   int helped = 0;
   for (const State* start : {&many, &half, &most}) {
     for (const auto& [id, value] : {std::pair{OptionId::heads, 64.0},
-                                    {OptionId::tokens, 2048.0},
-                                    {OptionId::tokens, 1449.0},
+                                    {OptionId::tokens, 8192.0},
+                                    {OptionId::tokens, 4097.0},
                                     {OptionId::batch, document::kMaxBatch * 1.0},
                                     {OptionId::d_k, 256.0},
                                     {OptionId::d_v, 255.0},
@@ -215,11 +215,11 @@ TEST_CASE("remedy: of sizes that memory does not hold, the largest that it does,
     }
   }
   CHECK(helped > 8);
-  const auto done = document::check(half, OptionId::tokens, 2048.0);
+  const auto done = document::check(half, OptionId::tokens, 8192.0);
   REQUIRE_FALSE(done);
-  CHECK(document::withRemedy(half, OptionId::tokens, 2048.0, done.error())
+  CHECK(document::withRemedy(half, OptionId::tokens, 8192.0, done.error())
             .message()
-            .ends_with(" The nearest that fits is 1448."));
+            .ends_with(" The nearest that fits is 4096."));
 }
 
 TEST_CASE("remedy: among thousands of tokens it is found in a few steps, as each frame looks for it") {
@@ -227,12 +227,14 @@ TEST_CASE("remedy: among thousands of tokens it is found in a few steps, as each
     return with({set(OptionId::heads, 1.0), set(OptionId::d_k, 16.0), set(OptionId::heads, heads),
                  set(OptionId::tokens, tokens)});
   };
-  const State most = of(8, 4096);
+  const State most = of(8, 11585);
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 10; ++i)
-    CHECK(offered(most, OptionId::heads, 16.0) == "At most 134 million scores fit · set 2896 tokens");
+    CHECK(offered(most, OptionId::heads, 16.0) == "At most 1.07 billion scores fit · set 8192 tokens");
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
-  CHECK(offered(of(16, 2000), OptionId::tokens, 4096.0) == "At most 134 million scores fit · set 2896");
+  CHECK(offered(of(16, 6000), OptionId::tokens, 11585.0) == "At most 1.07 billion scores fit · set 8192");
+  CHECK(offered(of(2, 2000), OptionId::tokens, 20000.0) ==
+        "At most 134 million scores fit for each of several heads · set 11585");
 }
 
 TEST_CASE("remedy: an error names it") {

@@ -64,12 +64,12 @@ TEST_CASE("validate: sizes are checked before anything is multiplied") {
   CHECK(with(&Spec::headDim, 513) == "headDim: 513 is out of range; use 1 to 512.");
   CHECK(with(&Spec::valueDim, -1) == "valueDim: -1 is out of range; use 1 to 512.");
   Layer layer = good();
-  layer.spec = test::shape(64, 64, 2048, 2048, 3, 2);
+  layer.spec = test::shape(64, 64, 8192, 8192, 3, 2);
   const auto ok = validate(layer.spec, layer.inputs());
   REQUIRE_FALSE(ok);
   CHECK(ok.error().kind == Error::Kind::memory);
   CHECK(ok.error().message() ==
-        "heads: 64 heads of 2048 queries and 2048 keys are 268435456 scores; at most 134217728 fit, "
+        "heads: 64 heads of 8192 queries and 8192 keys are 4294967296 scores; at most 1073741824 fit, "
         "so use fewer heads or tokens.");
 }
 

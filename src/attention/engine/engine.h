@@ -77,7 +77,7 @@ class Engine final : private RowSource {
   struct Most {
     std::int64_t ofHead = std::int64_t{1} << 20, ofAll = Limits::stored;
     /// All rows of so many scores are computed, though they are not stored.
-    std::int64_t inFull = Limits::scores;
+    std::int64_t inFull = Limits::inFull;
   };
   /// Before the first call of apply(), where it is not to be this.
   void setMost(Most most) { most_ = most; }

@@ -32,7 +32,7 @@ float farther(float a, float b) { return farOf(b) > farOf(a) ? b : a; }
 
 void Overview::reset(int heads, int queries, int keys) {
   side_ = 1, queries_ = queries;
-  const bool isFew = std::int64_t{queries} * keys > Limits::scores;  // each takes a row of its own
+  const bool isFew = std::int64_t{queries} * keys > Limits::inFull;  // each takes a row of its own
   const auto isLarge = [&] {
     const std::int64_t rows = blocksOf(queries, side_), cols = blocksOf(keys, side_),
                        across = std::max(rows, cols), all = heads * rows * cols;

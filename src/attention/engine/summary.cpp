@@ -534,7 +534,7 @@ void Summaries::refreshVisible(const Spec& spec, const Inputs& inputs) {
     seenInRow_.assign(static_cast<std::size_t>(spec.queryCount), 0);
     visibleCount_ = 0;
   }
-  if (std::int64_t{spec.queryCount} * spec.keyCount > Limits::scores) {
+  if (std::int64_t{spec.queryCount} * spec.keyCount > Limits::inFull) {
     if (mask_.isNewer(visibleSeen_)) sampleVisible(spec, each);
     visibleSeen_ = now_;
     return;

@@ -143,7 +143,7 @@ class Summaries {
   /// The mask as a picture, 1 where a key is visible and 0 elsewhere; and the number of visible cells. Where
   /// a bias masks different keys in different heads, a key counts as visible if at least one head sees it.
   /// Of more than kVisibleAcross queries or keys, equally many neighbours are one cell: their visible share.
-  /// Of more pairs than Limits::scores it is that of one of the queries, and with a pattern both are
+  /// Of more pairs than Limits::inFull it is that of one of the queries, and with a pattern both are
   /// estimates.
   static constexpr int kVisibleAcross = 1024;
   const Tensor& visible(const Spec& spec, const Inputs& inputs);

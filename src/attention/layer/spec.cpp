@@ -47,11 +47,12 @@ Result<void> checkSizes(const Spec& spec, Room room) {
   if (auto ok = checks::checkSize("queryDim", queryWidth(spec), columns); !ok) return ok;
   const std::int64_t scores =
       std::int64_t{spec.heads} * std::int64_t{spec.queryCount} * std::int64_t{spec.keyCount};
-  if (isBoard && spec.heads > 1 && scores > Limits::scores) {
+  if (isBoard && !scoresFit(spec.heads, spec.queryCount, spec.keyCount)) {
     return Error{Error::Kind::memory, "heads",
                  checks::text(spec.heads) + " heads of " + checks::text(spec.queryCount) + " queries and " +
                      checks::text(spec.keyCount) + " keys are " + checks::text(scores) + " scores; at most " +
-                     checks::text(Limits::scores) + " fit, so use fewer heads or tokens."};
+                     checks::text(std::min(Limits::scores, spec.heads * Limits::inFull)) +
+                     " fit, so use fewer heads or tokens."};
   }
   return {};
 }

@@ -74,9 +74,11 @@ struct Limits {
   static constexpr int positionId = 1'000'000;  ///< of Spec::positionIds
   /// Range of the temperature, the same everywhere: 1 / T must fit a float, with some margin.
   static constexpr float coldest = 1e-6f, hottest = 1e6f;
-  /// heads · queries · keys on the board. Of one head there may be more: the rows that are looked at are
-  /// computed.
-  static constexpr std::int64_t scores = 1 << 27;
+  /// heads · queries · keys on the board: 64 heads of 4,096 tokens.
+  static constexpr std::int64_t scores = 1 << 30;
+  /// queries · keys of each of several heads, all of which are computed. Of one head there may be more: the
+  /// rows that are looked at are computed.
+  static constexpr std::int64_t inFull = 1 << 27;
   static constexpr std::int64_t painted = 1 << 24;  ///< queries · keys of a mask that is painted
   static constexpr std::int64_t stored = 1 << 24;   ///< the same of a Trace whose tensors of pairs are stored
 };
@@ -126,6 +128,12 @@ struct Spec {
 
 /// Columns of Q of a head.
 inline int queryWidth(const Spec& spec) { return spec.queryDim > 0 ? spec.queryDim : spec.headDim; }
+
+/// Of several heads, have the scores room on the board?
+inline bool scoresFit(int heads, int queries, int keys) {
+  const std::int64_t each = std::int64_t{queries} * keys;
+  return heads == 1 || (each <= Limits::inFull && heads * each <= Limits::scores);
+}
 
 /// The factor of the raw scores: for Score::scaled `scale`, or 1/√headDim where that is 0; otherwise 1.
 float scaleFactor(const Spec& spec);
