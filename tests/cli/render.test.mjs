@@ -154,6 +154,20 @@ test('a figure is as wide as asked, in every unit, and its text stays legible', 
   }
 });
 
+test('long labels that are left out take no room from the cells, and those that are drawn stay within', () => {
+  const slanted = (labels) => [...attn('render', file({...many(40), labels}), '--width', '3.25in').stdout.matchAll(/rotate\(-45 ([\d.]+) ([\d.]+)\)">([^<]*)/g)].map(([, x, y, label]) => [Number(x), Number(y), label]);
+  const short = Array.from({length: 40}, () => 'abc');
+  assert.deepEqual(slanted(short.map((label, i) => i % 6 === 1 || i % 6 === 5 ? 'internationalization' : label)), slanted(short), 'of every second or third token there are labels');
+  // Some that are not the last one stand out to the right.
+  const long = slanted(short.map((label, i) => i > 29 && i < 39 ? 'unquestionably_so' : label)).filter(([, , label]) => label.startsWith('unquestionably'));
+  assert.ok(long.length > 0);
+  const reach = 17 * 8 * 0.5 * Math.SQRT1_2;
+  for (const [x, y] of long) assert.ok(x + reach <= 312 && y - reach >= 0, `${x}, ${y}, ${reach}`);
+  // Short labels may be of wide letters.
+  const [, x, size] = /<text x="([\d.]+)" [^>]*font-size="([\d.]+)"[^>]*text-anchor="end"[^>]*>WMWM</.exec(attn('render', file({...many(12, 12), labels: Array.from({length: 12}, () => 'WMWM')}), '--what', 'heads', '--width', '3.25in').stdout);
+  assert.ok(Number(x) - 4 * 0.94 * Number(size) >= 0, `${x}, ${size}`);
+});
+
 test('a figure for a column is no longer than a page of 9 inches', () => {
   for (const width of ['3.25in', '6.75in']) {
     for (const [what, state] of [['heads', many(13, 12)], ['heads', many(64, 16)], ['arcs', many(200)], ['arcs', many(1000)], ['weights', many(600)]]) {
@@ -174,6 +188,9 @@ test('what is typed is what is printed: heads, layers and tokens from 0 or from 
   assert.match(refusal(1, attn('render', state, '--layer', '4', '--base', '1')), /layer: 4 is not one of 3 layers, which are counted from 1/);
   assert.match(refusal(1, attn('render', state, '--head', '3', '--base', '1')), /head: 3 is not one of 2 heads, which are counted from 1/);
   assert.match(refusal(2, attn('render', state, '--head', '0', '--base', '1')), /--head: "0" is no head; count from 1/);
+  // A board counts from 1, as on the screen.
+  for (const [head, shown] of [['0', '1'], ['1', '2']]) assert.ok(words(attn('render', state, '--what', 'board', '--head', head).stdout).some((one) => one.includes(`head ${shown}`)), head);
+  assert.match(refusal(1, attn('render', state, '--what', 'board', '--head', '2')), /head: 2 is not one of 2 heads, which are counted from 0/);
   assert.match(refusal(2, attn('render', state, '--base', '2')), /--base: "2" is no number to count from; use 0 or 1/);
 });
 

@@ -108,15 +108,18 @@ double widthOf(std::string_view words, double size) {
   double letters = 0;
   for (std::string_view rest = words; !rest.empty();) {
     const std::size_t length = base::clusterLength(rest);
-    letters += length > 2 ? 1.8 : 1;  // characters of other scripts are wider
+    const bool isBroad = std::string_view("MWmw").find(rest[0]) != std::string_view::npos;
+    letters += length > 2 ? 1.8 : isBroad ? 1.5 : 1;  // characters of other scripts are wider
     rest.remove_prefix(length);
   }
   return letters * kLetter * size / 13;
 }
 
-double widest(const std::vector<std::string>& labels, double size) {
+/// Of every so many labels.
+double widest(const std::vector<std::string>& labels, double size, int step) {
   double width = 0;
-  for (const std::string& label : labels) width = std::max(width, widthOf(label, size));
+  for (std::size_t i = 0; i < labels.size(); i += static_cast<std::size_t>(step))
+    width = std::max(width, widthOf(labels[i], size));
   return width;
 }
 
@@ -332,12 +335,16 @@ Drawing wholeSized(Drawing drawing, const FigureOptions& options) {
   return drawing;
 }
 
-/// The largest size of a cell, up to `most`, with which a figure is at most that wide.
+/// The largest size of a cell, up to `most`, with which a figure is at most that wide. Smaller cells do not
+/// always make it narrower: another label may be drawn then.
 template <class WidthOf>
 double fitted(double width, double most, const WidthOf& widthWith) {
-  double low = 0, high = most;
+  constexpr double kStep = 0.98, kLeast = 0.01;
+  double low = most, high = most;
   if (widthWith(most) <= width) return most;
-  for (int i = 0; i < 40; ++i) {
+  while (low > kLeast && widthWith(low) > width) high = low, low *= kStep;
+  if (low <= kLeast) low = 0;
+  for (int i = 0; i < 20; ++i) {
     const double middle = (low + high) / 2;
     (widthWith(middle) <= width ? low : high) = middle;
   }
@@ -426,6 +433,8 @@ class Maker {
   }
 
  private:
+  static constexpr double kLevel = 1.2, kSlanted = 1.45;  ///< from one label to the next, of their size
+
   /// Where the parts of the weights of one head stand, from left to right.
   struct Places {
     double left = 0, bar = 0, width = 0;  ///< of the matrix, of the colour bar; of the whole figure
@@ -448,29 +457,40 @@ class Maker {
   double labelSize() const { return labelSizeOf(cell_); }
   double labelSizeOf(double cell) const { return std::clamp(cell * 0.8, 8.0, sizes().label); }
   /// Labels are drawn of every so many tokens, so that they do not touch; slanted ones need more room.
-  int labelStep(double room = 1.2) const {
-    return std::max(1, static_cast<int>(std::ceil(labelSize() * room / cell_ - 1e-9)));
+  int stepOf(double cell, double room) const {
+    return std::max(1, static_cast<int>(std::ceil(labelSizeOf(cell) * room / cell - 1e-9)));
   }
-  int slantedStep() const { return labelStep(1.45); }
-  double slant() const { return hasLabels() ? widest(drawn_.keys, labelSize()) * 0.71 + labelSize() : 0; }
-  /// How far the last key's label stands out to the right.
+  int labelStep() const { return stepOf(cell_, kLevel); }
+  int slantedStep() const { return stepOf(cell_, kSlanted); }
+  double slant() const {
+    return hasLabels() ? widest(drawn_.keys, labelSize(), slantedStep()) * 0.71 + labelSize() : 0;
+  }
+  /// How far the labels of keys stand out to the right.
   double overhang() const { return overhangOf(cell_); }
   double overhangOf(double cell) const {
-    return hasLabels() ? widest({drawn_.keys.back()}, labelSizeOf(cell)) * 0.71 - cell / 2 + 10 : 0.0;
+    double most = 0;
+    const int step = stepOf(cell, kSlanted);
+    for (int j = 0; hasLabels() && j < drawn_.cols; j += step)
+      most = std::max(most, widthOf(drawn_.keys[static_cast<std::size_t>(j)], labelSizeOf(cell)) * 0.71 -
+                                (drawn_.cols - j - 0.5) * cell + 10);
+    return most;
   }
   /// The width of labels beside a matrix, with the space between: letters may be wider than the average.
-  static double besideOf(const std::vector<std::string>& labels, double size) {
-    return 1.15 * widest(labels, size) + (size < 13 ? 6 : 0);
+  static double besideOf(const std::vector<std::string>& labels, double size, int step) {
+    return 1.15 * widest(labels, size, step) + (size < 13 ? 6 : 0);
+  }
+  double besideOf(double cell) const {
+    return hasLabels() ? besideOf(drawn_.queries, labelSizeOf(cell), stepOf(cell, kLevel)) : 0;
   }
   bool hasSums() const { return options_.sums && drawn_.block == 1; }
 
   Places placesOf(double cell) const {
     Places p;
-    p.left = sizes().margin + sizes().gap + (hasLabels() ? besideOf(drawn_.queries, labelSizeOf(cell)) : 0);
+    p.left = sizes().margin + sizes().gap + besideOf(cell);
     const double end = p.left + drawn_.cols * cell;
     double right = end + (hasSums() ? 42 : 0);
     if (options_.bar) {
-      p.bar = std::max(right + (hasSums() ? 12 : gap()), end + overhangOf(cell));
+      p.bar = right + (hasSums() ? 12 : gap());  // labels that stand out pass above it
       right = p.bar + barAndTicks(look_);
     }
     p.width = std::max(right, end + overhangOf(cell)) + sizes().margin;
@@ -541,14 +561,12 @@ class Maker {
     });
   }
   double headsPitch() const { return drawn_.rows * cell_ + 28 + slant() + sizes().axis; }
-  double headsLeft(double cell) const {
-    return sizes().margin + (hasLabels() ? besideOf(drawn_.queries, labelSizeOf(cell)) : 0);
-  }
+  double headsLeft(double cell) const { return sizes().margin + besideOf(cell); }
   double headsBar() const { return options_.bar ? gap() + barAndTicks(look_) : 0; }
 
   /// The width of the labels on one side of the arcs, with the word above them.
   double sideOf(const std::vector<std::string>& labels, std::string_view word) const {
-    return std::max(options_.labels ? besideOf(labels, sizes().label) : 0.0,
+    return std::max(options_.labels ? besideOf(labels, sizes().label, labelStep()) : 0.0,
                     widthOf(look_.said(word), sizes().axis));
   }
   void arc(double x, double toX, double y, double toY, float weight) {

@@ -85,7 +85,7 @@ Result<void> takeBaseAndHead(const FigureWords& words, FigureOptions& out) {
   if (!number || *number < out.typed)
     return refuse("head", words.head,
                   out.typed == 0 ? " is no head; count from 0." : " is no head; count from 1.");
-  out.head = *number - out.typed;
+  out.head = *number - out.typed, out.hasHead = true;
   return {};
 }
 

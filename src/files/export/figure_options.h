@@ -28,9 +28,10 @@ struct FigureOptions {
   What what = What::weights;
   Style style = Style::print;
   Colors colors = Colors::own;
-  int head = 0;      ///< for What::weights and What::arcs
-  float scale = 1;   ///< factor for width and height, 0.1 … 20
-  double width = 0;  ///< in pixels, 96 to the inch; 0: as wide as the cells need
+  int head = 0;          ///< for What::weights and What::arcs
+  bool hasHead = false;  ///< was it given? Otherwise a board shows that of its state
+  float scale = 1;       ///< factor for width and height, 0.1 … 20
+  double width = 0;      ///< in pixels, 96 to the inch; 0: as wide as the cells need
   /// The weights at both ends of the colours; none: 0 and 1.
   std::optional<std::array<double, 2>> range;
   /// How weights map to colours; none: as on the board.

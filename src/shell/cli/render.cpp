@@ -11,6 +11,7 @@
 #include "cli/paper.h"
 #include "document/text.h"
 #include "files/export/figure.h"
+#include "files/export/figure_weights.h"
 #include "files/export/long_layer.h"
 
 namespace cli {
@@ -50,8 +51,13 @@ std::string contentOf(const files::Drawing& drawing, Ending ending, double scale
 base::Result<files::Drawing> drawnState(const document::State& state, const files::FigureOptions& options,
                                         std::optional<int> layer) {
   if (options.what == files::FigureOptions::What::board) {
+    document::State shown = state;
+    if (options.hasHead) {
+      if (auto ok = files::checkHead(options, state.heads); !ok) return ok.error();
+      shown.focusHead = options.head, shown.averageHeads = false;
+    }
     const BoardFaces faces;
-    return app::boardFigure(document::toText(state), options, faces.faces());
+    return app::boardFigure(document::toText(shown), options, faces.faces());
   }
   auto tensors = files::collectTensors(state);
   if (!tensors) return tensors.error();
@@ -125,7 +131,8 @@ void addRender(CLI::App& attn) {
   add("--scale", arguments->scale, "S", "Magnification, 0.1 to 20; a PNG has 96 × S pixels for each inch");
   add("--head", arguments->head, "N", "The head");
   add("--base", arguments->base, "0|1",
-      "The number of the first head, layer and token, both here and in the figure (default 0)");
+      "The number of the first head, layer and token, both here and in the figure (default 0; a board "
+      "itself counts from 1)");
   add("--tokens", arguments->tokens, "A:B",
       "Only these tokens, from A up to but not including B; or those of queries and of keys, A:B,C:D");
   add("--range", arguments->range, "LOW,HIGH", "The weights at both ends of the colours (default 0,1)");
