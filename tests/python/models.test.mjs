@@ -128,10 +128,12 @@ test('patches, frames and both sides of an encoder-decoder are named, and a pict
     if (end === 'PyTorch 2') assert.deepEqual(of('T5, labels').slice(2, 4), [[['0', ...ids.slice(0, 4)], null, 0], [['0', ...ids.slice(0, 4)], ids, 0]]);
   }
   for (const {off} of both('sources', 'board')) assert.ok(off <= 1e-6, `${off}`);
+  for (const {off, others, shape} of both('sources', 'picture')) assert.ok(off <= 1e-5 && others === 0 && `${shape}` === '1,17,192', `${off}`);
   for (const {same} of both('sources', 'generate')) assert.deepEqual(same, [true, true]);
   for (const kind of ['npz', 'safetensors']) {
     run(attn, 'convert', join(folder, `vit.${kind}`), join(folder, 'vit.json'), '--state');
-    assert.equal(JSON.parse(readFileSync(join(folder, 'vit.json'), 'utf8')).patch_columns, 4, kind);
+    const state = JSON.parse(readFileSync(join(folder, 'vit.json'), 'utf8'));
+    assert.deepEqual([state.patch_columns, state.x.shape], [4, [17, 192]], kind);
   }
 });
 

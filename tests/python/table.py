@@ -309,6 +309,9 @@ def sources():
             for kind in ("npz", "safetensors"):
                 found.save(f"vit.{kind}")
             say("sources", "board", off=float(np.abs(found[0].playground().tensor("weights") - found[0].weights[0]).max()))
+            shown, whole = found[0].picture[0, 1:].reshape(4, 4, 8, 8, 3), pixels[0, :, :, :32]
+            wanted = (2 * (whole - whole.min()) / (whole.max() - whole.min()) - 1).permute(1, 2, 0).reshape(4, 8, 4, 8, 3).transpose(1, 2).numpy()
+            say("sources", "picture", off=float(np.abs(shown - wanted).max()), others=float(np.abs(found[0].picture[0, 0]).max()), shape=found[0].picture.shape)
     with torch.no_grad():
         ids = t5.generate(IDS, max_new_tokens=4, do_sample=False)[0, :-1].tolist()
     found = record(t5.generate, IDS, max_new_tokens=4, do_sample=False)[-1]

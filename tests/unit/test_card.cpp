@@ -1,5 +1,6 @@
 // The explanation card below the matrices, used with the pointer.
 #include "app_fixture.h"
+#include "document/resize.h"
 #include "painted.h"
 
 namespace {
@@ -59,4 +60,25 @@ TEST_CASE("card: where tokens are patches, it shows the picture, lit where the p
   REQUIRE(f.app().set("patch_columns", "0"));
   f.settle();
   CHECK(test::Painted().find("Arcs"));
+}
+
+TEST_CASE("card: patches of a recorded model have its pixels, in colour") {
+  Fixture f;
+  document::State s;
+  s.mode = document::Mode::qkv, s.causal = false;
+  s.tokens = s.keyTokens = 4, s.heads = s.kvHeads = 1, s.headDim = s.valueDim = 2, s.modelDim = 12;
+  s.labels = {"0,0", "0,1", "1,0", "1,1"}, s.patchColumns = 2;
+  for (const attention::TensorId id : document::inputIds())
+    if (hasInput(s, id)) fillSeeded(s, id);
+  std::fill_n(s.x.data(), 48, 0.0f);
+  for (int i = 0; i < 12; ++i) s.x.at(0, 1, i) = i % 3 == 0 ? 1.0f : -1.0f;  // red
+  REQUIRE(f.app().openState(std::move(s), "patches.npz"));
+  f.settle();
+  const auto red = [&](int patch) {
+    const app::Rect b = f.at("query:" + std::to_string(patch));
+    return test::Painted().extent(IM_COL32(255, 0, 0, 255), {b.x, b.y, b.x + b.width, b.y + b.height});
+  };
+  CHECK(red(1).width() > f.at("query:1").width - 2);
+  CHECK(red(1).height() > f.at("query:1").height - 2);
+  CHECK(red(0).width() < 0);  // a blank one
 }

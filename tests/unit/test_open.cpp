@@ -20,6 +20,7 @@
 #include "files/layout/match.h"
 #include "files/layout/opener.h"
 #include "files/layout/packed.h"
+#include "files/layout/read.h"
 
 namespace {
 
@@ -181,6 +182,23 @@ TEST_CASE("layers that a board has no room for together are read in parts, and t
   CHECK(field(formOf(n), "layer")->choices.size() == 5);
 }
 
+TEST_CASE("a layer that a board has no room for is read some heads at a time") {
+  Numbers n;
+  for (const std::string layer : {"h.0.", "h.1."})
+    for (const char* name : {"q", "k", "v"}) n.add(layer + name, {8, 4096, 128}, *name == 'v' ? 1.0f : 0.0f);
+  const Form form = formOf(n);
+  REQUIRE(form.isReady);
+  REQUIRE(field(form, "part"));
+  CHECK(field(form, "part")->choices == std::vector<std::string>{"Heads 1 to 4 of 8", "Heads 5 to 8 of 8"});
+  CHECK(form.says.starts_with("4096 tokens, 4 heads of 128 columns."));
+  const State state = stateOf(n, choices(form, "part", 1));
+  CHECK(state.heads == 4);
+  CHECK(state.q.at(0, 0, 0) == n.kept[0][std::size_t{4} * 4096 * 128]);
+  CHECK(state.v.at(3, 4095, 127) == n.kept[2].back());
+  n.addTexts("h.0.position", {"alibi"});  // its slopes follow from the number of heads
+  CHECK_FALSE(files::Mapping(n.file, "a.npz").form({{"layer", 0}}).isReady);
+}
+
 TEST_CASE("the layer on the board is an option, which undo brings back") {
   Numbers n;
   n.add("attentions", {3, 2, 4, 4}, 0.25f);
@@ -234,6 +252,43 @@ TEST_CASE("each layer of a recorded model has its own tokens, options and notes"
   const auto chosen = files::tensorsOf(m.file, "b.");
   REQUIRE(chosen);
   CHECK(document::labelsOf(*chosen->labels) == b.labels);
+}
+
+TEST_CASE("layers whose keys are patches bring their picture, and without one patches are blank") {
+  for (const bool hasPicture : {true, false}) {
+    Numbers n;
+    for (const std::string layer : {"layers.0.", "layers.1."}) {
+      for (const char* name : {"q", "k", "v"}) n.add(layer + name, {2, 5, 4});
+      n.add(layer + "patch_columns", {}, 2);
+      if (hasPicture) n.add(layer + "picture", {5, 12}, layer[7] == '0' ? 0.1f : 0.2f);
+    }
+    const Form form = formOf(n);
+    REQUIRE(form.isReady);
+    State all = stateOf(n, choices(form, "layer", 2));
+    REQUIRE(all.batch == 2);
+    CHECK(all.patchColumns == 2);
+    for (const int item : {0, 1}) {
+      document::showItem(all, item);
+      CHECK(all.x.rows() == 5);
+      if (hasPicture) CHECK(all.x.cols() == 12);
+      CHECK(all.x.at(0, 0, 0) == (!hasPicture ? 0.0f : item == 0 ? 0.1f : 0.2f));
+      CHECK(all.x.at(0, 4, all.x.cols() - 1) == (hasPicture ? n.kept[item == 0 ? 4 : 9].back() : 0.0f));
+    }
+    const State one = stateOf(n, {{"layer", 1}});
+    CHECK(one.x.at(0, 0, 0) == (hasPicture ? 0.2f : 0.0f));
+    const auto back = document::fromText(document::toText(one), State{});
+    REQUIRE(back);
+    CHECK(*back == one);
+  }
+  Numbers wrong;
+  for (const char* name : {"q", "k", "v"}) wrong.add(name, {2, 5, 4});
+  wrong.add("picture", {4, 12});
+  auto tensors = files::tensorsOf(wrong.file, "");
+  REQUIRE(tensors);
+  const auto refused = files::stateOf(std::move(*tensors), State{});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message() ==
+        "picture.shape: [1, 4, 12] does not fit 5 tokens; it must be [1, 5, 12].");
 }
 
 TEST_CASE("heads after the tokens, or side by side") {
@@ -388,6 +443,21 @@ TEST_CASE("weights without q and k are a batch of layers, and the softmax gives 
   CHECK(formOf(numbers).says.find("have the sum 500 ÷ 1000; expected 1") != std::string::npos);
   numbers.kept[0][0] = -1;
   CHECK(formOf(numbers).says.find("never negative") != std::string::npos);
+}
+
+TEST_CASE("weights without q and k whose keys are another sequence have its labels") {
+  for (const bool isNote : {false, true}) {
+    Numbers n;
+    n.add("weights", {2, 2, 3});
+    for (float& weight : n.kept[0]) weight = 1.0f / 3;
+    n.addTexts("tokens", {"je", "vis"});
+    if (isNote) n.file.notes = {{"key_labels", "[\"I\", \"saw\", \"it\"]"}};
+    else n.addTexts("key_labels", {"I", "saw", "it"});
+    const State state = stateOf(n);
+    CHECK(state.cross);
+    CHECK(state.labels == std::vector<std::string>{"je", "vis"});
+    CHECK(state.keyLabels == std::vector<std::string>{"I", "saw", "it"});
+  }
 }
 
 TEST_CASE("a list of weights, a tensor for each layer, is one board of all layers in their order") {

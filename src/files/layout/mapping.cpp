@@ -189,6 +189,7 @@ Mapping::Item Mapping::itemOf(std::string_view name) {
     item.role = Role::weights;
   else if (isOneOf(last, {"labels", "tokens", "input_tokens"})) item.role = Role::tokens;
   else if (last == "key_labels") item.role = Role::keyTokens;
+  else if (last == "picture") item.role = Role::picture;
   return item;
 }
 
@@ -682,6 +683,35 @@ void Mapping::chooseAxes(const Shape& shape) {
                    isLikelier(0));
 }
 
+/// Of a layer with more numbers than a board has room for some heads are read, as many as fit. Not where
+/// their number decides what they compute.
+void Mapping::takeHeads(Three& arrays) {
+  const auto& [q, k, v] = arrays;
+  const std::int64_t groups = k.shape[1], heads = q.shape[1];
+  const bool isOne = q.shape[0] == 1 && k.shape[0] == 1 && v.shape[0] == 1;
+  if (!isOne || groups < 2 || v.shape[1] != groups || heads % groups != 0) return;
+  for (const Item& item : items_)
+    if (const Stored& one = tensor(item.tensor); one.name == layer_ + "position" && !one.texts.empty())
+      if (one.texts.front() == "alibi") return;
+  constexpr std::int64_t kBeside = std::int64_t{4} * attention::Limits::headDim;  // and a column of X
+  const std::int64_t each = (countOf(q.shape) + countOf(k.shape) + countOf(v.shape)) / groups + kBeside,
+                     fit = (document::kMaxNumbers - q.shape[2] - k.shape[2]) / each;
+  if (fit >= groups || fit < 1) return;
+  const std::int64_t parts = (groups + fit - 1) / fit, size = (groups + parts - 1) / parts;
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i * size < groups; ++i)
+    names.push_back(joined({"Heads ", i * size * (heads / groups) + 1, " to ",
+                            std::min(groups, (i + 1) * size) * (heads / groups), " of ", heads}));
+  const std::int64_t first = choose("part", "Heads", std::move(names), 0) * size,
+                     count = std::min(size, groups - first);
+  for (Array& array : arrays) {
+    const auto one = static_cast<std::ptrdiff_t>(countOf(array.shape) / groups);
+    const auto begin = array.values.begin() + first * one;
+    array.values = std::vector<float>(begin, begin + count * one);
+    array.shape[1] = array.shape[1] / groups * count;
+  }
+}
+
 /// Q, K and V from tensors of their own.
 Result<StoredFile> Mapping::direct() {
   const auto chosen = chooseThree(kDirect, false);
@@ -706,6 +736,7 @@ Result<StoredFile> Mapping::direct() {
              1;
   for (std::size_t i = 0; i < 3; ++i)
     if (auto ok = split((*arrays)[i], kDirect[i].name, i == 0 ? heads : kvHeads); !ok) return ok;
+  takeHeads(*arrays);
   const int rows = static_cast<int>(q.shape[2]), keys = static_cast<int>(k.shape[2]);
   Named made;
   for (std::size_t i = 0; i < 3; ++i) made.emplace_back(kDirect[i].name, std::move((*arrays)[i]));
@@ -924,15 +955,20 @@ void fillLayers(State& s, const Array& weights) {
 void Mapping::label(State& s) const {
   s.labels = document::numberedLabels(1, s.tokens);
   if (s.cross) s.keyLabels = document::numberedLabels(1, s.keyTokens);
-  for (const Item& item : items_)
-    if (item.role == Role::tokens && tensor(item.tensor).type == Type::text &&
-        static_cast<int>(tensor(item.tensor).texts.size()) == s.tokens)
-      s.labels = readableLabels(tensor(item.tensor).texts);
-  for (const auto& [key, text] : file_.notes)  // the metadata of safetensors
-    if (key == "tokens" || key == "labels")
-      if (const auto list = document::valueFromJson(text, key);
-          list && document::labelsOf(*list).size() == s.labels.size())
-        s.labels = readableLabels(document::labelsOf(*list));
+  const auto take = [](std::vector<std::string>& labels, const std::vector<std::string>& texts) {
+    if (texts.size() == labels.size()) labels = readableLabels(texts);
+  };
+  for (const Item& item : items_) {
+    if (tensor(item.tensor).type != Type::text) continue;
+    if (item.role == Role::tokens) take(s.labels, tensor(item.tensor).texts);
+    if (item.role == Role::keyTokens && s.cross) take(s.keyLabels, tensor(item.tensor).texts);
+  }
+  for (const auto& [key, text] : file_.notes) {  // the metadata of safetensors
+    const bool isOfKeys = key == "key_labels";
+    if (!isOfKeys && key != "tokens" && key != "labels") continue;
+    if (const auto list = document::valueFromJson(text, key); list && (s.cross || !isOfKeys))
+      take(isOfKeys ? s.keyLabels : s.labels, document::labelsOf(*list));
+  }
 }
 
 /// Scores for which softmax gives the weights, with q and k of zeros: the bias is log w, and exp(log w) ÷ Σ
@@ -991,6 +1027,9 @@ Result<StoredFile> Mapping::finish(Named arrays, int tokens, int keys) {
     out.tensors.push_back(one);
     out.tensors.back().name = option;
   }
+  const int pictured = isPlain ? find(Role::picture, false) : -1;
+  if (pictured >= 0 && tensor(pictured).shape.size() == 2 && tensor(pictured).shape[0] == tokens)
+    out.tensors.emplace_back(tensor(pictured)).name = "picture";
   const int masked = find(Role::mask, false) >= 0 || file_.tensors.size() > 3
                          ? chooseTensor("mask", "Mask", find(Role::mask, false), "None")
                          : -1;

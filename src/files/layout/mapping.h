@@ -42,7 +42,7 @@ class Mapping {
   const std::vector<std::string>& prefixes() const { return layers_; }
 
  private:
-  enum class Role : std::uint8_t { none, q, k, v, qkv, o, x, xKv, mask, weights, tokens, keyTokens };
+  enum class Role : std::uint8_t { none, q, k, v, qkv, o, x, xKv, mask, weights, tokens, keyTokens, picture };
   struct Item {
     int tensor = 0;
     std::string prefix;  ///< prefix of the layer that it belongs to
@@ -90,6 +90,7 @@ class Mapping {
   Result<Three> readThree(const std::array<int, 3>& chosen);
   Result<void> takeFirst(Three& arrays);
   void chooseAxes(const Shape& shape);
+  void takeHeads(Three& arrays);
   Result<Named> readWeights(const std::array<int, 3>& chosen, int output);
   Result<Array> readX(int index, const Shape& weights);
   Array randomX(std::int64_t width);

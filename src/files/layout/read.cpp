@@ -56,6 +56,7 @@ class StateMaker {
   Result<void> place(TensorId id, std::optional<Array>& array);
   Result<void> positions();
   Result<void> masks();
+  Result<void> picture();
   bool haveLengthsOfTheirOwn() const;
   void addBias(const layer::Mask& mask);
   /// An input that each item of the batch has its own of.
@@ -114,6 +115,9 @@ Result<void> StateMaker::settle(std::string_view field) {
       document::isProjectionBias(id) ? fillFresh(state_, id) : fillSeeded(state_, id);
   }
   resizeBatch(state_, static_cast<int>(problem_.q.batch));
+  // Without pixels, patches are blank: random numbers would be drawn as some.
+  for (int b = 0; isDirect && state_.patchColumns > 0 && b < state_.batch; ++b)
+    std::ranges::fill(inputOf(TensorId::x, b).values(), 0.0f);
   return positions();
 }
 
@@ -133,6 +137,7 @@ Result<void> StateMaker::direct() {
   problem_ = std::move(*problem);
   state_.mode = document::Mode::qkv;
   state_.cross = problem_.keys() != problem_.q.rows || file_.keyLabels;
+  if (auto ok = picture(); !ok) return ok;
   if (auto ok = settle("q.shape"); !ok) return ok;
   // One after the other, so that the numbers of the file are given back before the next ones are copied.
   for (const auto& [id, array, view, past] :
@@ -145,6 +150,22 @@ Result<void> StateMaker::direct() {
     array->reset();
     if (past) past->reset();
   }
+  return file_.picture ? place(TensorId::x, file_.picture) : Result<void>();
+}
+
+/// The pixels of keys that are patches of a picture are the rows of X, from which nothing is computed here.
+Result<void> StateMaker::picture() {
+  if (state_.cross) file_.picture.reset();
+  if (!file_.picture) return {};
+  Shape& shape = file_.picture->shape;
+  if (shape.size() == 2) shape.insert(shape.begin(), 1);
+  Shape wanted{problem_.q.batch, problem_.q.rows, 192};  // 8 × 8 pixels in colour
+  if (shape.size() == 3 && shape[2] >= 1 && shape[2] <= attention::Limits::modelDim) wanted[2] = shape[2];
+  if (shape != wanted)
+    return base::refuse(ErrorKind::range, "picture.shape",
+                        {shapeText(shape), " does not fit ", problem_.q.rows, " tokens; it must be ",
+                         shapeText(wanted), "."});
+  state_.modelDim = static_cast<int>(shape[2]);
   return {};
 }
 

@@ -16,7 +16,7 @@ using base::inQuotes;
 
 constexpr std::string_view kFields =
     "a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, b_v and b_o), and "
-    "maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, sink, "
+    "maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, sink, picture, "
     "what stands around the layer (gamma_1, token_query …), labels and options";
 
 }  // namespace
@@ -45,6 +45,7 @@ std::vector<TensorField> tensorFields(TensorsFile& file) {
                                   {"u_a", &file.uA},
                                   {"v_a", &file.vA},
                                   {"sink", &file.sink},
+                                  {"picture", &file.picture},
                                   {"d_output", &file.dOutput},
                                   {"d_weights", &file.dWeights},
                                   {"x", &file.x},

@@ -32,6 +32,7 @@ struct TensorsFile {
   bool isState = false;
   std::optional<Array> q, k, v, mask, pastK, pastV, keyLengths, wA, uA, vA, sink;
   std::optional<Array> x, xKv, wQ, wK, wV, wO, bQ, bK, bV, bO, xV;  ///< instead of q, k and v
+  std::optional<Array> picture;  ///< beside q, k and v: the pixels of keys that are patches, for the board
   std::optional<Array> dOutput, dWeights;  ///< gradients of the output and the weights, for `attn grad`
   std::optional<document::Value> labels, keyLabels;                        ///< a sentence, or a list of texts
   std::array<std::optional<Array>, document::kParameterCount> parameters;  ///< by document::ParameterId

@@ -852,7 +852,7 @@ class BoardView {
     // Bold letters are wider than those that the layout has made room for, in some scripts much.
     if (side > 0 && textWidth(font, words) > x - c_.layout.board.x) font = plain, words = shown();
     const float high = std::min(pitch, 18.0f);
-    if (hasPicture(c_)) {
+    if (hasPicture(c_) && pitch >= 10) {  // smaller ones show nothing
       const float size = std::min(pitch - 2, 16.0f);
       const Box patch{side > 0 ? x - size : side < 0 ? x : x - size / 2, midY - size / 2, size, size};
       if (patchLabel(c_, label.ofKeys, label.token, patch)) return note(label, patch);

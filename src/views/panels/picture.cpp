@@ -18,7 +18,8 @@ constexpr ImU32 kVeil =
 constexpr float kThickest = 0.8f;  // of the veil over a patch with weight 0
 constexpr float kLargest = 96;     // of a patch
 
-/// The pixels of a patch: a row of X, one number a pixel, or three where it is in colour.
+/// The pixels of a patch: a row of X, one number a pixel, or three where it is in colour. Of Q, K and V X has
+/// those of a recorded model, in colour, or zeros.
 struct Pixels {
   const float* values;
   int side, channels;
@@ -26,8 +27,12 @@ struct Pixels {
 
 std::optional<Pixels> pixelsOf(const Context& c, bool ofKeys, int token) {
   const attention::Tensor& x = ofKeys && c.state.cross ? c.state.xKv : c.state.x;
-  if (c.state.mode != document::Mode::x || token >= x.rows()) return {};
-  for (const int channels : {1, 3}) {
+  const bool isX = c.state.mode == document::Mode::x;
+  if (token >= x.rows() || (!isX && c.state.cross)) return {};
+  if (const float* row = x.row(0, token);
+      !isX && std::all_of(row, row + x.cols(), [](float v) { return v == 0; }))
+    return {};
+  for (const int channels : {isX ? 1 : 3, 3}) {
     const int side = static_cast<int>(std::lround(std::sqrt(x.cols() / channels)));
     if (side > 1 && side * side * channels == x.cols()) return Pixels{x.row(0, token), side, channels};
   }

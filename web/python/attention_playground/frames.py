@@ -1,6 +1,9 @@
 """What rows and columns stand for where a model sees or hears: patches of a picture, frames of a sound."""
 
+import numpy as np
+
 MOST = 8     # class tokens and registers before the patches
+SIDE = 8     # pixels a side of a patch that are kept, at most
 HOP = 0.01   # seconds from one column of input_features to the next, as speech models have it
 RATE = 16000
 
@@ -24,6 +27,19 @@ def grid_of(config, inputs, count):
     columns = pixels.shape[3] // patch[1]
     others = count - pixels.shape[2] // patch[0] * columns
     return (columns, others) if 0 <= others <= MOST and others < count else None
+
+
+def picture_of(config, inputs, count):
+    """[batch, count, 3 · side²]: the pixels of each patch, row by row and red, green, blue, from −1, the darkest of the picture, to 1; 0 of the tokens before them."""
+    import torch
+    pixels, (rows, columns) = inputs["pixel_values"].detach().float().cpu(), patch_of(config)
+    side, down, across = min(SIDE, rows, columns), pixels.shape[2] // rows, pixels.shape[3] // columns
+    pixels = torch.nn.functional.adaptive_avg_pool2d(pixels[:, :3, :down * rows, :across * columns], (down * side, across * side)).numpy()
+    pixels = np.repeat(pixels[:, :1], 3, 1) if pixels.shape[1] < 3 else pixels
+    least, most = (limit(pixels, axis=(1, 2, 3), keepdims=True) for limit in (np.min, np.max))
+    pixels = 2 * (pixels - least) / np.maximum(most - least, 1e-6) - 1
+    patches = pixels.reshape(len(pixels), 3, down, side, across, side).transpose(0, 2, 4, 3, 5, 1).reshape(len(pixels), down * across, -1)
+    return np.pad(patches, ((0, 0), (count - down * across, 0), (0, 0))).astype(np.float32)
 
 
 def sensed(config, inputs, count):

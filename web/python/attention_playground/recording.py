@@ -7,7 +7,7 @@ from typing import List, Optional
 import numpy as np
 
 from .files import readable, safetensors, write
-from .frames import grid_of, sensed
+from .frames import grid_of, picture_of, sensed
 from .positions import mask_by, options_of, turned
 from .server import open_file
 
@@ -56,6 +56,7 @@ class Layer:
     norm: str = ""                                  # the class of the module that normalised q and k, such as "Qwen3RMSNorm"
     options: dict = dataclasses.field(default_factory=dict)  # of the board, which files have instead: position, rotary_base, window_left …; see options_of()
     rotation: str = ""                              # rotary positions that the board has no name for, such as "yarn, factor 2"; q and k are as they were turned
+    picture: Optional[np.ndarray] = None            # [batch, keys, 3 · side²]: the pixels of the patches, from −1 to 1
     steps: Optional[List[int]] = None               # how many keys the cache held after each step of generate(), the first of which is the prompt
     origin: Optional[tuple] = None                  # where the model computes it, (name of the module, which of its uses), and how many heads it has there
 
@@ -139,6 +140,8 @@ class Layer:
             out["scale"] = np.float64(self.scale)
         if self.softcap:
             out["softcap"] = np.float64(self.softcap)
+        if self.picture is not None:
+            out["picture"] = of(self.picture)
         out["causal"] = np.bool_(self.causal)
         out.update({name: np.array(value) for name, value in self.options.items()})
         if self.normalizer != "softmax":
@@ -392,6 +395,7 @@ def layer_of(found, name, tokens):
     keys, grid = layer.key_tokens or layer.tokens, grid_of(tokens.config, tokens.inputs, found.k.shape[2])
     if grid and grid[1] < grid[0] and keys and keys[0] == sensed(tokens.config, tokens.inputs, found.k.shape[2]):
         layer.options = {"patch_columns": grid[0]}
+        layer.picture = picture_of(tokens.config, tokens.inputs, found.k.shape[2]) if found.q.shape[2] == found.k.shape[2] and found.sink is None else None
     layer.steps = found.steps and list(found.steps)
     return with_sink(layer, found.sink) if found.sink is not None else layer
 
@@ -434,7 +438,7 @@ def chosen(layer, heads, queries):
         if layer.options.get("position") == "alibi":  # its slopes go by the number of heads
             layer.options = {}
     if queries is not None:
-        layer.options = {}
+        layer.options, layer.picture = {}, None
         rows, keys = layer.q.shape[2], layer.k.shape[2]
         numbers = listed(queries, rows, "queries")
         if layer.causal:

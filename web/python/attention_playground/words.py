@@ -55,4 +55,4 @@ def merged(layer, entry):
     words = words_of(pieces, of_rows)
     return dataclasses.replace(layer, q=np.zeros((1, layer.heads, len(words), 1), np.float32), k=np.zeros((1, layer.kv_heads, len(labels), 1), np.float32), v=v[None].astype(np.float32),
                                scale=1.0, softcap=0.0, causal=False, mask=mask[None].astype(np.float32), weights=weights[None].astype(np.float32), normalizer="softmax",
-                               tokens=[words], key_tokens=[labels] if layer.key_tokens or labels != words else None, padding=None, norm="", options={}, steps=None, origin=None)
+                               tokens=[words], key_tokens=[labels] if layer.key_tokens or labels != words else None, padding=None, norm="", options={}, picture=None, steps=None, origin=None)
