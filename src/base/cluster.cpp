@@ -9,9 +9,13 @@ namespace {
 
 constexpr char32_t kJoiner = 0x200d;
 
+/// With its last code point and not the count: pairs of a code point and a small number look like addresses
+/// to the page's late-data.mjs, which then keeps in the first part what they seem to mean.
 struct Range {
-  std::uint16_t first;
-  std::uint8_t count;
+  constexpr Range(std::uint16_t from, int count)
+      : first(from),
+        last(static_cast<std::uint16_t>(from + count - 1)) {}
+  std::uint16_t first, last;
 };
 
 /// Marks that belong to the character before them: combining marks (categories Mn, Mc and Me), joiners, and
@@ -51,8 +55,7 @@ bool isMark(char32_t c) {
   const auto after = std::upper_bound(std::begin(kMarks), std::end(kMarks), c,
                                       [](char32_t code, Range r) { return code < r.first; });
   if (after == std::begin(kMarks)) return false;
-  const Range& range = *std::prev(after);
-  return c < static_cast<char32_t>(range.first) + range.count;
+  return c <= std::prev(after)->last;
 }
 
 /// A regional indicator; two of them make a flag.

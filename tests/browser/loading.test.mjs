@@ -1,7 +1,9 @@
 // Loading on demand: only boards near the viewport are loaded, with a placeholder in the meantime and a message if it fails.
 import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {pathToFileURL} from 'node:url';
+import {brotliCompressSync} from 'node:zlib';
 import {until} from '../until.mjs';
 import {SCREENSHOTS, SITE, suite} from './harness.mjs';
 
@@ -172,5 +174,16 @@ for (const [what, path, blocked, wanted] of [
     }));
     assert.match(await text.innerText(), wanted);
     await board.close();
+  });
+}
+
+for (const kind of ['playground', 'playground-relaxed']) {
+  test(`before the first frame of ${kind} come at most 250 KB, after Brotli, without the words of controls`, () => {
+    const files = ['index.html', 'element.js', `${kind}.js`, `${kind}.wasm`].map((name) => readFileSync(`${SITE}/${name}`));
+    const bytes = files.reduce((sum, file) => sum + brotliCompressSync(file).length, 0);
+    assert.ok(bytes <= 1024 * 250, `${bytes} bytes`);
+    // What tooltips say comes later, unless what divides the module takes something for the address of their table.
+    const words = 'Returns the board to the state in which it was opened';
+    assert.deepEqual([files.at(-1), readFileSync(`${SITE}/${kind}.rest.wasm`)].map((file) => file.includes(words)), [false, true]);
   });
 }

@@ -1,7 +1,7 @@
 // Moves constant data that no function of the first part can reach to the part with the functions that use it: most sentences, the
 // examples, the tables of pages. The linker keeps every constant in a segment of its own, so that its position is known. A function can
-// reach each segment that one of its numbers points into, just behind, or, unless another one begins there, shortly before, and all segments
-// reachable from the numbers in these.
+// reach each segment that one of its numbers points into, just behind, or, unless another one begins or has a word there, shortly before, and all
+// segments reachable from the numbers in these.
 import {readFileSync, writeFileSync} from 'node:fs';
 import {CODE, DATA, DATA_COUNT, Reader, leb, module, numbersIn, sections, wordsOf} from './binary.mjs';
 
@@ -10,6 +10,7 @@ const isText = (bytes) => bytes.every((byte, i) => byte >= 9 || (byte === 0 && i
 const before = (bytes, isTable) => isTable ? BEFORE_TABLE : isText(bytes) ? 8 : 1024;
 const BEFORE_TABLE = 64;  // pointers to function tables point inside, and arrays may be indexed from a small offset
 const BEHIND = 8;  // not for texts, of which nothing behind the last letter is read
+const FONT = /^(OTTO|\0\x01\0\0)/;  // holds no addresses, but words that look like some
 const GAP = 8;  // bytes that are cheaper than a new segment
 
 /** The segments of a data section: start address, bytes, and the range of numbers that refer to each. */
@@ -47,9 +48,12 @@ function reachable(list, numbers) {
     }
   };
   const begins = new Set(list.map(({start}) => start));
-  for (const value of numbers) mean(value, begins.has(value) ? 'start' : 'from');
+  // A number that points at a word of a segment means that one, and no table behind it.
+  const inside = (value) => list.some(({start, bytes}) => start <= value && value < start + bytes.length && !isText(bytes) && (value - start) % 4 === 0);
+  for (const value of numbers) mean(value, begins.has(value) || inside(value) ? 'start' : 'from');
   while (todo.length > 0) {
-    for (const word of wordsOf(todo.pop())) mean(word, 'start');
+    const segment = todo.pop();
+    if (!FONT.test(segment.bytes.toString('latin1', 0, 4))) for (const word of wordsOf(segment)) mean(word, 'start');
   }
   return found;
 }
