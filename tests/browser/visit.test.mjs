@@ -70,6 +70,15 @@ for (const [width, height, number, causal, plus] of [[1440, 900, [299, 537], [62
   });
 }
 
+for (const deviceScaleFactor of [1.25, 1.5, 2]) {
+  test(`with ${deviceScaleFactor} device pixels to one the card has the dot product as well`, async () => {
+    const board = await browser.open('/', {guide: 'first', deviceScaleFactor});
+    await shows(board, 'inspector');
+    await shows(board, 'number:q:3:2');
+    await board.close();
+  });
+}
+
 test('a skipped coach does not come back, and the column stays as the reader leaves it', async () => {
   const board = await browser.open('/', {guide: 'first'});
   await shows(board, 'coach:skip');
