@@ -19,7 +19,7 @@ constexpr int kHeldNumbers = 1 << 20;
 /// For more threads than this no more is held.
 constexpr int kMostThreads = 8;
 /// And so many rows in any case: as many as have numbers on the board where their cells are large enough.
-constexpr int kHeldRows = 24;
+constexpr int kHeldRows = 32;
 /// Where a row takes a millisecond, fewer rows than this are made one by one.
 constexpr int kFewRows = 4;
 /// What is made of fewer numbers than this is made on one thread.
