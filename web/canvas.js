@@ -33,7 +33,7 @@ export class Failure extends Error {
   }
 }
 
-const MORE = 1, DRAWN = 2, TRAINS = 4, LATER = 8;  // flags returned for a frame; from LATER on, the milliseconds until it wants to be woken
+const MORE = 1, DRAWN = 2, TRAINS = 4, COMPUTES = 8, LATER = 16;  // flags returned for a frame; from LATER on, the milliseconds until it wants to be woken
 const CONTEXT = {alpha: false, depth: false, stencil: false, antialias: false, powerPreference: 'low-power'};
 
 const inPage = () => document.createElement('canvas').getContext('webgl2', CONTEXT);
@@ -304,19 +304,19 @@ export class Playground {
       return bits;
     });
     if (said & MORE) this.requestFrame();
-    clearTimeout(this.trains);
-    if (said & TRAINS) this.trains = setTimeout(() => this.trainOn(), 12);
+    clearTimeout(this.works);
+    if (said & (TRAINS | COMPUTES)) this.works = setTimeout(() => this.workOn(), said & COMPUTES ? 0 : 12);
     clearTimeout(this.wakes);
     if (said >= LATER) this.wakes = setTimeout(() => this.isVisible() && this.run('wake'), Math.floor(said / LATER));
     this.drawn?.();
   }
 
-  /** While the next frame is late, continues training in time slices that leave room for input. One follows the other by a message, because
-   * browsers let 4 ms pass between timers. */
-  trainOn() {
-    if (!this.scheduled || !this.run('train_on')) return;
-    const {port1, port2} = this.trains = new MessageChannel();
-    port1.onmessage = () => this.trains.port1 === port1 && this.trainOn();  // else a frame came in between
+  /** Until the next frame computes heads, or trains if that is late, in time slices that leave room for input. One follows the other by a
+   * message, because browsers let 4 ms pass between timers. */
+  workOn() {
+    if (!this.scheduled || !this.run('work_on')) return;
+    const {port1, port2} = this.works = new MessageChannel();
+    port1.onmessage = () => this.works.port1 === port1 && this.workOn();  // else a frame came in between
     port2.postMessage(0);
   }
 

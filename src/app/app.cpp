@@ -326,7 +326,8 @@ Result<const attention::Tensor*> App::gradient(std::string_view name, int head, 
 Result<int> App::train(int steps) { return parts_->frame.train(steps); }
 void App::resetTraining() { parts_->frame.trainAnew(); }
 bool App::trains() const { return parts_->frame.trains(); }
-bool App::trainOn() { return parts_->frame.trainOn(); }
+bool App::computes() const { return parts_->frame.computes(); }
+bool App::workOn() { return parts_->frame.workOn(); }
 std::string App::items() const { return parts_->script.items(); }
 const document::Document& App::document() const { return parts_->session.document(); }
 

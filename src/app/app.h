@@ -183,10 +183,10 @@ class App {
   /// Each slice sends Event::train; the last one contains "isDone". Returns the step at which it will end.
   base::Result<int> train(int steps);
   void resetTraining();
-  bool trains() const;  ///< is training in progress?
-  /// Trains for a time slice between frames, for shells whose frames are late. Returns whether there is more
-  /// to do.
-  bool trainOn();
+  bool trains() const;    ///< is training in progress?
+  bool computes() const;  ///< are there heads that the last frame lacked?
+  /// Trains or computes them for a time slice between frames. Returns whether there is more to do.
+  bool workOn();
   std::uint64_t frames() const;  ///< frames drawn since the start
   /// Heads are computed on all processors, where the platform has threads.
   void useAllProcessors();

@@ -333,7 +333,9 @@ void Frame::finish() {
     saidForgotten_ = true;
     screen_.say("Undo limit reached: the oldest steps were dropped to save memory.", false);
   }
+  computes_ = Computes::nothing;
   computeOn();
+  if (screen_.view.work && computesLayers()) computes_ = Computes::layers;
   advance();
   ++count_;
   ++screen_.noticeAge;
@@ -360,9 +362,21 @@ void Frame::computeOn() {
   if (isPart && !goesOn()) return;
   if (isPart || wasPart) screen_.wake(false);
   if (!isPart || !wasPart || waits(isEdited)) return;
+  if (computeHeads()) computes_ = Computes::heads;
+}
+
+/// Returns whether some are still missing.
+bool Frame::computeHeads() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::milli>(kSlice);
   do session_.computeNext();
   while (session_.hasMore() && std::chrono::steady_clock::now() < end);
+  return session_.hasMore();
+}
+
+/// Does the page of all heads lack some, and has not the reader cancelled them?
+bool Frame::computesLayers() {
+  return !screen_.view.work->isStopped && session_.state().view == document::View::model &&
+         !session_.derived().layersKnown();
 }
 
 // Unless the reader has cancelled it. What a page computes, it says itself.
@@ -430,10 +444,15 @@ base::Result<int> Frame::train(int steps) {
 
 bool Frame::trains() { return session_.state().trainRunning || session_.derived().training.wanted > 0; }
 
-bool Frame::trainOn() {
+bool Frame::workOn() {
   document::Training& training = session_.derived().training;
-  return trains() &&
-         training.slice(training.wanted > 0 ? training.wanted : std::numeric_limits<int>::max(), kSlice);
+  if (trains())
+    return training.slice(training.wanted > 0 ? training.wanted : std::numeric_limits<int>::max(), kSlice);
+  const bool hasMore = computes_ == Computes::heads    ? computeHeads()
+                       : computes_ == Computes::layers ? !session_.derived().layersAreWhole()
+                                                       : false;
+  if (!hasMore) computes_ = Computes::nothing;
+  return hasMore;
 }
 
 void Frame::trainAnew() {

@@ -43,9 +43,11 @@ class Frame {
   void trainAnew();
   /// Is training in progress?
   bool trains();
-  /// Trains for a time slice outside a frame; returns whether there is more to do. Results are reported after
-  /// the next frame.
-  bool trainOn();
+  /// Did the last frame leave heads to compute?
+  bool computes() const { return computes_ != Computes::nothing; }
+  /// Trains, or computes them, for a time slice outside a frame; returns whether there is more to do. Results
+  /// are reported after the next frame.
+  bool workOn();
   void note(float milliseconds);
 
  private:
@@ -53,6 +55,8 @@ class Frame {
     TextEnd how;
     std::string words;
   };
+
+  enum class Computes : std::uint8_t { nothing, heads, layers };
 
   [[gnu::noinline]] bool lookedBack(bool before);
   void controls(views::Context& context);
@@ -64,6 +68,8 @@ class Frame {
   void computeOn();
   [[gnu::noinline]] bool goesOn();
   [[gnu::noinline]] bool waits(bool isEdited);
+  bool computeHeads();
+  [[gnu::noinline]] bool computesLayers();
   void advance();
   void tellTraining(training::Trainer& trainer, bool isDone);
   void edit(const views::Requests::Wanted& wanted, bool isSaid);
@@ -78,8 +84,9 @@ class Frame {
   Focus& focus_;
   Typing& typing_;
   std::unique_ptr<LessonPlayer> guide_;
-  std::uint64_t revision_ = 0;         ///< of the document in the last frame
-  bool isPart_ = false;                ///< did the last frame lack heads of a large layer?
+  std::uint64_t revision_ = 0;             ///< of the document in the last frame
+  Computes computes_ = Computes::nothing;  ///< what the last frame left to compute
+  bool isPart_ = false;                    ///< did the last frame lack heads of a large layer?
   int rested_ = 0;                     ///< frames since the last edit, while there is something to compute
   int builds_ = 0;                     ///< how often this frame has been built and discarded
   bool isBuilding_ = false;            ///< a text field is being drawn into the frame

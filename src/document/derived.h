@@ -120,8 +120,8 @@ class DerivedTensors {
   }
   /// All its measures, if hasHeadTags(): see HeadTags::measures().
   const attention::HeadMeasures* headMeasures(int head, const attention::Trace& trace, std::uint32_t written,
-                                              bool& mayMeasure) {
-    return headTags_.measures(head, trace.weights, trace.masked, written, mayMeasure);
+                                              int& left) {
+    return headTags_.measures(head, trace.weights, trace.masked, written, left);
   }
   /// Will that tag be known only after more frames?
   bool isTagging(int head) const { return headTags_.isMeasuring(head); }

@@ -59,11 +59,11 @@ const attention::HeadTag& HeadTags::of(const State& state, int head, const atten
 
 const attention::HeadMeasures* HeadTags::measures(int head, const attention::Tensor& weights,
                                                   const attention::Tensor& masked, std::uint32_t written,
-                                                  bool& mayMeasure) {
+                                                  int& left) {
   Kept& kept = kept_[static_cast<std::size_t>(head)];
   const bool isStill = std::exchange(kept.seen, written) == written;
   if (kept.measured != written && weights.isStored() &&
-      (weights.cols() <= kAtOnce || (isStill && std::exchange(mayMeasure, false)))) {
+      (weights.cols() <= kAtOnce || (isStill && left-- > 0))) {
     kept.measured = written;
     kept.measures = attention::measuresOf(attention::rowsOfHead(weights, head), numbers_,
                                           {causal_, attention::rowsOfHead(masked, head)});

@@ -27,12 +27,12 @@ class HeadTags {
                                const attention::Tensor& masked, std::uint32_t written);
 
   /// All measures of a head that of() was asked for; null until they are known. They take longer than the
-  /// tag: of more than kAtOnce tokens they wait until the weights stay as they are, and then for
-  /// `mayMeasure`, which they make false: one head a frame.
+  /// tag: of more than kAtOnce tokens they wait until the weights stay as they are, and then until `left`,
+  /// which they count down, has room for one: some heads a frame.
   const attention::HeadMeasures* measures(int head, const attention::Tensor& weights,
-                                          const attention::Tensor& masked, std::uint32_t written,
-                                          bool& mayMeasure);
+                                          const attention::Tensor& masked, std::uint32_t written, int& left);
   static constexpr int kAtOnce = 128;
+  static constexpr int kHeadsOfFrame = 8;
 
   /// Are more calls needed for this head?
   bool isMeasuring(int head) const { return measured_ == head; }

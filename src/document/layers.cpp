@@ -1,8 +1,10 @@
 #include "document/layers.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "attention/steps/forward.h"
@@ -42,18 +44,50 @@ void begin(LayerPicture& out, int heads, int queries, int keys) {
   if (std::max(queries, keys) <= LayerPicture::kMostMean) out.mean = Tensor(1, queries, keys);
 }
 
-/// Each block of a row replaces what `to` has where it is farther from 0; returns the largest magnitude in
-/// them. Without a division for each weight.
-float reduce(const float* from, int keys, int size, float* to) {
-  float peak = 0;
-  for (int j = 0; j < keys; ++to) {
-    float cell = *to;
-    for (const int end = std::min(j + size, keys); j < end; ++j)
-      if (std::fabs(from[j]) > std::fabs(cell)) cell = from[j];
-    *to = cell;
-    peak = std::max(peak, std::fabs(cell));
+/// A number that grows with the distance from 0, and has the sign in its last bit: of two, the larger is that
+/// of the value to be kept, which loops of many find without a branch. That of what is not a number is that
+/// of 0.
+std::uint32_t farOf(float value) {
+  constexpr std::uint32_t kInfinity = 0xff000001;
+  const std::uint32_t far = std::rotl(std::bit_cast<std::uint32_t>(value), 1);
+  return far > kInfinity ? 0 : far;
+}
+float valueOf(std::uint32_t far) { return std::bit_cast<float>(std::rotr(far, 1)); }
+
+void keepFarthest(const float* from, int keys, std::uint32_t* farthest) {
+  for (int j = 0; j < keys; ++j) farthest[j] = std::max(farthest[j], farOf(from[j]));
+}
+
+/// Each block of keys replaces what `to` has where it is farther from 0; returns the largest magnitude in
+/// them.
+float reduce(std::vector<std::uint32_t>& farthest, int size, float* to) {
+  std::uint32_t peak = 0;
+  const std::uint32_t *key = farthest.data(), *const end = key + farthest.size();
+  for (; key < end; ++to) {
+    std::uint32_t far = farOf(*to);
+    for (const std::uint32_t* const stop = key + std::min<std::ptrdiff_t>(size, end - key); key < stop; ++key)
+      far = std::max(far, *key);
+    *to = valueOf(far), peak = std::max(peak, far);
   }
-  return peak;
+  std::fill(farthest.begin(), farthest.end(), 0);
+  return std::fabs(valueOf(peak));
+}
+
+/// Adds a row to what each key gets, in self-attention from other queries than itself: `own`; -1: from all.
+void addReceived(const float* from, int keys, int own, float* received) {
+  const float before = own >= 0 ? received[own] : 0;
+  for (int j = 0; j < keys; ++j) received[j] += from[j];
+  if (own >= 0) received[own] = before;
+}
+
+bool areHidden(const float* scores, const float* end) {
+  constexpr std::ptrdiff_t kAtOnce = 64;
+  for (bool isHidden = true; scores < end; isHidden = true) {
+    const float* const stop = scores + std::min(kAtOnce, end - scores);
+    for (; scores < stop; ++scores) isHidden &= std::fabs(*scores) > std::numeric_limits<float>::max();
+    if (!isHidden) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -66,18 +100,20 @@ void addRows(LayerPicture& out, const Tensor& weights, const Tensor& masked, con
              const HeadsAsked& asked) {
   const int head = added.head, queries = weights.rows(), keys = weights.cols(), size = blockOf(queries, keys);
   if (out.weights.empty()) begin(out, weights.heads(), queries, keys);
-  float* const received = out.received.row(0, head);
+  out.farthest.resize(static_cast<std::size_t>(keys));
   weights.expect(head, added.rows.begin, added.rows.size());
   for (int i = added.rows.begin; i < added.rows.end; ++i) {
-    const float *from = weights.row(head, i), *scores = masked.row(head, i);
-    float *to = out.weights.row(head, i / size),
-          &peak = out.peaks[static_cast<std::size_t>(head * out.weights.rows() + i / size)];
-    peak = std::max(peak, reduce(from, keys, size, to));
-    // What it gives to other tokens than itself, and without a question for each weight.
-    const float own = asked.isSelf && i < keys ? received[i] : 0;
-    for (int j = 0; j < keys; ++j) received[j] += from[j];
-    if (asked.isSelf && i < keys) received[i] = own;
-    for (int j = i + 1; out.isCausal && j < keys; ++j) out.isCausal = std::isinf(scores[j]);
+    const float* from = weights.row(head, i);
+    keepFarthest(from, keys, out.farthest.data());
+    if ((i + 1) % size == 0 || i + 1 == added.rows.end) {
+      float& peak = out.peaks[static_cast<std::size_t>(head * out.weights.rows() + i / size)];
+      peak = std::max(peak, reduce(out.farthest, size, out.weights.row(head, i / size)));
+    }
+    addReceived(from, keys, asked.isSelf && i < keys ? i : -1, out.received.row(0, head));
+    if (out.isCausal && i < keys) {
+      const float* const scores = masked.row(head, i);
+      out.isCausal = areHidden(scores + i + 1, scores + keys);
+    }
     if (!asked.tokens.empty())
       out.meter.take(1, attention::rowsOfHead(weights, head), asked.tokens,
                      {asked.causal, attention::rowsOfHead(masked, head)}, i + 1);
@@ -119,7 +155,7 @@ void LayerPictures::piece(const State& state) {
   if (begun_ < 0) {
     while (pictures_[static_cast<std::size_t>(++begun_)].version != 0) continue;
     head_ = row_ = 0;
-    if (!engine_) engine_.emplace().setMost({0, 0});
+    if (!engine_) engine_.emplace().setMost({0, 0, attention::Limits::scores, true});
     return engine_->apply(spec(state), inputsOf(state, begun_), attention::Change{});
   }
   LayerPicture& picture = pictures_[static_cast<std::size_t>(begun_)];

@@ -30,7 +30,8 @@ struct LayerPicture {
   bool isCausal = true;        ///< no query sees a key after itself, by the masked scores
   Tensor mean;                 ///< [1, queries, keys], over the heads; empty for more than kMostMean tokens
   attention::HeadMeter meter;  ///< of the head whose rows are being added
-  std::uint64_t version = 0;   ///< 0: not computed yet; otherwise changes whenever the numbers do
+  std::vector<std::uint32_t> farthest;  ///< of each key, in the rows of a block so far: see addRows()
+  std::uint64_t version = 0;            ///< 0: not computed yet; otherwise changes whenever the numbers do
 };
 
 /// What the heads of a picture are measured with.

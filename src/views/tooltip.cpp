@@ -231,6 +231,11 @@ void pointAt(Context& c, std::string_view name, const Box& box, bool isOn) {
     over = {std::string(name), box, isOn};
 }
 
+void pointBelow(Context& c, std::string_view name, float room) {
+  for (Tooltip::Place* place : {&c.view.tip.over, &c.view.tip.focus})
+    if (place->name == name) place->box.height += room;
+}
+
 bool escapesTooltip(Context& c) {
   Tooltip& t = c.view.tip;
   if (!t.isOpen || !ImGui::IsKeyPressed(ImGuiKey_Escape)) return false;

@@ -69,6 +69,8 @@ struct Tooltip {
 /// Notes that the pointer is inside the box of this control; does nothing if something else covers it there.
 /// Of several, the smallest counts.
 void pointAt(Context& context, std::string_view name, const Box& box, bool isOn);
+/// What belongs to that control has so much room below its box, where the tooltip does not cover it.
+void pointBelow(Context& context, std::string_view name, float room);
 /// Opens, draws and closes the tooltip; to be called after all controls.
 void tooltip(Context& context);
 /// Where a box of this size stands beside a thing: below it, or above, with `isAbove` first above, else right

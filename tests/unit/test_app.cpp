@@ -1309,12 +1309,12 @@ TEST_CASE("app: between late frames a run goes on, to the same numbers, and says
     Fixture f;
     REQUIRE(f.app().set("train_d_model", "4"));
     CHECK_FALSE(f.app().trains());
-    CHECK_FALSE(f.app().trainOn());
+    CHECK_FALSE(f.app().workOn());
     REQUIRE(f.app().train(60));
     CHECK(f.app().trains());
     if (isLate) {
       const int before = f.host.count(app::Event::Type::train);
-      while (f.app().trainOn()) {}
+      while (f.app().workOn()) {}
       CHECK((*f.app().tensor("train:loss"))->rows() == 60);
       CHECK(f.host.count(app::Event::Type::train) == before);
     }

@@ -65,8 +65,10 @@ TEST_CASE("head patterns: of keys that the mask hides, none is expected to have 
     for (int j = 0; j < real; ++j)
       weights[static_cast<std::size_t>(i * kCount + j)] = 1.0f / real,
                                                     masked[static_cast<std::size_t>(i * kCount + j)] = 0;
-  CHECK(tagOf(weights.data(), kDistinct, {false, attention::rowsOfHead(masked.data(), kDistinct.size())}) ==
-        HeadTag{HeadPattern::broad, 1});
+  const HeadTag made =
+      tagOf(weights.data(), kDistinct, {false, attention::rowsOfHead(masked.data(), kDistinct.size())});
+  CHECK(made.pattern == HeadPattern::broad);
+  CHECK(made.measure == doctest::Approx(1));
   CHECK(tag(weights, kDistinct, false) == HeadTag{});
   std::fill(masked.begin(), masked.end(), -INFINITY);
   CHECK(attention::measuresOf(
@@ -193,6 +195,35 @@ TEST_CASE("measures of a head: each pattern, the entropy in bit, the distance in
   CHECK(attention::measuresOf(weights.data(), std::vector<int>{0, 1, 2}, true).entropy == 0.0f);
 }
 
+TEST_CASE("measures of a head: entropy and distance are those of double precision, whatever the weights") {
+  for (const int n : {5, 8, 37, 130}) {
+    CAPTURE(n);
+    std::vector<int> tokens(static_cast<std::size_t>(n));
+    std::iota(tokens.begin(), tokens.end(), 0);
+    std::vector<float> weights(static_cast<std::size_t>(n * n));
+    double entropy = 0, distance = 0;
+    int rows = 0;
+    for (int i = 0; i < n; ++i) {
+      float* const row = &weights[static_cast<std::size_t>(i * n)];
+      double sum = 0;
+      for (int j = 0; j < n; ++j)  // from 1 to 1e-40, and some that are 0
+        row[j] = (i + j) % 7 == 0 ? 0.0f : static_cast<float>(std::pow(10.0, -(i * 31 + j * 17) % 41)),
+        sum += row[j];
+      for (int j = 0; j < n; ++j) row[j] = static_cast<float>(row[j] / sum);
+      const int step = (n + attention::kTagRows - 1) / attention::kTagRows;
+      if (i < 2 || (i - 2) % step != 0) continue;
+      ++rows;
+      for (int j = 0; j < n; ++j) {
+        if (row[j] > 0) entropy -= row[j] * std::log2(double{row[j]});
+        distance += double{row[j]} * std::abs(i - j);
+      }
+    }
+    const attention::HeadMeasures m = attention::measuresOf(weights.data(), tokens, false);
+    CHECK(m.entropy == doctest::Approx(entropy / rows).epsilon(1e-6));
+    CHECK(m.distance == doctest::Approx(distance / rows).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("rollout multiplies the layers, half of each being what stays where it is") {
   attention::Tensor first(1, 2, 2), second(1, 2, 2);
   first.at(0, 0, 0) = 1, first.at(0, 1, 0) = 0.5f, first.at(0, 1, 1) = 0.5f;
@@ -215,8 +246,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "head patterns: all measures of few tokens are there at once, of many once the weights stay, one head a "
-    "frame") {
+    "head patterns: all measures of few tokens are there at once, of many once the weights stay, some heads "
+    "a frame") {
   for (const int n : {16, 160}) {
     CAPTURE(n);
     document::State state = test::start();
@@ -226,23 +257,23 @@ TEST_CASE(
     for (int h = 0; h < 2; ++h)
       for (int i = 0; i < n; ++i) weights.row(h, i)[i] = 1;
     document::HeadTags tags;
-    const auto ask = [&](std::uint32_t written, int head, bool& may) {
+    const auto ask = [&](std::uint32_t written, int head, int& left) {
       (void)tags.of(state, head, weights, masked, written);
-      return tags.measures(head, weights, masked, written, may);
+      return tags.measures(head, weights, masked, written, left);
     };
     const bool isSmall = n <= document::HeadTags::kAtOnce;
     for (const std::uint32_t written : {1u, 2u}) {
-      bool may = true;
-      CHECK((ask(written, 0, may) != nullptr) == isSmall);
-      CHECK((ask(written, 1, may) != nullptr) == isSmall);
+      int left = 1;
+      CHECK((ask(written, 0, left) != nullptr) == isSmall);
+      CHECK((ask(written, 1, left) != nullptr) == isSmall);
     }
-    bool may = true;
-    const attention::HeadMeasures* first = ask(2, 0, may);
+    int left = 1;
+    const attention::HeadMeasures* first = ask(2, 0, left);
     REQUIRE(first);
     CHECK(first->itself == 1);
     CHECK(first->entropy == 0);
-    CHECK((ask(2, 1, may) != nullptr) == isSmall);
-    may = true;
-    CHECK(ask(2, 1, may));
+    CHECK((ask(2, 1, left) != nullptr) == isSmall);
+    left = 1;
+    CHECK(ask(2, 1, left));
   }
 }

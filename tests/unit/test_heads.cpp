@@ -158,6 +158,27 @@ TEST_CASE(
   CHECK(f.option("view") == "\"model\"");
 }
 
+TEST_CASE("work: between two frames heads go on to be computed, on the board and on the page of all heads") {
+  for (const char* view : {"\"layer\"", "\"model\""}) {
+    CAPTURE(view);
+    Fixture f;
+    setHeads(f, "4");
+    REQUIRE(f.app().set("tokens", "1500"));
+    f.settle();
+    REQUIRE(f.app().set("temperature", "1.5"));
+    REQUIRE(f.app().set("view", view));
+    f.frame(), f.frame(), f.frame();
+    REQUIRE(f.app().computes());
+    int slices = 0;
+    while (f.app().workOn() && slices < 10'000) ++slices;
+    CHECK(slices < 10'000);
+    CHECK_FALSE(f.app().computes());
+    CHECK_FALSE(f.app().workOn());
+    f.frame(), f.frame();
+    CHECK_FALSE(test::Painted().find("Computing heads"));
+  }
+}
+
 TEST_CASE("work: what takes longer than a second is said in words, can be cancelled and gone on with") {
   Fixture f;
   setHeads(f, "8");

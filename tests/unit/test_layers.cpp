@@ -87,6 +87,31 @@ TEST_CASE("layers: thousands of tokens are taken some rows at a time, with the m
   }
 }
 
+TEST_CASE(
+    "layers: of a layer with X each head is projected when it is its turn, with keys that heads share too") {
+  for (const auto& [tokens, kvHeads] : {std::pair{12.0, 2.0}, {12.0, 1.0}, {300.0, 1.0}}) {
+    CAPTURE(tokens);
+    document::State s = *document::preset("pronoun");
+    document::resize(s, document::settingsAfter(s, document::OptionId::kv_heads, kvHeads));
+    document::resize(s, document::settingsAfter(s, document::OptionId::tokens, tokens));
+    s.batchOf = document::BatchOf::layers;
+    document::resizeBatch(s, 2);
+    document::LayerPictures pictures;
+    const auto& all = pictures.of(s, 7, 1e9);
+    REQUIRE(pictures.isWhole());
+    for (int layer = 0; layer < s.batch; ++layer) {
+      document::State shown = s;
+      document::showItem(shown, layer);
+      attention::Trace trace;
+      attention::forward(document::spec(shown), document::inputs(shown), trace);
+      const document::LayerPicture whole =
+          document::pictureOf(trace.weights, trace.masked, document::headsAsked(s));
+      CHECK(
+          std::ranges::equal(all[static_cast<std::size_t>(layer)].weights.values(), whole.weights.values()));
+    }
+  }
+}
+
 TEST_CASE("layers: a picture has its heads' mean, what each key gets, and how much a head looks at a word") {
   attention::Tensor weights(2, 3, 3);
   const float numbers[] = {1, 0, 0, 0.5f, 0.5f, 0, 0.25f, 0.25f, 0.5f,  //

@@ -219,6 +219,35 @@ TEST_CASE("tooltip: it stays in the window, off its control and off the pointer,
   }
 }
 
+TEST_CASE("tooltip: of a head it covers neither its tag nor what is measured of it") {
+  Pointer f;
+  REQUIRE(f.app().set("labels", "[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\",\"j\"]"));
+  REQUIRE(f.app().set("heads", "1"));
+  REQUIRE(f.app().set("d_k", "8"));
+  REQUIRE(f.app().set("heads", "8"));
+  f.settle();
+  // How far the words below a picture reach: the last line is that of the weight on the token itself.
+  const auto standsApart = [&](const char* name) {
+    CAPTURE(std::string(name));
+    f.leave();
+    f.pointAt(name);
+    REQUIRE(f.isOpen());
+    const app::Rect box = f.at(name), tip = f.at("tip");
+    float bottom = box.y + box.height;
+    const test::Painted painted;
+    for (const test::Words& w : painted.words())
+      if (w.midX() > box.x && w.midX() < box.x + box.width && w.top > box.y + box.height &&
+          w.bottom < box.y + box.height + 90 && isApart(tip, {w.left, w.top, 1, 1}))
+        bottom = std::max(bottom, w.bottom);
+    CHECK(bottom > box.y + box.height + 10);
+    CHECK(isApart(tip, {box.x, box.y, box.width, bottom - box.y}));
+  };
+  standsApart("head:2");
+  REQUIRE(f.app().set("view", "\"model\""));
+  f.settle();
+  standsApart("layer:0:2");
+}
+
 TEST_CASE("tooltip: a finger that is held opens it and operates nothing; a tap operates as ever") {
   Pointer f(390, 844);
   f.host.touch = true;

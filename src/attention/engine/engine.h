@@ -78,9 +78,11 @@ class Engine final : private RowSource {
     std::int64_t ofHead = std::int64_t{1} << 20, ofAll = Limits::stored;
     /// All rows of so many scores are computed, though they are not stored.
     std::int64_t inFull = Limits::inFull;
+    /// Nothing but rows of masked scores and weights is read, and nothing but a whole layer is applied.
+    bool isOfWeights = false;
   };
   /// Before the first call of apply(), where it is not to be this.
-  void setMost(Most most) { most_ = most; }
+  void setMost(Most most) { most_ = most, scratch_.isOfWeights = most.isOfWeights; }
   /// On so many threads heads are computed; 0: one for each processor. The numbers are the same on any. In
   /// WebAssembly it is always one.
   void setThreads(int threads) { scratch_.score.products.workspace = kernels::Workspace(threads); }

@@ -264,6 +264,7 @@ void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
 void Engine::beginUnstored() {
   summed_ = {};
   recompute();
+  if (most_.isOfWeights) return;
   for (Tensor* t : {&trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat, &trace_.output})
     std::fill(t->values().begin(), t->values().end(), 0.0f);
   turns_.assign(static_cast<std::size_t>(spec_.heads), {0, spec_.queryCount});

@@ -1,19 +1,45 @@
 #include "attention/experiments/head_pattern.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <numbers>
+#include <numeric>
 
 namespace attention {
 namespace {
 
-/// The entropy of a row, in nats.
-double entropyOf(const float* row, int visible) {
-  double entropy = 0;
-  for (int j = 0; j < visible; ++j)
-    if (const double w = row[j]; w > 0) entropy -= w * std::log(w);
-  return entropy;
+/// The natural logarithm of a positive number, within 1e-7; of 0 something finite.
+float logOf(float x) {
+  constexpr int kHalfRoot = std::bit_cast<std::int32_t>(0.5f * std::numbers::sqrt2_v<float>), kExponent = 23;
+  const int bits = std::bit_cast<std::int32_t>(x), exponent = (bits - kHalfRoot) >> kExponent;
+  const float m = std::bit_cast<float>(bits - exponent * (1 << kExponent));  // √½ to √2
+  const float s = (m - 1) / (m + 1), z = s * s;
+  return static_cast<float>(exponent) * std::numbers::ln2_v<float> +
+         2 * s * (1 + z * (1.0f / 3 + z * (1.0f / 5 + z * (1.0f / 7))));
+}
+
+/// What is summed over the keys of a row: its entropy in nats, and Σ w·|i − j|.
+struct Spread {
+  double nats = 0, far = 0;
+};
+
+/// Of the first `visible` keys, for the query i.
+Spread spreadOf(const float* row, int visible, int i) {
+  constexpr int kLanes = 8;  // loops of this length are vectorised
+  float nats[kLanes] = {}, far[kLanes] = {};
+  const auto add = [&](int lane, int j) {
+    const float weight = row[j], positive = weight > 0 ? weight : 0.0f;
+    nats[lane] -= positive * logOf(positive), far[lane] += weight * static_cast<float>(std::abs(i - j));
+  };
+  int j = 0;
+  for (; j + kLanes <= visible; j += kLanes)
+    for (int k = 0; k < kLanes; ++k) add(k, j + k);
+  for (; j < visible; ++j) add(0, j);
+  return {std::accumulate(nats, nats + kLanes, 0.0), std::accumulate(far, far + kLanes, 0.0)};
 }
 
 struct Repeats {
@@ -43,8 +69,10 @@ bool eachRow(int n, int end, int& next, int rows, const Take& take) {
 }
 
 /// How many of the first `visible` keys a row of scores leaves.
-std::ptrdiff_t seenOf(const float* masked, int visible) {
-  return std::count_if(masked, masked + visible, [](float score) { return !std::isinf(score); });
+int seenOf(const float* masked, int visible) {
+  int seen = 0;
+  for (int j = 0; j < visible; ++j) seen += !(std::fabs(masked[j]) > std::numeric_limits<float>::max());
+  return seen;
 }
 
 /// The pattern that is named after what the head looks at; none if there is too little of each.
@@ -74,13 +102,11 @@ void HeadMeter::look(const float* row, std::span<const int> tokens, int i) {
 /// Entropy and distance, which take longer.
 void HeadMeter::measureSpread(const float* row, int n, int i, const Sight& sight) {
   const int visible = sight.causal ? i + 1 : n;
-  const double nats = entropyOf(row, visible);
-  entropy_.add(nats / std::numbers::ln2);
-  double far = 0;
-  for (int j = 0; j < visible; ++j) far += double{row[j]} * std::abs(i - j);
-  distance_.add(far);
-  const std::ptrdiff_t seen = sight.masked ? seenOf(sight.masked(i), visible) : visible;
-  if (seen > 1) even_.add(nats / std::log(static_cast<double>(seen)));
+  const Spread spread = spreadOf(row, visible, i);
+  entropy_.add(spread.nats / std::numbers::ln2);
+  distance_.add(spread.far);
+  const int seen = sight.masked ? seenOf(sight.masked(i), visible) : visible;
+  if (seen > 1) even_.add(spread.nats / std::log(static_cast<double>(seen)));
 }
 
 bool HeadMeter::take(int rows, const RowOfHead& weights, std::span<const int> tokens, const Sight& sight,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "attention/steps/position.h"
 #include "attention/steps/products.h"
@@ -90,13 +91,17 @@ void makeHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scr
   forwardByRow(spec, in, heads, {0, spec.queryCount}, trace, scratch);
 }
 
-/// Computes all of Q, K or V: by `make` where it is copied or small, otherwise as one product per head.
+struct Projection {
+  const Tensor *x, *weights, *bias;
+};
+
+/// Computes heads of Q, K or V: by `make` where it is copied or small, otherwise as one product per head.
 template <class Make>
-void makeAll(const Tensor* x, const Tensor* weights, const Tensor* bias, Tensor& out, Make make,
-             Scratch& scratch) {
+void makeAll(const Projection& by, Span heads, Tensor& out, Make make, Scratch& scratch) {
+  const auto [x, weights, bias] = by;
   const Span rows{0, out.rows()}, cols{0, out.cols()};
   const bool small = !x || std::int64_t{out.rows()} * out.cols() * x->cols() < kPackingPays;
-  for (int h = 0; h < out.heads(); ++h) {
+  for (int h = heads.begin; h < heads.end; ++h) {
     if (small) {
       make(h, rows, cols);
     } else {
@@ -105,6 +110,28 @@ void makeAll(const Tensor* x, const Tensor* weights, const Tensor* bias, Tensor&
       addBias(bias, h * out.cols(), out.rows(), out.cols(), out.head(h), out.cols());
     }
   }
+}
+
+void makeAllQueries(const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
+  const auto make = [&](int h, Span r, Span c) { makeQueries(in, h, r, c, trace); };
+  makeAll({queryRows(in, trace), in.wQ, in.bQ}, heads, trace.q, make, scratch);
+}
+
+void makeAllKeys(const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
+  const auto make = [&](int h, Span r, Span c) { makeKeys(in, h, r, c, trace); };
+  makeAll({keyRows(in, trace), in.wK, in.bK}, heads, trace.k, make, scratch);
+}
+
+/// Are Q and K made with the first rows of a head?
+bool isProjectedLater(const Spec& spec, const Scratch& scratch) {
+  return scratch.isOfWeights && !isRotary(spec);
+}
+
+void projectHead(const Spec& spec, const Inputs& in, int head, Trace& trace, Scratch& scratch) {
+  const int before = std::exchange(scratch.projected, head), keys = kvHeadOf(spec, head);
+  if (before == head) return;
+  makeAllQueries(in, {head, head + 1}, trace, scratch);
+  if (before < 0 || kvHeadOf(spec, before) != keys) makeAllKeys(in, {keys, keys + 1}, trace, scratch);
 }
 
 }  // namespace
@@ -150,11 +177,11 @@ void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
 void forwardInputs(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
   shapeTrace(spec, in, trace, scratch.pairs, scratch.isOfRows);
   addPositions(spec, in, trace);
-  const Tensor *x = queryRows(in, trace), *xKv = keyRows(in, trace);
-  makeAll(x, in.wQ, in.bQ, trace.q, [&](int h, Span r, Span c) { makeQueries(in, h, r, c, trace); }, scratch);
-  makeAll(xKv, in.wK, in.bK, trace.k, [&](int h, Span r, Span c) { makeKeys(in, h, r, c, trace); }, scratch);
+  if (isProjectedLater(spec, scratch)) return void(scratch.projected = -1);
+  makeAllQueries(in, {0, trace.q.heads()}, trace, scratch);
+  makeAllKeys(in, {0, trace.k.heads()}, trace, scratch);
   makeAll(
-      valueRows(in, trace), in.wV, in.bV, trace.v,
+      {valueRows(in, trace), in.wV, in.bV}, {0, trace.v.heads()}, trace.v,
       [&](int h, Span r, Span c) { makeValues(in, h, r, c, trace); }, scratch);
   rotate(spec, trace);
 }
@@ -166,9 +193,11 @@ void forwardHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, 
 
 void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Trace& trace, Scratch& scratch) {
   const Span heads{rows.head, rows.head + 1};
+  if (isProjectedLater(spec, scratch)) projectHead(spec, in, rows.head, trace, scratch);
   if (isKernelCall(spec, in) && !rows.isFew) {
     kernels::Forward call = callFor(spec, in.painted, heads, rows.queries, trace);
     if (!rows.withOutput) call.output = {};
+    if (scratch.isOfWeights) call.raw = call.scores = call.softcapped = call.exponentials = {};
     if (kernels::forward(kernels::best(), call, scratch.score.products.workspace)) return;
   }
   forwardByRow(spec, in, heads, rows.queries, trace, scratch);

@@ -20,6 +20,10 @@ struct Scratch {
   RowSource* pairs = nullptr;
   /// It makes the rows of all that follows from pairs, too.
   bool isOfRows = false;
+  /// Of all that follows only masked scores and weights are wanted, and these of one head after the other:
+  /// its Q and K are made with its first rows, so that forwardInputs() never takes long, and no V.
+  bool isOfWeights = false;
+  int projected = -1;  ///< the head whose Q and K were made so
   /// Called after each row of a layer that is computed row by row; may be empty.
   std::function<void()> afterRow;
 };

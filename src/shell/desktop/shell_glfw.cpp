@@ -540,6 +540,8 @@ int Desktop::showWindow() {
     }
     glfwPollEvents();
     drawFrame();
+    constexpr int kSlices = 3;  // after which input is still answered in time
+    for (int i = 0; i < kSlices && app_.computes() && app_.workOn(); ++i) continue;
   }
   rememberPlace();
   endSession();

@@ -392,8 +392,8 @@ EMSCRIPTEN_KEEPALIVE void playground_resize(int framebufferWidth, int framebuffe
 }
 
 /// Draws one frame. Returns the sum of 1: another frame is needed; 2: it was drawn, because it differs from
-/// the last one; 4: training is in progress; and 8 times the milliseconds after which a call of wake is due,
-/// 0 for never.
+/// the last one; 4: training is in progress; 8: heads are missing; and 16 times the milliseconds after which
+/// a call of wake is due, 0 for never.
 EMSCRIPTEN_KEEPALIVE int playground_frame() {
   const double began = emscripten_get_now();
   const bool isDrawn = self->stage.draw(self->app, secondsSinceLastFrame(), true);
@@ -402,11 +402,12 @@ EMSCRIPTEN_KEEPALIVE int playground_frame() {
     self->cursor = cursor;
     host_cursor(cursor);
   }
-  return (self->app.wantsFrame() ? 1 : 0) + (isDrawn ? 2 : 0) +
-         (self->app.wantsFrame() && self->app.trains() ? 4 : 0) + 8 * self->app.wakesIn();
+  const bool isWanted = self->app.wantsFrame();
+  return (isWanted ? 1 : 0) + (isDrawn ? 2 : 0) + (isWanted && self->app.trains() ? 4 : 0) +
+         (isWanted && self->app.computes() ? 8 : 0) + 16 * self->app.wakesIn();
 }
 
-EMSCRIPTEN_KEEPALIVE int playground_train_on() { return self->app.trainOn(); }
+EMSCRIPTEN_KEEPALIVE int playground_work_on() { return self->app.workOn(); }
 EMSCRIPTEN_KEEPALIVE int playground_wants_frame() { return self->app.wantsFrame(); }
 EMSCRIPTEN_KEEPALIVE void playground_wake() { inputCame(); }
 EMSCRIPTEN_KEEPALIVE int playground_is_dark() { return self->app.isDark(); }

@@ -127,15 +127,13 @@ class ModelPage {
   }
   bool isMeasured() const { return !asked_.tokens.empty(); }
 
-  /// Some pieces are computed per frame, until the reader cancels that; then heads are put in order.
+  /// Some pieces are computed in each frame, and more before the next, until the reader cancels that; then
+  /// heads are put in order.
   void computeOn() {
     const int all = c_.state.batch * c_.state.heads;
     isWhole_ = c_.derived.layersKnown();
-    // Some slices a frame, after which an input is still answered within 50 ms: hundreds of pictures take so
-    // long to draw that one would be a small part of the time.
-    constexpr int kSlices = 4;
     if (!isWhole_ && goesOn(c_.view, "Computing heads", c_.derived.headsInLayers(), all))
-      for (int i = 0; i < kSlices && !isWhole_; ++i) isWhole_ = c_.derived.layersAreWhole();
+      isWhole_ = c_.derived.layersAreWhole();
     if (isWhole_ && view_.by == By::likeness) putInOrder(all);
   }
 
@@ -372,6 +370,7 @@ class ModelPage {
     }
     const bool isOver = ImGui::IsItemHovered();
     if (isOver) view_.layer = at.layer, view_.head = at.head;
+    pointBelow(c_, name, below_ + (by_ == By::layer ? 0 : 30));
     if (!ImGui::IsRectVisible({box.x, box.y}, {box.right(), box.bottom() + kTagHeight})) return;
     const float opacity = isFaded(at) ? 0.15f : 1.0f;
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.panel, 5);

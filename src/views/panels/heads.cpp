@@ -103,9 +103,9 @@ void tagged(Context& c, int head, const Box& box, bool focused) {
 constexpr float kMeasuresHigh = kHeadMeasures * kMeasureLine;
 
 // What the page of all heads says of each one, in lines below the picture.
-[[gnu::noinline]] void measuresBelow(Context& c, int head, const Box& box, bool& mayMeasure) {
+[[gnu::noinline]] void measuresBelow(Context& c, int head, const Box& box, int& left) {
   const std::uint32_t written = c.summaries.stamps(TensorId::weights, head).latest;
-  const attention::HeadMeasures* m = c.derived.headMeasures(head, c.trace, written, mayMeasure);
+  const attention::HeadMeasures* m = c.derived.headMeasures(head, c.trace, written, left);
   if (!m) return void(c.view.busy = true);
   headMeasures(c, *m, {box.x, box.bottom() + 22, box.width, kMeasureLine});
 }
@@ -125,6 +125,7 @@ struct Thumbnail {
   bool named, canHide, hasMeasures;
 
   std::string name() const { return mean ? "head:mean" : "head:" + std::to_string(head); }
+  float below() const { return hasMeasures ? 22 + kMeasuresHigh : named ? 22.0f : 0.0f; }
 };
 
 // Below all pictures, without making them smaller.
@@ -191,7 +192,7 @@ void headButtons(Context& c) {
       if (!t.mean) c.requests.set(document::OptionId::focus_head, static_cast<double>(t.head));
       if (t.mean != c.state.averageHeads) c.requests.set(document::OptionId::average_heads, t.mean);
     }
-    if (isPeeked(c, t.mean, t.head)) c.view.peekHead = t.head;
+    if (isPeeked(c, t.mean, t.head)) c.view.peekHead = t.head, pointBelow(c, t.name(), t.below());
   });
 }
 
@@ -204,7 +205,7 @@ void heads(Context& c) {
              hasLayers(c.state) ? area.width < 140 ? "" : "Layer" : "Heads");
   ImGui::PopClipRect();
   const bool isTagged = c.state.heads > 1 && document::hasHeadTags(c.state);
-  bool mayMeasure = true;
+  int left = document::HeadTags::kHeadsOfFrame;
   each(c, [&](const Thumbnail& t) {
     const bool focused = t.mean ? c.state.averageHeads : t.head == c.state.focusHead && !c.state.averageHeads;
     const bool hasTag = isTagged && t.named && !t.mean && isComputed(c, false, t.head);
@@ -214,7 +215,7 @@ void heads(Context& c) {
     c.widgetRects[t.name()] = t.box;
     thumbnail(c, t.mean, t.mean ? 0 : t.head, t.box, focused, words);
     if (hasTag) tagged(c, t.head, t.box, focused), c.view.busy |= c.derived.isTagging(t.head);
-    if (hasTag && t.hasMeasures) measuresBelow(c, t.head, t.box, mayMeasure);
+    if (hasTag && t.hasMeasures) measuresBelow(c, t.head, t.box, left);
     if (t.canHide) hideRing(c, t.head, hideArea(c, t.box));
   });
 }
