@@ -176,10 +176,13 @@ test('trying all heads stops between two of them, and goes on from there', async
       done(drawing.length > 0);
     }));
   });
-  const drawn = () => board.page.evaluate(() => globalThis.drawn()), isTrying = async () => Boolean(await place(board, 'model:stop'));
+  const drawn = () => board.page.evaluate(() => globalThis.drawn()), isTrying = async () => Boolean(await place(board, 'work:cancel'));
   await board.call('set', 'view', 'model');
+  await drawn();
+  const began = performance.now();
+  await until('a second has passed, after which it is said', () => performance.now() - began > 1000);
   await until('heads are tried', async () => await drawn() && isTrying());
-  await board.click('model:stop');
+  await board.click('work:cancel');
   for (let frame = 0, still = 0; still < 3; ++frame) {
     still = await drawn() ? 0 : still + 1;  // no frame is asked for
     assert.ok(frame < 60, 'heads are still tried');
@@ -189,7 +192,7 @@ test('trying all heads stops between two of them, and goes on from there', async
     await drawn();
   }
   assert.ok(await isTrying(), 'it was stopped before the last');
-  await board.click('model:stop');
+  await board.click('work:cancel');
   let frames = 0;
   await until('all heads', async () => {
     frames += await drawn();

@@ -99,6 +99,12 @@ bool Timing::go(const std::function<double()>& now) {
   return !isWhole();
 }
 
+int Timing::runs() const {
+  std::size_t runs = 0;
+  for (const std::vector<double>& times : times_) runs += times.size();
+  return static_cast<int>(runs);
+}
+
 double Timing::median(Way way) const {
   if (!isWhole()) return 0;
   std::vector<double> times = times_[static_cast<std::size_t>(way)];

@@ -39,6 +39,7 @@ class Timing {
   /// One run of one way: of all in turn, so that what slows the machine slows all alike. `now`: milliseconds.
   /// Returns whether there are more to do.
   bool go(const std::function<double()>& now);
+  int runs() const;  ///< so far, of kRuns · kWays
   bool isWhole() const { return times_.back().size() == kRuns; }
   /// Milliseconds of a call, the median of all runs; 0 unless isWhole().
   double median(Way way) const;

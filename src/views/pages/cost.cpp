@@ -10,6 +10,7 @@
 #include "views/pages/chart.h"
 #include "views/pages/experiment_page.h"
 #include "views/panels/panels.h"
+#include "views/work.h"
 
 namespace views {
 namespace {
@@ -145,19 +146,17 @@ class CostView {
     return {"attention", now_.memory.cell == attention::CellKind::tanh ? "tanh RNN" : "LSTM"};
   }
 
-  /// The button that measures, or stops it, and what it found.
+  /// The button that measures, and what it found.
   void measured(PageColumn& column) {
     std::shared_ptr<attention::Timing>& timing = c_.view.experiments.timing;
-    const bool runs = timing && !timing->isWhole();
     column.gap(10);
-    if (column.button(runs ? "cost:stop" : "cost:measure", runs ? "Stop" : "Measure on this machine")) {
-      timing.reset();
+    if (column.button("cost:measure", "Measure on this machine")) {
       const double tokens = std::min(tokens_, double{attention::Timing::kMostTokens});
-      if (!runs) timing = std::make_shared<attention::Timing>(static_cast<int>(tokens), c_.state.headDim);
-      c_.view.busy = true;
-    } else if (runs) {
-      measureOn(*timing);
+      timing = std::make_shared<attention::Timing>(static_cast<int>(tokens), c_.state.headDim);
     }
+    if (timing && !timing->isWhole() &&
+        goesOn(c_.view, "Measuring", timing->runs(), attention::Timing::kRuns * attention::Timing::kWays))
+      measureOn(*timing);
     if (!timing) return;
     if (!timing->isWhole()) return column.sentence("Measuring …");
     const Box top = column.take(0);
@@ -173,7 +172,6 @@ class CostView {
     };
     constexpr double kSlice = 6;
     for (const double end = now() + kSlice; timing.go(now) && now() < end;) continue;
-    c_.view.busy = true;
   }
 
   static void found(PageColumn& column, const attention::Timing& timing) {

@@ -8,6 +8,7 @@
 #include "document/layers.h"
 #include "training/divergence.h"
 #include "views/panels/panels.h"
+#include "views/work.h"
 
 namespace views {
 namespace {
@@ -71,6 +72,7 @@ class Switches {
  private:
   int attentions() const { return static_cast<int>(trainer_.model().attentions().size()); }
   int heads() const { return trainer_.setup().heads; }
+  int tried() const { return static_cast<int>(view_.alone.size()); }
   int switches() const { return std::min(attentions() * heads(), kMostSwitches); }
   int classes() const { return trainer_.model().classes(); }
 
@@ -98,13 +100,12 @@ class Switches {
       trainer_.answer(sequence, numbers_, view_.changes, view_.without);
       view_.logitsWithout = trainer_.logits();
     }
-    if (view_.isStopped) return;
-    for (int i = 0; i < 2 && static_cast<int>(view_.alone.size()) < switches(); ++i) {
-      training::Answer one;
-      trainer_.answer(sequence, numbers_, std::uint64_t{1} << view_.alone.size(), one);
-      view_.alone.push_back(training::divergences(view_.whole, one, classes()));
-    }
-    if (static_cast<int>(view_.alone.size()) < switches()) c_.view.busy = true;
+    if (tried() < switches() && goesOn(c_.view, "Trying without each head", tried(), switches()))
+      for (int i = 0; i < 2 && tried() < switches(); ++i) {
+        training::Answer one;
+        trainer_.answer(sequence, numbers_, std::uint64_t{1} << view_.alone.size(), one);
+        view_.alone.push_back(training::divergences(view_.whole, one, classes()));
+      }
   }
 
   /// Gives the sequence the targets that the reader typed; returns what is wrong with them, "" if nothing is.
@@ -128,17 +129,11 @@ class Switches {
 
   /// How many heads were tried; always of the same height, so that nothing moves when they all are.
   void progress(PageColumn& column) {
-    const int done = static_cast<int>(view_.alone.size()), all = switches();
-    const Box row = column.take(column.pitch(36));
-    const bool isDone = done == all;
+    const int all = switches();
+    const Box row = column.take(28);
     textMiddle(list_, c_.fonts.small, row.x, row.y + 14, c_.palette.muted,
-               isDone ? joined({"Each of ", all, " heads was off alone."})
-                      : joined({done, " of ", all, " heads were off alone."}));
-    if (isDone) return;
-    constexpr float kWide = 92;
-    if (widgets_.button("model:stop", {row.right() - kWide, row.y, kWide, 28},
-                        view_.isStopped ? "Go on" : "Stop"))
-      view_.isStopped = !view_.isStopped;
+               tried() == all ? joined({"Each of ", all, " heads was off alone."})
+                              : joined({tried(), " of ", all, " heads were off alone."}));
   }
 
   std::string nameOf(int attention) const {

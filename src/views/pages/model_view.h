@@ -18,7 +18,6 @@ struct ModelSwitches {
   using HeadChange = training::Model::HeadChange;
   std::vector<HeadChange> changes;  ///< of head attention·heads + head; empty if none is changed
   int way = 0;                      ///< what a press makes of a head: its place among the ways of the page
-  bool isStopped = false;           ///< heads are no longer tried one after the other
   // The results, and what they are of.
   std::shared_ptr<const training::Learned> model;
   training::Sequence asked;
