@@ -40,7 +40,8 @@ std::string timeLeft(const WorkView& w, double now) {
 void workBar(Context& c) {
   if (!c.view.work) return;
   const int since = ImGui::GetFrameCount() - c.view.work->frame;
-  if (since > 1) c.view.busy = true;
+  // What the board computes is reported after a frame was built.
+  if (since > (c.view.work->isStopped ? 1 : 0)) c.view.busy = true;
   if (since > kMostBuilt) return c.view.work.reset();  // it is done
   WorkView& w = *c.view.work;
   const double now = ImGui::GetTime();
