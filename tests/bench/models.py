@@ -18,6 +18,7 @@ from attention_playground.widget import page_script
 hf.logging.set_verbosity_error()
 folder, is_quick = sys.argv[1], "--quick" in sys.argv
 LAYERS, HEADS, TOKENS, ROUNDS, PAIRS = (2, 12, 32, 1, 1) if is_quick else (12, 12, 256, 3, 7)
+LENGTHS = (24, 48) if is_quick else (512, 1024, 2048)
 IDS = torch.arange(TOKENS)[None] * 7 % 900
 WORDS = ["t%d" % i for i in range(TOKENS)]
 PAGE = "<!doctype html><meta charset=utf-8><title>%s</title><body>%s"
@@ -34,9 +35,9 @@ def say(kind, tool, what, **more):
     print(json.dumps({"kind": kind, "tool": tool, "what": what, **more}), flush=True)
 
 
-def timed(call):
+def timed(call, rounds=ROUNDS):
     times = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         began, out = time.perf_counter(), None
         out = call()
         times.append(time.perf_counter() - began)
@@ -68,25 +69,25 @@ def attempt(tool, call):
         say("missing", tool, "", why=" ".join(("%s: %s" % (type(error).__name__, error)).split())[:200])
 
 
-def made(tool, what, call, see="svg, canvas, img"):
+def made(tool, what, call, see="svg, canvas, img", kind="output", **more):
     """call() gives the HTML of a cell's output; `see` is what is there once it can be seen."""
-    seconds, html = timed(call)
+    seconds, html = timed(call, ROUNDS if kind == "output" else 1)
     name = "%s %s.html" % (tool, what.split(":")[0])
     with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
         file.write(html if html.lstrip().startswith("<!doctype") else PAGE % (tool, html))
-    say("output", tool, what, seconds=seconds, bytes=len(html.encode()), file=name, see=see)
+    say(kind, tool, what, seconds=seconds, bytes=len(html.encode()), file=name, see=see, **more)
+
+
+def one_file(recording):
+    path = os.path.join(folder, "one.html")
+    recording.to_html(path)
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def ours(recording):
     made("attention_playground", "cell: all heads, without scripts", recording.picture)
-
-    def one_file():
-        path = os.path.join(folder, "one.html")
-        recording.to_html(path)
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-
-    made("attention_playground", "one file: page and all layers", one_file, see="attention-playground")
+    made("attention_playground", "one file: page and all layers", lambda: one_file(recording), see="attention-playground")
     widget = recording.widget()
     head = widget.answer_head({"layer": 0, "head": 0})
     say("travels", "attention_playground", "live cell", page=len(page_script()), thumbnails=sum(one.nbytes for one in thumbnails(recording)), head=len(head[1]))
@@ -129,11 +130,28 @@ def transformer_lens(config):
     say("record", "transformer_lens", "run_with_cache of q, k, v and pattern", **took, bytes=bytes_of(found[name] for name in found.keys()))
 
 
+def gpt2(tokens, layers):
+    config = hf.GPT2Config(vocab_size=1000, n_positions=tokens, n_embd=64 * HEADS, n_layer=layers, n_head=HEADS)
+    config._attn_implementation = "eager"
+    return config, hf.GPT2Model(config).eval()
+
+
+def of_length(tokens):
+    """One layer: what BertViz draws of a model at first."""
+    from bertviz import head_view
+    _, model = gpt2(tokens, 1)
+    ids, words = torch.arange(tokens)[None] * 7 % 900, ["t%d" % i for i in range(tokens)]
+    more = {"kind": "length", "tokens": tokens}
+    recording = record(model, ids, tokens=words)
+    made("attention_playground", "%d tokens" % tokens, lambda: one_file(recording), see="attention-playground", **more)
+    with torch.no_grad():
+        attentions = model(ids, output_attentions=True).attentions
+    made("bertviz", "%d tokens" % tokens, lambda: head_view(attentions, words, html_action="return").data, see="svg rect", **more)
+
+
 def main():
     torch.manual_seed(1)
-    config = hf.GPT2Config(vocab_size=1000, n_positions=TOKENS, n_embd=64 * HEADS, n_layer=LAYERS, n_head=HEADS)
-    config._attn_implementation = "eager"
-    model = hf.GPT2Model(config).eval()
+    config, model = gpt2(TOKENS, LAYERS)
 
     def forward(**more):
         with torch.no_grad():
@@ -150,6 +168,8 @@ def main():
     attempt("bertviz", lambda: bertviz(out.attentions))
     attempt("circuitsvis", lambda: circuitsvis(out.attentions))
     attempt("transformer_lens", lambda: transformer_lens(config))
+    for tokens in LENGTHS:
+        attempt("bertviz", lambda: of_length(tokens))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ test('models: what a cell holds and when it is seen, beside BertViz, CircuitsVis
   assert.deepEqual(lines.filter(({kind}) => kind === 'missing'), []);
   assert.deepEqual(lines.filter(({kind}) => kind === 'output').map(({tool, picture}) => [tool, picture > 0]),
     ['attention_playground', 'attention_playground', 'bertviz', 'bertviz', 'circuitsvis', 'circuitsvis'].map((tool) => [tool, true]), done.stdout);
+  assert.deepEqual(lines.filter(({kind}) => kind === 'length').map(({tool, what, picture, memory, frame}) => [tool, what, picture > 0, memory > 0, frame > 0]),
+    ['24 tokens', '48 tokens'].flatMap((what) => ['attention_playground', 'bertviz'].map((tool) => [tool, what, true, true, true])));
   assert.deepEqual(lines.filter(({kind}) => kind === 'record').map(({tool, ratio}) => [tool, ratio > 0]),
     ['attention_playground', 'transformers', 'transformer_lens', 'transformer_lens'].map((tool) => [tool, true]));
 });

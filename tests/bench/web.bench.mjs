@@ -43,6 +43,9 @@ for (const shape of SHAPES) {
 const tiny = await ask('tiny', quick ? 3 : 31);
 const tinyMedians = Object.fromEntries(Object.entries(tiny.times).map(([name, t]) => [name, median(t)]));
 table('a call on 4×16×16', ['', 'µs'], Object.entries(tinyMedians).map(([name, t]) => [name, t * 1e6]));
+const WORKERS = quick ? [4, 256, 64] : [8, 4096, 64], workers = await ask('workers', WORKERS, quick ? 3 : 11);
+const [one, two] = [workers.one, workers.two].map(median);
+console.log(`\n${WORKERS.join('×')} in a worker: ${(one * 1e3).toFixed(0)} ms; in two, half of the heads each: ${(two * 1e3).toFixed(0)} ms, ${(one / two).toFixed(2)} times as fast`);
 await close();
 
 const size = (build) => ['core.js', `${build}.wasm`].reduce((sum, file) => sum + brotliCompressSync(readFileSync(`${built}/package/${file}`)).length, 0);

@@ -1,4 +1,4 @@
-// The contenders of web.bench.mjs, as globalThis.bench: about(), forward(shape, causal, rounds), tiny(rounds).
+// The contenders of web.bench.mjs, as globalThis.bench: about(), forward(shape, causal, rounds), tiny(rounds), workers(shape, rounds).
 import {loadAttention} from '/package/core.js';
 import {causalMask, graphs, packed, session} from '/lib/onnx.mjs';
 import * as ort from '/modules/onnxruntime-web/dist/ort.wasm.min.mjs';
@@ -159,5 +159,20 @@ globalThis.bench = {
     const times = await rounds(runs, count, 20);
     await release();
     return {times};
+  },
+  /** One worker with all heads, and two with half of them each: what threads would give. */
+  async workers([heads, tokens, dim], count) {
+    const answered = (worker) => new Promise((resolve, reject) => { worker.onmessage = resolve, worker.onerror = reject; });
+    const started = async (own) => {
+      const worker = new Worker('worker.mjs', {type: 'module'});
+      for (const message of [[own, tokens, dim], null]) {
+        await answered(worker);  // it has loaded, or computed
+        worker.postMessage(message);
+      }
+      await answered(worker);
+      return () => (worker.postMessage(null), answered(worker));
+    };
+    const [all, ...halves] = await Promise.all([heads, heads / 2, heads / 2].map(started));
+    return rounds({one: all, two: () => Promise.all(halves.map((run) => run()))}, count, 1);
   },
 };
