@@ -332,7 +332,7 @@ TEST_CASE(
   for (int i = 0; i < 6; ++i) f.key(ImGuiKey_Z, {ImGuiMod_Ctrl});
   CHECK(f.app().state() == before);
   for (const auto& [name, size, width, few, heads] :
-       {std::tuple("tokens", "4096", "21", "7", "8"),
+       {std::tuple("tokens", "11000", "21", "7", "8"),
         {"d_k", "300", "3", "1", "1"}}) {  // one more is too many: nothing changes
     CAPTURE(name);
     Visitor most;

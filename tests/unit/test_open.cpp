@@ -685,7 +685,7 @@ TEST_CASE(
   REQUIRE_FALSE(longer);
   CHECK(document::withRemedy(opened->state, document::OptionId::tokens, 16384.0, longer.error())
             .message()
-            .ends_with(" The nearest that fits is 8192."));
+            .ends_with(" The nearest that fits is 11585."));
 }
 
 TEST_CASE("a clear file opens at once, an unclear one asks, a wrong one is refused") {
