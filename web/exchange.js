@@ -1,13 +1,16 @@
 // Files that are opened or saved by a board. Their content is read and written by reader.js, in a worker if possible.
 import {inline, script} from './files.js';
 
+const LARGE = 2 ** 24;  // bytes: less is there before one could see how far it is
+
 let worker, last = 0;
 const waiting = new Map();
 
 function startWorker() {
   const made = new Worker(new URL('./reader.js', import.meta.url), {type: 'module'});
-  made.onmessage = ({data: {id, reply, error}}) => {
+  made.onmessage = ({data: {id, reply, error, done}}) => {
     const {resolve, reject} = waiting.get(id);
+    if (done) return void (waiting.get(id).done = done);
     waiting.delete(id);
     if (error === undefined) resolve(reply);
     else reject(new Error(error));
@@ -47,6 +50,22 @@ function ask(board, call, ...values) {
   });
 }
 
+/** Shows in each frame how much of a large file has been read. Where the reader cancels that, another worker takes its place and does what else was asked. */
+function follow(board, file) {
+  const id = last, all = Math.ceil(file.size / 1e6);
+  const look = () => {
+    const one = waiting.get(id);
+    if (!one || !board.alive) return;
+    if (board.run('reading', Math.floor((one.done ?? 0) / 1e6), all)) return void requestAnimationFrame(look);
+    waiting.delete(id);
+    worker.terminate();
+    worker = startWorker();
+    for (const [number, {call, values, parts}] of waiting) worker.postMessage({id: number, call, values, parts});
+    one.reject(new Error('reading it was cancelled; the board is as it was.'));
+  };
+  look();
+}
+
 const TYPES = {json: 'application/json', csv: 'text/csv', tsv: 'text/tab-separated-values', svg: 'image/svg+xml', png: 'image/png'};
 export const typeOf = (name) => TYPES[name.split('.').at(-1)] ?? 'application/octet-stream';
 
@@ -76,7 +95,9 @@ export async function open(board, file, name, isCertain = false) {
   const turn = board.turn = (board.turn ?? 0) + 1;
   board.choosesFor = name;
   await attempt(board, name, async () => {
-    let reply = await ask(board, 'open', file, name);
+    const asked = ask(board, 'open', file, name);
+    if (worker && file.size >= LARGE) follow(board, file);
+    let reply = await asked;
     const choices = isCertain && reply.kind === 'form' && proposed(reply.content);
     if (choices) reply = await ask(board, 'choose', choices);
     if (turn !== board.turn) return;

@@ -10,7 +10,7 @@ const address = {
 // In the order of src/shell/web/shell_files.cpp.
 const CALLS = ['begin', 'room', 'open', 'paste', 'choose', 'write', 'code', 'reply', 'replySize', 'heading', 'forget', 'malloc', 'free'];
 const KINDS = ['error', 'state', 'form', 'text', 'cells'];
-const MOST_BYTES = 2 ** 30;
+const MOST_BYTES = 2 ** 30, TOLD_BYTES = 2 ** 22;
 const UTF8 = new TextEncoder();
 const megabytes = (bytes) => `${Math.ceil(bytes / 1e6)} MB`;
 
@@ -79,10 +79,22 @@ function replyOf(exports, kind) {
   return {kind, field: content.slice(0, end), content: content.slice(end + 1)};
 }
 
+/** The bytes of a file; `told` hears how many have been read. Nothing is written to the module before all are there: other calls may come between. */
+async function bytesOf(file, told) {
+  const bytes = new Uint8Array(file.size), reader = file.stream().getReader();
+  for (let at = 0, said = 0; ;) {
+    const {done, value} = await reader.read();
+    if (done) return bytes;
+    bytes.set(value, at);
+    at += value.length;
+    if (at - said >= TOLD_BYTES) told(said = at);
+  }
+}
+
 const calls = {
-  async open(exports, file, name) {
+  async open(exports, file, name, told = () => {}) {
     if (file.size > MOST_BYTES) throw new Error(`it has ${megabytes(file.size)}; the playground reads up to ${megabytes(MOST_BYTES)}.`);
-    const bytes = new Uint8Array(await file.arrayBuffer()), address = put(exports, bytes, exports.room(bytes.length));
+    const bytes = await bytesOf(file, told), address = put(exports, bytes, exports.room(bytes.length));
     return replyOf(exports, KINDS[withTexts(exports, [name], (path) => exports.open(address, bytes.length, path))]);
   },
   paste(exports, words) {
@@ -114,7 +126,7 @@ if (typeof DedicatedWorkerGlobalScope === 'function' && self instanceof Dedicate
   self.onmessage = async ({data: {id, call, values, parts}}) => {
     if (parts) use(parts);
     try {
-      const reply = await ask(call, ...values);
+      const reply = await ask(call, ...values, (done) => self.postMessage({id, done}));
       self.postMessage({id, reply}, reply?.content?.buffer ? [reply.content.buffer] : []);
     } catch (error) {
       self.postMessage({id, error: error.message});

@@ -18,6 +18,7 @@
 #include "files/layout/session_store.h"
 #include "views/board/board.h"
 #include "views/panels/panels.h"
+#include "views/work.h"
 
 namespace app {
 
@@ -215,6 +216,12 @@ Result<void> App::restore(std::string_view bytes) {
 }
 
 void App::notify(std::string_view sentence, bool isError) { parts_->screen.say(sentence, isError); }
+
+bool App::reading(int megabytes, int all) {
+  parts_->screen.wake();
+  return views::goesOn(parts_->screen.view, "Megabytes read", megabytes, all);
+}
+
 std::string App::notice() const { return parts_->screen.view.notice.text(); }
 std::string App::copyCells() const { return app::copyCells(parts_->screen); }
 Result<void> App::pasteCells(std::string_view text) { return app::pasteCells(parts_->screen, text); }

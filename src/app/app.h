@@ -100,6 +100,9 @@ class App {
   base::Result<void> restore(std::string_view bytes);
   /// Shows a message to the user, in the page or window.
   void notify(std::string_view sentence, bool isError);
+  /// Of a file that is being read, so many megabytes have been; to be told about each frame. False once the
+  /// user has cancelled that.
+  bool reading(int megabytes, int all);
   /// The selected cells as tab-separated text; empty if none are selected.
   std::string copyCells() const;
   base::Result<void> pasteCells(std::string_view text);

@@ -9,7 +9,7 @@ import {fileURLToPath} from 'node:url';
 import {brotliCompressSync} from 'node:zlib';
 import {python} from '../numpy.mjs';
 import {until} from '../until.mjs';
-import {SITE, start} from './harness.mjs';
+import {SCREENSHOTS, SITE, start} from './harness.mjs';
 
 const script = fileURLToPath(new URL('files.py', import.meta.url));
 let browser, folder;
@@ -290,6 +290,23 @@ test('readers come with the first file, and not before', async () => {
   await event(board, ['change'], () => drop(board, 'clear.npz'));
   await until('they were asked for', () => ['reader.js', '.files.wasm'].every((name) => board.requests.some((url) => url.endsWith(name))));
   assert.equal(board.requests.filter((url) => url.endsWith('.wasm')).length, 3, 'the reader has the parts that the page runs');
+  await board.close();
+});
+
+test('a large file says how much of it has been read, and Cancel leaves the board as it was', async () => {
+  const board = await browser.open('/', {seen: true}), waits = [];
+  await board.rest();
+  const before = await board.call('getState'), isBarThere = async () => (await names(board)).includes('work:cancel');
+  await board.page.route(/files\.wasm$/, (route) => waits.push(route));  // as from a slow disk: what reads does not begin
+  await drop(board, 'large.npz');
+  await until('the bar', isBarThere, 30_000);
+  await board.page.screenshot({path: `${SCREENSHOTS}/web-reading.png`});
+  const error = await event(board, ['error'], () => board.click('work:cancel'));
+  assert.equal((error.detail ?? error).message, 'large.npz: reading it was cancelled; the board is as it was.');
+  await until('the bar has gone', async () => !await isBarThere());
+  assert.deepEqual(await board.call('getState'), before);
+  await board.page.unroute(/files\.wasm$/);
+  await event(board, ['change'], () => drop(board, 'clear.npz'));
   await board.close();
 });
 

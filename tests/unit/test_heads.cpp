@@ -179,6 +179,29 @@ TEST_CASE("work: between two frames heads go on to be computed, on the board and
   }
 }
 
+TEST_CASE("work: of a file that is being read it says how much has been, until that is cancelled") {
+  Fixture f;
+  int frames = 0;
+  const auto read = [&](int megabytes) {
+    CHECK(f.app().reading(megabytes, 300));
+    f.frame(0.5f), ++frames;
+  };
+  while (!has(f, "work:cancel") && frames < 20) read(frames);
+  REQUIRE(has(f, "work:cancel"));
+  read(120);
+  CHECK(test::Painted().find("Megabytes read: 120 of 300"));
+  const app::Rect at = *f.app().locate("work:cancel", 0, 0, 0);
+  f.io().AddMousePosEvent(at.x + at.width / 2, at.y + at.height / 2);
+  read(121);
+  f.io().AddMouseButtonEvent(0, true), read(122);
+  f.io().AddMouseButtonEvent(0, false), f.frame();
+  CHECK_FALSE(f.app().reading(123, 300));
+  for (frames = 0; f.app().wantsFrame() && frames < 50; ++frames) f.frame();
+  CHECK(frames < 50);
+  CHECK_FALSE(has(f, "work:cancel"));
+  CHECK(f.app().reading(1, 300));  // the next file
+}
+
 TEST_CASE("work: what takes longer than a second is said in words, can be cancelled and gone on with") {
   Fixture f;
   setHeads(f, "8");

@@ -657,6 +657,12 @@ EMSCRIPTEN_KEEPALIVE void playground_notify(const char* sentence, int isError) {
   requestFrameIfWanted();
 }
 
+EMSCRIPTEN_KEEPALIVE int playground_reading(int megabytes, int all) {
+  const bool goesOn = self->app.reading(megabytes, all);
+  requestFrameIfWanted();
+  return goesOn ? 1 : 0;
+}
+
 EMSCRIPTEN_KEEPALIVE void playground_embed(const char* hide, const char* lock, const char* show, int fit) {
   self->app.setEmbed({hide, lock, show, fit != 0});
   requestFrameIfWanted();
