@@ -87,13 +87,13 @@ class Frame {
   std::uint64_t revision_ = 0;             ///< of the document in the last frame
   Computes computes_ = Computes::nothing;  ///< what the last frame left to compute
   bool isPart_ = false;                    ///< did the last frame lack heads of a large layer?
-  int rested_ = 0;                     ///< frames since the last edit, while there is something to compute
-  int builds_ = 0;                     ///< how often this frame has been built and discarded
-  bool isBuilding_ = false;            ///< a text field is being drawn into the frame
-  std::optional<Typed> typed_;         ///< the result of that field
-  std::vector<views::Command> later_;  ///< to be carried out by finish()
-  std::optional<std::string> chosen_;  ///< likewise, for choices in a form
-  bool saidForgotten_ = false;         ///< that the history has dropped its oldest steps
+  int rested_ = 0;                         ///< frames since an edit, while there is something to compute
+  int builds_ = 0;                         ///< how often this frame has been built and discarded
+  bool isBuilding_ = false;                ///< a text field is being drawn into the frame
+  std::optional<Typed> typed_;             ///< the result of that field
+  std::vector<views::Command> later_;      ///< to be carried out by finish()
+  std::optional<std::string> chosen_;      ///< likewise, for choices in a form
+  bool saidForgotten_ = false;             ///< that the history has dropped its oldest steps
   std::uint64_t count_ = 0;
   std::array<float, 31> times_{};
   std::size_t timesCount_ = 0;
