@@ -201,9 +201,9 @@ test('what is typed and does not divide, has no token, or no memory, offers what
   await board.call('set', 'step', 0);
   await board.call('set', 'heads', 48);
   await board.call('set', 'tokens', 400);
-  await type('tokens', '2048');
+  await type('tokens', '8192');
   await click(board, 'tokens:fix');
-  assert.equal(await board.get('tokens'), 1672);  // 1672² × 48 is the largest product below 2²⁷
+  assert.equal(await board.get('tokens'), 4729);  // 4729² × 48 is the largest product below 2³⁰
   await board.call('undo');
   assert.equal(await board.get('tokens'), 400);
   await board.close();
