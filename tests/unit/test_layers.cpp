@@ -28,6 +28,14 @@ document::State layers(int count) {
   return s;
 }
 
+/// What a layer of the board computes.
+attention::Trace traceOf(document::State s, int layer) {
+  document::showItem(s, layer);
+  attention::Trace trace;
+  attention::forward(document::spec(s), document::inputs(s), trace);
+  return trace;
+}
+
 }  // namespace
 
 TEST_CASE("layers: the pictures are the weights of each layer, computed a piece at a time") {
@@ -39,10 +47,7 @@ TEST_CASE("layers: the pictures are the weights of each layer, computed a piece 
   for (; !pictures.isWhole() && calls < 100; ++calls) pictures.of(s, 7, 1e-9);
   CHECK(calls == 4 * (1 + s.heads));  // each layer is begun, and each of its heads added
   for (int layer = 0; layer < 4; ++layer) {
-    document::State shown = s;
-    document::showItem(shown, layer);
-    attention::Trace trace;
-    attention::forward(document::spec(shown), document::inputs(shown), trace);
+    const attention::Trace trace = traceOf(s, layer);
     const attention::Tensor& picture = all[static_cast<std::size_t>(layer)].weights;
     CHECK(picture.values().size() == trace.weights.values().size());
     CHECK(std::equal(picture.values().begin(), picture.values().end(), trace.weights.values().begin()));
@@ -65,10 +70,7 @@ TEST_CASE("layers: thousands of tokens are taken some rows at a time, with the m
   REQUIRE((rows > 0 && rows < s.tokens / 2));
   CHECK(calls == s.batch * (1 + s.heads * ((s.tokens + rows - 1) / rows)));
   for (int layer = 0; layer < s.batch; ++layer) {
-    document::State shown = s;
-    document::showItem(shown, layer);
-    attention::Trace trace;
-    attention::forward(document::spec(shown), document::inputs(shown), trace);
+    const attention::Trace trace = traceOf(s, layer);
     const document::LayerPicture whole =
         document::pictureOf(trace.weights, trace.masked, document::headsAsked(s));
     const document::LayerPicture& made = all[static_cast<std::size_t>(layer)];
@@ -100,10 +102,7 @@ TEST_CASE(
     const auto& all = pictures.of(s, 7, 1e9);
     REQUIRE(pictures.isWhole());
     for (int layer = 0; layer < s.batch; ++layer) {
-      document::State shown = s;
-      document::showItem(shown, layer);
-      attention::Trace trace;
-      attention::forward(document::spec(shown), document::inputs(shown), trace);
+      const attention::Trace trace = traceOf(s, layer);
       const document::LayerPicture whole =
           document::pictureOf(trace.weights, trace.masked, document::headsAsked(s));
       CHECK(
