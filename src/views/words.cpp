@@ -127,7 +127,8 @@ Words::Words(std::string_view table) : table_(table) {
     const std::size_t middle = line.find('\x1f');
     if (middle == std::string_view::npos) continue;
     const std::string_view english = line.substr(0, middle), words = line.substr(middle + 1);
-    if (english == "1,234.5" && words.size() == english.size()) group_ = words[1], decimal_ = words[5];
+    if (english.empty()) plurals_.add(words);
+    else if (english == "1,234.5" && words.size() == english.size()) group_ = words[1], decimal_ = words[5];
     else if (english == "{a}: {A}") ofField_ = patternOf(english, words);
     else if (Pattern pattern = patternOf(english, words); !pattern.places.empty())
       patterns_.push_back(std::move(pattern));
@@ -205,6 +206,17 @@ bool Words::matchField(std::string_view english, std::string& out) {
          !find(english.substr(colon + 2)).empty() && match(ofField_, english, out);
 }
 
+std::string_view Words::formFor(const Pattern& pattern, const std::vector<std::string_view>& found) const {
+  std::string_view words = pattern.words;
+  const std::size_t number = pattern.places.find_first_of("123456789");
+  std::size_t form = number == std::string::npos ? 0 : plurals_.formOf(found[number]);
+  for (std::size_t end; (end = words.find('\x1e')) != std::string_view::npos; --form) {
+    if (form == 0) return words.substr(0, end);
+    words.remove_prefix(end + 1);
+  }
+  return words;
+}
+
 bool Words::match(const Pattern& pattern, std::string_view english, std::string& out) {
   if (english.size() < pattern.length + pattern.places.size() ||
       !english.starts_with(pattern.parts.front()) || !english.ends_with(pattern.parts.back()))
@@ -224,14 +236,14 @@ bool Words::match(const Pattern& pattern, std::string_view english, std::string&
     at = next + pattern.parts[i].size();
   }
   out.clear();
-  for (std::size_t i = 0; i < pattern.words.size(); ++i) {
-    const std::size_t place =
-        isPlace(pattern.words, i) ? pattern.places.find(pattern.words[i + 1]) : std::string::npos;
+  const std::string_view words = formFor(pattern, found);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t place = isPlace(words, i) ? pattern.places.find(words[i + 1]) : std::string::npos;
     if (place == std::string::npos) {
-      out += pattern.words[i];
+      out += words[i];
       continue;
     }
-    const bool isMessage = pattern.words[i + 1] >= 'A' && pattern.words[i + 1] <= 'Z';
+    const bool isMessage = words[i + 1] >= 'A' && words[i + 1] <= 'Z';
     out += isMessage ? of(found[place]) : found[place];
     i += 2;
   }

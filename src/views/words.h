@@ -10,12 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "views/plurals.h"
+
 namespace views {
 
 class Words {
  public:
   /// One line per message: the English text, U+001F, the translation. "1,234.5" is a message too, from which
-  /// the signs of numbers are taken.
+  /// the signs of numbers are taken. A translation may have several plural forms, between which stands
+  /// U+001E, for the first number in the message; lines without an English text have the rules of these
+  /// forms.
   /// "{a}" to "{z}" are placeholders for any text, and may be reordered;
   /// "{1}" to "{9}" for a number; "{A}" to "{Z}" for text that is itself translated. "{a}: {A}" stands for a
   /// field, or a file, and why it was refused (base::Error): with it a refusal is one message for all fields.
@@ -45,6 +49,8 @@ class Words {
     std::size_t length = 0;  ///< total length of the parts
   };
 
+  /// The plural form of the translation that goes with the first of the numbers that were found.
+  std::string_view formFor(const Pattern& pattern, const std::vector<std::string_view>& found) const;
   static Pattern patternOf(std::string_view english, std::string_view words);
   std::string find(std::string_view english);
   std::string inNotation(std::string_view text) const;
@@ -52,6 +58,7 @@ class Words {
   bool matchField(std::string_view english, std::string& out);
 
   std::string table_;
+  PluralRules plurals_;
   char group_ = ',', decimal_ = '.';
   std::unordered_map<std::string_view, std::string_view> whole_;
   /// "{a}: {A}"; empty if the table does not have it.

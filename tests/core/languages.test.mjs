@@ -15,8 +15,10 @@ const {covered, also, names, markup} = JSON.parse(text('tests/core/languages.jso
 const sources = (places) => places.flatMap(filesOf).filter((file) => /\.(cpp|h|js)$/.test(file));
 const tags = readdirSync(join(root, 'web/languages')).map((name) => name.replace('.json', ''));
 const tables = Object.fromEntries(tags.map((tag) => {
-  const {language, messages} = JSON.parse(text(`web/languages/${tag}.json`));
+  const {language, plurals = {}, messages} = JSON.parse(text(`web/languages/${tag}.json`));
   const all = Object.values(messages).flatMap(Object.entries);
+  const forms = new Set(new Intl.PluralRules(tag).resolvedOptions().pluralCategories);
+  assert.ok(Object.keys(plurals).every((form) => forms.has(form)), `${tag} has these plural forms: ${[...forms].join()}`);
   assert.equal(typeof language, 'string');
   assert.equal(new Set(all.map(([english]) => english)).size, all.length, `${tag} has a message twice`);
   return [tag, new Map(all)];
@@ -77,8 +79,10 @@ test('all tables have the same messages, and the same places in them', () => {
   for (const [tag, table] of others) assert.deepEqual([...table.keys()].sort(), [...first[1].keys()].sort(), `${tag} and ${first[0]}`);
   for (const [tag, table] of Object.entries(tables)) {
     for (const [english, words] of table) {
-      assert.equal(placesOf(words), placesOf(english), `${tag}: ${english}`);
-      assert.ok(words.trim() === words && words !== '' && !/[\n\x1f]/.test(words), `${tag}: ${english}`);
+      for (const form of typeof words === 'string' ? [words] : Object.values(words)) {
+        assert.equal(placesOf(form), placesOf(english), `${tag}: ${english}`);
+        assert.ok(form.trim() === form && form !== '' && !/[\n\x1e\x1f]/.test(form), `${tag}: ${english}`);
+      }
     }
   }
 });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include "app_fixture.h"
@@ -18,6 +19,7 @@
 #include "languages.h"
 #include "thorough.h"
 #include "views/mirror.h"
+#include "views/plurals.h"
 #include "views/tooltip.h"
 #include "views/widgets.h"
 #include "views/words.h"
@@ -250,6 +252,59 @@ TEST_CASE(
       "1,234.5");
   std::string own;
   CHECK(chinese.number("1,234.50", own) == "1,234.50");
+}
+
+TEST_CASE("words: a language has the plural forms of its own rules") {
+  // Rules of the CLDR 46. The digits say which rule holds for 0, 1, 2 … 130, as Intl.PluralRules of ICU has
+  // it: node -e 'for (let n = 0; n <= 130; ++n) console.log(new Intl.PluralRules("pl").select(n))'
+  constexpr std::string_view kPolish[] = {
+      "i = 1 and v = 0", "v = 0 and i % 10 = 2..4 and i % 100 != 12..14",
+      "v = 0 and i != 1 and i % 10 = 0..1 or v = 0 and i % 10 = 5..9 or v = 0 and i % 100 = 12..14"};
+  constexpr std::string_view kArabic[] = {"n = 0", "n = 1", "n = 2", "n % 100 = 3..10", "n % 100 = 11..99"};
+  struct Language {
+    std::span<const std::string_view> rules;
+    std::string_view forms;
+  };
+  const Language languages[] = {{kPolish,
+                                 "201112222222222222222211122222221112222222111222222211122222221112222222111"
+                                 "22222221112222222111222222211122222222222222222111222222"},
+                                {kArabic,
+                                 "012333333334444444444444444444444444444444444444444444444444444444444444444"
+                                 "44444444444444444444444445553333333344444444444444444444"}};
+  for (const Language& language : languages) {
+    views::PluralRules rules;
+    for (const std::string_view rule : language.rules) rules.add(rule);
+    std::string forms;
+    for (int n = 0; n <= 130; ++n) forms += std::to_string(rules.formOf(std::to_string(n)));
+    CHECK(forms == language.forms);
+    CHECK(rules.formOf("1.05 M") == language.rules.size());
+  }
+  views::PluralRules polish;
+  for (const std::string_view rule : kPolish) polish.add(rule);
+  CHECK(polish.formOf("1.0") == 3);
+  CHECK(polish.formOf("0.5") == 3);
+  CHECK(polish.formOf("−1") == 0);
+  CHECK(polish.formOf("1,022") == 1);
+
+  const auto table = files::wordsOf(R"({"language": "Polski", "plurals": {
+    "one": "i = 1 and v = 0", "few": "v = 0 and i % 10 = 2..4 and i % 100 != 12..14",
+    "many": "v = 0 and i != 1 and i % 10 = 0..1 or v = 0 and i % 10 = 5..9 or v = 0 and i % 100 = 12..14"},
+    "messages": {"the board": {"{1} cell": "{1} komórka",
+      "{1} cells": {"few": "{1} komórki", "many": "{1} komórek", "other": "{1} komórki"},
+      "{A}, {1} heads of {2}": {"few": "{1} głowy po {2}, {A}", "other": "{1} głów po {2}, {A}"}}}})");
+  REQUIRE(table);
+  views::Words words(*table);
+  CHECK(words.of("1 cell") == "1 komórka");
+  CHECK(words.of("3 cells") == "3 komórki");
+  CHECK(words.of("12 cells") == "12 komórek");
+  CHECK(words.of("22 cells, 5 heads of 4") == "5 głów po 4, 22 komórki");
+  CHECK(words.of("1 cell, 2 heads of 8") == "2 głowy po 8, 1 komórka");
+  for (const char* wrong :
+       {R"({"messages": {"a": {"{1} cells": {"few": "x"}}}})",
+        R"({"messages": {"a": {"{1} cells": {"few": "x", "other": "y"}}}})",
+        R"({"plurals": {"few": 3}, "messages": {}})",
+        R"({"plurals": {"few": "n = 2"}, "messages": {"a": {"b": {"few": 1, "other": "y"}}}})"})
+    CHECK_FALSE(files::wordsOf(wrong));
 }
 
 TEST_CASE("words: a table says all that the board says") {

@@ -1,5 +1,7 @@
 // The interface in another language, as stored in web/languages: {"language": "Deutsch", "messages": {"the
-// header": {"Open": "Öffnen", …}, …}}.
+// header": {"Open": "Öffnen", …}, …}}. A language with more plural forms than English names their rules, as
+// the Unicode CLDR has them, and gives a message with a number its forms: {"plurals": {"one": "i = 1 and v =
+// 0", "few": "…", "many": "…"}, "messages": {…: {"{1} cells": {"few": "…", "many": "…", "other": "…"}}}}.
 #pragma once
 
 #include <string>
