@@ -239,6 +239,16 @@ test('files that cannot be read or written', () => {
   assert.match(attn('info', learned).stdout, /float32/);
 });
 
+test('a refusal is in the language that is asked for', () => {
+  const given = file('', '.npz');
+  assert.match(refusal(badData, attn('run', given)), /\.npz: it is empty/);
+  assert.match(refusal(badData, attn('--lang', 'de', 'run', given)), /\.npz: .*leer/);
+  const env = {...process.env, ATTN_LANG: 'zh'};
+  assert.match(attn('run', given, {env}).stderr, /\.npz.*\p{Script=Han}/u);
+  assert.match(refusal(badData, attn('--lang', 'en', 'run', given, {env})), /it is empty/);
+  assert.match(refusal(wrongUse, attn('--lang', 'xx', 'run', given)), /xx/);
+});
+
 test('what may not be read or written is said, and stays as it is', (t) => {
   // Root may do everything: it looks on as nobody, where nobody can come to the program.
   const nobody = process.getuid() === 0 ? {uid: 65534, gid: 65534} : {};

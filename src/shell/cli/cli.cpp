@@ -8,7 +8,9 @@
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/system.h"
+#include "shell/language.h"
 #include "shell/manual.h"
+#include "views/words.h"
 
 namespace cli {
 
@@ -21,10 +23,17 @@ Failure failureOf(const std::string& in, const base::Error& error) {
 
 namespace {
 
-int start(int argc, char** argv) {
+/// `language` becomes the one that is asked for.
+int start(int argc, char** argv, std::string& language) {
   CLI::App attn{"Attention, computed from files.", "attn"};
   attn.allow_windows_style_options(false);  // what begins with a slash is a path there too
   attn.set_version_flag("--version", "attn " AP_VERSION);
+  attn.add_option(
+          "--lang", language,
+          "The language in which data and options are refused: " + base::orList(shell::languageTags()))
+      ->type_name("TAG")
+      ->envname("ATTN_LANG")
+      ->check(CLI::IsMember(shell::languageTags()));
   attn.footer("Exit status: 0 done, 1 bad data, 2 wrong use.");
   addRun(attn);
   addGrad(attn);
@@ -65,13 +74,15 @@ int start(int argc, char** argv) {
 int main(int argc, char** argv) {
   cli::startStreams();
   cli::Failure failure{};
+  std::string language;
   try {
-    return cli::start(argc, argv);
+    return cli::start(argc, argv, language);
   } catch (const cli::Failure& thrown) { failure = thrown; } catch (const std::bad_alloc&) {
     failure = {cli::kBadData, "Out of memory; give smaller tensors, or ask for fewer outputs."};
   } catch (const std::exception& error) {
     failure = {cli::kBadData, std::string("Something failed: ") + error.what() + "."};
   }
-  std::fprintf(stderr, "attn: %s\n", base::printable(failure.sentence).c_str());
+  views::Words words(shell::wordsFor(language));
+  std::fprintf(stderr, "attn: %s\n", base::printable(words.of(failure.sentence)).c_str());
   return failure.status;
 }

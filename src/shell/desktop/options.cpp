@@ -9,7 +9,7 @@
 #include "attention/kernels/kernels.h"
 #include "base/sentence.h"
 #include "files/formats/format.h"
-#include "shell/desktop/language.h"
+#include "shell/language.h"
 #include "shell/manual.h"
 
 namespace shell {

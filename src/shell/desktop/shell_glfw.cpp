@@ -36,7 +36,6 @@
 #include "shell/desktop/damage_tracker.h"
 #include "shell/desktop/file.h"
 #include "shell/desktop/kept_session.h"
-#include "shell/desktop/language.h"
 #include "shell/desktop/options.h"
 #include "shell/desktop/pango_text.h"
 #include "shell/desktop/picture.h"
@@ -44,6 +43,7 @@
 #include "shell/desktop/shell_place.h"
 #include "shell/desktop/text_box.h"
 #include "shell/desktop/window_parts.h"
+#include "shell/language.h"
 #include "shell/shell.h"
 
 namespace shell {

@@ -1,4 +1,4 @@
-#include "shell/desktop/language.h"
+#include "shell/language.h"
 
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// The language of the desktop program: translation tables that are built in.
+// The languages of the desktop program and of `attn`: translation tables that are built in.
 #pragma once
 
 #include <string>
