@@ -7,6 +7,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
+import {until} from '../until.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const play = (...args) => spawnSync('./play', args, {cwd: root, encoding: 'utf8'});
@@ -66,6 +67,39 @@ test('clang-format is brought unless one of version 19 is there', () => {
   assert.equal(asked(`${none}; ${version('clang-format', '19.1.7')}`), '');
   assert.equal(asked(`${none}; ${version('clang-format-19', '19.1.7')}`), '');
 });
+
+/** A shell that waits for its turn and has it until its input ends: {child, said}. */
+function turn(folder, lines) {
+  const script = `source ./play; BUILD=${folder}; ${lines}; take_turn && { echo mine; tail -f /dev/null & echo $!; cat; kill $!; }`;
+  const one = {child: spawn('bash', ['-c', script], {cwd: root, env: {...process.env, AP_PLAY_HOLDS: ''}}), said: ''};
+  one.child.stdout.setEncoding('utf8').on('data', (text) => { one.said += text; });
+  return one;
+}
+
+for (const [name, lines] of [['flock', ':'], ['the number of the process', 'have() { [ "$1" != flock ]; }']]) {
+  test(`one command at a time works in a folder, and one that is killed leaves nothing behind: by ${name}`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'play-turn-')), WAITS = /^ {2}waiting for another \.\/play in this folder to finish\n/, MINE = /mine\n(\d+)\n/;
+    const all = [], says = (one, what) => until(`${what}`, () => what.test(one.said)), begin = (what) => says(all[all.push(turn(folder, lines)) - 1], what);
+    try {
+      await begin(MINE);
+      await begin(WAITS);
+      const nested = spawnSync('bash', ['-c', `source ./play; BUILD=${folder}; ${lines}; AP_PLAY_HOLDS=$ROOT; take_turn && echo mine`], {cwd: root, encoding: 'utf8'});
+      assert.equal(nested.stdout, 'mine\n', 'what a command calls itself does not wait for it');
+      all[0].child.kill('SIGKILL');
+      await says(all[1], MINE);
+      assert.doesNotThrow(() => process.kill(MINE.exec(all[0].said)[1], 0), 'what the first one started goes on');
+      await begin(WAITS);
+      all[1].child.stdin.end();
+      await says(all[2], MINE);
+    } finally {
+      for (const {child, said} of all) {
+        child.kill('SIGKILL');
+        if (MINE.test(said)) spawnSync('kill', [MINE.exec(said)[1]]);
+      }
+      rmSync(folder, {recursive: true});
+    }
+  });
+}
 
 test('an unknown benchmark gets one sentence and status 2', () => {
   const {status, stderr} = play('bench', 'everything');
