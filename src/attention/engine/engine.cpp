@@ -169,11 +169,16 @@ const Trace& Engine::traceWith(int head) {
   return trace_;
 }
 
-void Engine::computeNext() {
+void Engine::computeNext(bool isBrief) {
+  isBrief_ = isBrief;
+  computeOne();
+  isBrief_ = false;
+}
+
+void Engine::computeOne() {
   if (summaries_.detail().hasMore()) return computeDetail();
-  if (isWhole())
-    return ofMean_.left > 0 ? computeMean()
-                            : summaries_.profiles().takeSome(trace_.weights, summaries_.sampledEach());
+  if (isWhole() && ofMean_.left > 0) return computeMean();
+  if (isWhole()) return computeProfiles();
   const auto wanted = static_cast<std::size_t>(wanted_);
   const auto next = std::find(missing_.begin(), missing_.end(), std::uint8_t{1});
   const int head =

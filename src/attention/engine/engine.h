@@ -115,8 +115,8 @@ class Engine final : private RowSource {
   /// Does the trace look as it will when all is computed? Then this may wait until nobody edits.
   bool mayWait() const;
   /// Computes one of the missing heads, if any, or some rows of it. With the last of them follows what needs
-  /// all heads.
-  void computeNext();
+  /// all heads. `isBrief`: where pairs are not stored, so few rows that a frame need hardly wait for them.
+  void computeNext(bool isBrief = false);
   const Spec& spec() const { return spec_; }
   /// How many rows of pairs have been made so far, where they are not stored.
   std::int64_t madeRows() const { return madeRows_; }
@@ -156,14 +156,17 @@ class Engine final : private RowSource {
   void writeMean(Span rows, const float* more);
   void makeMean(Span rows);
   void makeMeanAfter(int head, Span rows);
+  void takeMean(Span rows);
   void takeRows(int head, Span rows);
   void takeSample(int head, int row);
   void redoRows(int head, Span rows);
   void redoMean(int head, Span rows);
   void redoSamples(int head, Span rows);
   void computeDetail();
+  void computeOne();
   void computeSome(int head);
   void computeMean();
+  void computeProfiles();
   struct ChangedKey {
     int at;
     const float *before, *after, *valuesBefore, *valuesAfter;  ///< rows of K and of V
@@ -175,7 +178,10 @@ class Engine final : private RowSource {
   void changeGiven(const Change& change);
   void touchRowsOf(int head, Span rows);
   void touchOutputOf(int head, Span rows);
+  template <class Work>
+  void eachPart(Span rows, const Work& work);
   int mostHeld() const;
+  int mostAtOnce() const;
   Span someFrom(int row) const;
   Span takeTurn(Turn& turn) const;
 
@@ -250,6 +256,7 @@ class Engine final : private RowSource {
   Window summed_;  // what they are the sums of: all heads but one, or -1
   Turn ofMean_;
   int wanted_ = 0;                        // the head to go on with
+  bool isBrief_ = false;                  // is so little to be computed that a frame need hardly wait?
   std::vector<RunningSoftmaxSums> sums_;  // one per head
   std::vector<std::uint8_t> mark_;        // one per query: see Mark in engine.cpp
   std::vector<std::uint8_t>

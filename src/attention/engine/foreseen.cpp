@@ -84,11 +84,11 @@ bool Engine::foresee(int head, const ChangedKey& key) {
     }
     const float* const before = from.outputs.data() + std::ptrdiff_t{i} * spec_.valueDim;
     float* const out = trace_.headOutput.row(head, i);
+    const double share = 1 / mixed.sum(), kept = mixed.kept * share, gone = mixed.gone * share,
+                 come = mixed.come * share;
     for (int c = 0; c < spec_.valueDim; ++c)
-      out[c] = saturate((double{before[c]} * mixed.kept -
-                         mixed.gone * double{from.values[static_cast<std::size_t>(c)]} +
-                         mixed.come * double{key.valuesAfter[c]}) /
-                        mixed.sum());
+      out[c] = saturate(double{before[c]} * kept - gone * double{from.values[static_cast<std::size_t>(c)]} +
+                        come * double{key.valuesAfter[c]});
     if (!isOfKey) continue;
     float &max = trace_.rowMax.at(head, i, 0), &sum = trace_.rowSum.at(head, i, 0);
     const double logBefore = logSum(max, sum);
@@ -111,9 +111,11 @@ void Engine::foreseePairs(int head, int key, const std::vector<float>& grown) {
     float *const score = scores.data() + count * static_cast<std::size_t>(j - keys.begin),
                  *const weight = weights.data() + (score - scores.data());
     scoresOfKey(layer, head, j, keysOf(trace_).row(kvHeadOf(spec_, head), j), score);
+    const float *const max = trace_.rowMax.row(head, 0), *const sum = trace_.rowSum.row(head, 0);
+    for (int i = 0; i < spec_.queryCount; ++i) weight[i] = sum[i] > 0.0f ? score[i] - max[i] : kHiddenScore;
+    kernels::exp(kernels::best(), weight, 0.0f, spec_.queryCount, weight);
     for (int i = 0; i < spec_.queryCount; ++i) {
-      const float sum = trace_.rowSum.at(head, i, 0);
-      weight[i] = sum > 0.0f ? std::exp(score[i] - trace_.rowMax.at(head, i, 0)) / sum : 0.0f;
+      weight[i] = sum[i] > 0.0f ? weight[i] / sum[i] : 0.0f;
       score[i] *= spec_.temperature;
     }
   }

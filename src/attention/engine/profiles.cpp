@@ -39,12 +39,12 @@ void Profiles::ask(int head, std::uint32_t stamp) {
   next_ = 0;
 }
 
-void Profiles::takeSome(const Tensor& weights, int each) {
+void Profiles::takeSome(const Tensor& weights, int each, int most) {
   if (asked_.head >= weights.heads()) return forget();  // of a layer that is no more
   const auto keys = static_cast<std::size_t>(weights.cols());
   asked_.rows = weights.rows();
   if (next_ == 0) sums_.assign(keys, 0.0), newEntropies_.resize(static_cast<std::size_t>(asked_.rows));
-  const int end = each > 1 ? next_ + 1 : std::min(next_ + kRowsOfProfile, asked_.rows);
+  const int end = each > 1 ? next_ + 1 : std::min(next_ + std::min(kRowsOfProfile, most), asked_.rows);
   if (each == 1) weights.expect(asked_.head, next_, end - next_);
   while (next_ < end) {
     const int count = std::min(each, asked_.rows - next_);

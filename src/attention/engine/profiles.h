@@ -17,8 +17,8 @@ class Profiles {
   /// Nobody looks at them any more.
   void forget() { *this = {}; }
   bool hasMore() const { return next_ < asked_.rows; }
-  /// Takes more rows; with `each`, one of so many, which stands for them.
-  void takeSome(const Tensor& weights, int each = 1);
+  /// Takes at most so many more rows; with `each`, one of so many, which stands for them.
+  void takeSome(const Tensor& weights, int each, int most);
 
   /// Are there those of this head, of weights of that shape?
   bool areThere(int head, int queries, int keys) const {

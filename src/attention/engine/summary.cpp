@@ -428,10 +428,7 @@ void Summaries::foreseeKey(int head, const ForeseenKey& foreseen) {
   }
 }
 
-void Summaries::takeMeanRows(Span rows) {
-  takeRowsOf(kMeanWeights, *meanPairs_, 0, rows);
-  touchRows(kMeanWeights, 0, rows);
-}
+void Summaries::takeMeanRows(Span rows) { takeRowsOf(kMeanWeights, *meanPairs_, 0, rows); }
 
 const Overview* Summaries::overview(TensorId id) const {
   for (const Small& small : overviews_)

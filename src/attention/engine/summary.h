@@ -86,7 +86,7 @@ class Summaries {
     const float* grown;             ///< as in Overview::grow()
   };
   void foreseeKey(int head, const ForeseenKey& foreseen);
-  /// Rows of the mean of the weights, likewise.
+  /// Rows of the mean of the weights, likewise; whoever calls it touches them.
   void takeMeanRows(Span rows);
   /// The keys that these queries see may have changed.
   void touchMask(Span queries, int queryCount);

@@ -27,6 +27,10 @@ constexpr int kThreadsPay = 1 << 17;
 /// Parts of a row are made alone if they are at most one in so many of its numbers: whole rows are made
 /// together, by fewer steps for each.
 constexpr int kRowsOfPart = 3;
+/// A brief slice has so many multiply-adds for each thread: 3 to 4 ms in a page.
+constexpr std::int64_t kBriefWork = 40'000'000;
+/// What is made of a pair beside its score and its part of the output takes as long as so many of them.
+constexpr int kWorkOfPair = 64;
 /// When more than one row of a head in so many is new, the head is computed anew, some rows at a time.
 constexpr int kRowsOfStale = 8;
 
@@ -57,15 +61,34 @@ void Engine::makeRows(int head, Span rows, bool withOutput) {
   makeOutput(inputs_, rows, {0, trace_.output.cols()}, trace_);
 }
 
+/// Calls work(some) for parts of these rows, whole blocks of the overviews; each on a thread of its own,
+/// where there is much to do.
+template <class Work>
+void Engine::eachPart(Span rows, const Work& work) {
+  kernels::Workspace& workspace = scratch_.score.products.workspace;
+  const int side = summaries_.overview(TensorId::weights)->side(), blocks = (rows.size() + side - 1) / side;
+  const bool isMuch = std::int64_t{rows.size()} * spec_.keyCount >= kThreadsPay;
+  const int parts = isMuch ? std::min(workspace.threads(), blocks) : 1;
+  kernels::inParts(workspace, parts, [&](int part) {
+    const int first = rows.begin + blocks * part / parts * side,
+              end = rows.begin + blocks * (part + 1) / parts * side;
+    work(Span{first, std::min(end, rows.end)});
+  });
+}
+
 /// The sum of the weights of all heads, or of all but one.
 void Engine::sumWeights(Span rows, int without) {
   summed_ = {without, rows};
-  meanSums_.assign(static_cast<std::size_t>(rows.size()) * static_cast<std::size_t>(spec_.keyCount), 0.0);
+  const auto keys = static_cast<std::ptrdiff_t>(spec_.keyCount);
+  meanSums_.assign(static_cast<std::size_t>(rows.size() * keys), 0.0);
   for (int h = 0; h < spec_.heads; ++h) {
     if (h == without || isHidden(spec_, h)) continue;
     makeRows(h, rows, false);
-    const float* weights = std::as_const(trace_.weights).row(h, rows.begin);
-    for (double& sum : meanSums_) sum += double{*weights++};
+    eachPart(rows, [&](Span some) {
+      const float* weights = std::as_const(trace_.weights).row(h, some.begin);
+      double* sums = meanSums_.data() + (some.begin - rows.begin) * keys;
+      for (double* const end = sums + some.size() * keys; sums < end;) *sums++ += double{*weights++};
+    });
   }
 }
 
@@ -73,15 +96,19 @@ void Engine::sumWeights(Span rows, int without) {
 void Engine::writeMean(Span rows, const float* more) {
   meanWindow_ = {0, rows};
   meanWeights_.hold(0, rows.begin, rows.size());
-  float* const mean = meanWeights_.row(0, rows.begin);
-  int parts = 0;
-  for (int h = 0; h < spec_.heads; ++h) parts += !isHidden(spec_, h);
-  const double share = 1.0 / std::max(parts, 1);
+  int heads = 0;
+  for (int h = 0; h < spec_.heads; ++h) heads += !isHidden(spec_, h);
+  const double share = 1.0 / std::max(heads, 1);
   const auto of = [share](double sum) { return static_cast<float>(sum * share); };
-  if (more == nullptr) std::transform(meanSums_.begin(), meanSums_.end(), mean, of);
-  else
-    std::transform(meanSums_.begin(), meanSums_.end(), more, mean,
-                   [of](double sum, float weight) { return of(sum + double{weight}); });
+  eachPart(rows, [&](Span some) {
+    const std::ptrdiff_t keys = spec_.keyCount, first = (some.begin - rows.begin) * keys;
+    const double *const from = meanSums_.data() + first, *const to = from + some.size() * keys;
+    float* const mean = meanWeights_.row(0, some.begin);
+    if (more == nullptr) std::transform(from, to, mean, of);
+    else
+      std::transform(from, to, more + first, mean,
+                     [of](double sum, float weight) { return of(sum + double{weight}); });
+  });
 }
 
 void Engine::makeMean(Span rows) {
@@ -146,9 +173,17 @@ int Engine::mostHeld() const {
                     threads * kRowsAtOnce);
 }
 
+/// How many rows are computed in a slice.
+int Engine::mostAtOnce() const {
+  if (!isBrief_) return mostHeld();
+  const auto ofRow = std::int64_t{spec_.keyCount} * (spec_.headDim + spec_.valueDim + kWorkOfPair);
+  const std::int64_t rows = scratch_.score.products.workspace.threads() * kBriefWork / ofRow;
+  return static_cast<int>(std::clamp<std::int64_t>(rows, 1, mostHeld()));
+}
+
 /// From `row` on, as many rows as are computed at once: whole blocks of the overviews.
 Span Engine::someFrom(int row) const {
-  const int most = isSampled() ? 1 : mostHeld();
+  const int most = isSampled() ? 1 : mostAtOnce();
   const Span rows = summaries_.overview(TensorId::weights)->whole({row, row + 1});
   return {row, std::min(row + std::max(most / rows.size() * rows.size(), rows.size()), spec_.queryCount)};
 }
@@ -157,15 +192,13 @@ Span Engine::someFrom(int row) const {
 void Engine::takeRows(int head, Span rows) {
   makeRows(head, rows, true);
   makeConcat(spec_, head, rows, trace_);
-  kernels::Workspace& workspace = scratch_.score.products.workspace;
-  const int side = summaries_.overview(TensorId::weights)->side(), blocks = (rows.size() + side - 1) / side;
-  const bool isMuch = std::int64_t{rows.size()} * spec_.keyCount >= kThreadsPay;
-  const int parts = isMuch ? std::min(workspace.threads(), blocks) : 1;
-  kernels::inParts(workspace, parts, [&](int part) {
-    const int first = rows.begin + blocks * part / parts * side,
-              end = rows.begin + blocks * (part + 1) / parts * side;
-    summaries_.takeRows(trace_, head, {first, std::min(end, rows.end)});
-  });
+  eachPart(rows, [&](Span some) { summaries_.takeRows(trace_, head, some); });
+}
+
+/// The same of the mean, whose rows are there.
+void Engine::takeMean(Span rows) {
+  eachPart(rows, [&](Span some) { summaries_.takeMeanRows(some); });
+  summaries_.touchRows(kMeanWeights, 0, rows);
 }
 
 /// Computes the row that stands for its block.
@@ -224,7 +257,11 @@ void Engine::computeMean() {
   ofMean_.next = rows.end < spec_.queryCount ? rows.end : 0, ofMean_.left -= rows.size();
   makeMean(rows);
   summaries_.begin(false);
-  summaries_.takeMeanRows(rows);
+  takeMean(rows);
+}
+
+void Engine::computeProfiles() {
+  summaries_.profiles().takeSome(trace_.weights, summaries_.sampledEach(), mostAtOnce());
 }
 
 const Trace& Engine::traceSoon(int head) {
@@ -247,6 +284,8 @@ bool Engine::keepsTensors() const {
 }
 
 void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
+  const auto isOfQueries = [](const Change& c) { return c.what == What::cells && c.tensor == TensorId::q; };
+  if (!isKnown || !std::all_of(changes.begin(), changes.end(), isOfQueries)) ++scratch_.revision;
   window_ = meanWindow_ = {};
   isKnown = isKnown && spec_.hiddenHeads == previous_.hiddenHeads && keepsTensors() &&
             std::all_of(changes.begin(), changes.end(),
@@ -293,7 +332,7 @@ void Engine::makeStale(Span heads) {
 void Engine::computeDetail() {
   Detail& detail = summaries_.detail();
   const int head = detail.area().head;
-  const Span rows = detail.next(mostHeld());
+  const Span rows = detail.next(mostAtOnce());
   makeRows(head, rows, true);
   detail.take(trace_, rows);
   summaries_.begin(false);
@@ -334,7 +373,7 @@ void Engine::redoMean(int head, Span rows) {
   for (int first = rows.begin; first < rows.end;) {
     const Span some{first, std::min(someFrom(first).end, rows.end)};
     head < 0 ? makeMean(some) : makeMeanAfter(head, some);
-    summaries_.takeMeanRows(some);
+    takeMean(some);
     first = some.end;
   }
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "attention/kernels/aligned.h"
@@ -148,6 +149,7 @@ Workspace::Parts::Parts(int wanted) {
 bool Workspace::Parts::reserve(std::size_t floats, int count) {
   for (std::size_t t = 0; t < static_cast<std::size_t>(count); ++t) {
     if (floats <= sizes[t]) continue;
+    scratch[t].content = 0;
     float*& block = memory[t];
     freeLines(block);
     sizes[t] = 0;
@@ -342,6 +344,20 @@ Plan planOf(const Forward& call, const Blocking& blocking, const Magnitudes* kno
   return plan;
 }
 
+/// Keeps what the call before has packed, if it is the same.
+void keep(const Plan& plan, const Scratch& before, Scratch& now) {
+  const Forward& f = plan.call;
+  now.content = f.content, now.keyEnd = plan.keyEnd;
+  const bool isSame = f.content != 0 && f.content == before.content && before.packedBegin == 0 &&
+                      before.keyEnd == plan.keyEnd && plan.keyEnd <= plan.packedKeys &&
+                      before.keys == now.keys;
+  if (!isSame || (f.output && !(before.hasValues && before.packedValues == now.packedValues))) return;
+  now.packedHead = before.packedHead, now.packedBegin = 0;
+  now.keySquare = before.keySquare, now.valueMagnitude = before.valueMagnitude;
+  now.hasValues = f.output.data != nullptr;
+  now.values = before.values, now.valueStride = before.valueStride, now.valuePanel = before.valuePanel;
+}
+
 /// Lays out one thread's scratch memory. Returns how much it needs; with `memory` null it only counts.
 std::size_t place(const Plan& plan, const Blocking& blocking, int unitRows, float* memory, Scratch& scratch) {
   std::size_t used = 0;
@@ -354,12 +370,14 @@ std::size_t place(const Plan& plan, const Blocking& blocking, int unitRows, floa
   const std::int64_t rows = blocking.rows;
   const std::int64_t headDim = plan.isCareful ? 0 : f.headDim;
   const std::int64_t valueDim = f.output && !plan.isCareful ? roundedUp(f.valueDim, blocking.panel) : 0;
-  scratch = Scratch{};
+  const Scratch before = std::exchange(scratch, Scratch{});
+  // What is kept for the next call is first, where it has the same place whatever else that call needs.
+  scratch.keys = take(plan.packedKeys * headDim);
+  scratch.packedValues = take(std::int64_t{plan.packedKeys} * valueDim);
+  keep(plan, before, scratch);
   scratch.query = take(roundedUp(headDim, kBlockKeys) / kBlockKeys * rows * kRowStride);
   scratch.scores = take(rows * kRowStride);
   scratch.sums = take(std::min(rows, roundedUp(f.queryCount, blocking.tileRows)) * valueDim);
-  scratch.keys = take(plan.packedKeys * headDim);
-  scratch.packedValues = take(std::int64_t{plan.packedKeys} * valueDim);
   scratch.rowMax = take(std::int64_t{unitRows} * (f.heads / f.kvHeads));
   scratch.rowSum = take(std::int64_t{unitRows} * (f.heads / f.kvHeads) + 16);  // read in whole vectors
   scratch.carefulRow = reinterpret_cast<double*>(take(std::int64_t{2} * f.keyCount));
@@ -434,6 +452,7 @@ std::optional<Tiles> forward(Kernel kernel, const Forward& call, Workspace& work
 
 float* const* reserve(Workspace& workspace, std::size_t floats) {
   Workspace::Parts& parts = workspace.parts();
+  for (Scratch& scratch : parts.scratch) scratch.content = 0;
   return parts.reserve(floats, parts.threadCount) ? parts.memory.data() : nullptr;
 }
 

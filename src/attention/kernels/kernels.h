@@ -73,6 +73,9 @@ struct Forward {
   int queryCount = 0, keyCount = 0;
   int headDim = 0, valueDim = 0;
   In q, k, v;
+  /// Stands for the numbers of K and V: between two calls with the same one they have not changed, and are
+  /// not brought in order again where the workspace still has them. 0: nothing is known.
+  std::uint64_t content = 0;
 
   // The steps in order: s = q·k; s·scale; softcap·tanh(s / softcap) when softcap > 0; + bias; mask; ÷
   // temperature.

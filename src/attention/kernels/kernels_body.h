@@ -749,6 +749,7 @@ void provideValues(const Plan& plan, const float* values, int begin, int end, Sc
   const Forward& f = plan.call;
   const bool isRead =
       kAnyStride && f.valueDim % kPanel == 0 && (plan.keyEnd <= kFewKeys || f.queryCount <= kTileRows);
+  scratch.hasValues = !isRead;
   if (!isRead)
     packValues(values, f.v.rowStride, begin, end, f.valueDim, plan.packedKeys, scratch.packedValues);
   scratch.values = isRead ? values + begin * f.v.rowStride : scratch.packedValues;

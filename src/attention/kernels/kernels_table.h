@@ -54,6 +54,9 @@ struct Scratch {
   float* blockMax = nullptr;
   double* carefulRow = nullptr;           ///< scratch for forwardCarefully()
   int packedHead = -1, packedBegin = -1;  ///< which head and keys are packed in keys and values
+  bool hasValues = false;                 ///< are values packed too?
+  std::uint64_t content = 0;              ///< Forward::content of what is packed
+  int keyEnd = 0;                         ///< likewise
   double keySquare = 0.0;                 ///< bound for that head, as in Magnitudes
   float valueMagnitude = 0.0f;
   std::int64_t computed = 0;  ///< tiles of scores

@@ -197,6 +197,8 @@ void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Tra
   if (isKernelCall(spec, in) && !rows.isFew) {
     kernels::Forward call = callFor(spec, in.painted, heads, rows.queries, trace);
     if (!rows.withOutput) call.output = {};
+    if (scratch.revision > 0)
+      call.content = scratch.revision * Limits::heads + static_cast<unsigned>(kvHeadOf(spec, rows.head));
     if (scratch.isOfWeights) call.raw = call.scores = call.softcapped = call.exponentials = {};
     if (kernels::forward(kernels::best(), call, scratch.score.products.workspace)) return;
   }

@@ -24,6 +24,8 @@ struct Scratch {
   /// its Q and K are made with its first rows, so that forwardInputs() never takes long, and no V.
   bool isOfWeights = false;
   int projected = -1;  ///< the head whose Q and K were made so
+  /// Of K and V: while it stays, they do. 0: nothing is known of them.
+  std::uint64_t revision = 0;
   /// Called after each row of a layer that is computed row by row; may be empty.
   std::function<void()> afterRow;
 };
