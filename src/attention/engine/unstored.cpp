@@ -284,15 +284,18 @@ bool Engine::keepsTensors() const {
 }
 
 void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
-  const auto isOfQueries = [](const Change& c) { return c.what == What::cells && c.tensor == TensorId::q; };
-  if (!isKnown || !std::all_of(changes.begin(), changes.end(), isOfQueries)) ++scratch_.revision;
   window_ = meanWindow_ = {};
   isKnown = isKnown && spec_.hiddenHeads == previous_.hiddenHeads && keepsTensors() &&
             std::all_of(changes.begin(), changes.end(),
                         [this](const Change& c) { return c.what != What::everything && fits(c); });
   summaries_.begin(!isKnown);
   if (isKnown) {
-    for (const Change& change : changes) applyOneUnstored(change);
+    for (const Change& change : changes) {
+      applyOneUnstored(change);
+      // After it: rows of another change may have been made before.
+      const bool isOfQueries = change.what == What::cells && change.tensor == TensorId::q;
+      scratch_.revision += !isOfQueries;
+    }
     finish();
   } else {
     beginUnstored();
@@ -302,6 +305,7 @@ void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
 
 void Engine::beginUnstored() {
   summed_ = {};
+  ++scratch_.revision;
   recompute();
   if (most_.isOfWeights) return;
   for (Tensor* t : {&trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat, &trace_.output})

@@ -353,7 +353,7 @@ void keep(const Plan& plan, const Scratch& before, Scratch& now) {
                       before.keys == now.keys;
   if (!isSame || (f.output && !(before.hasValues && before.packedValues == now.packedValues))) return;
   now.packedHead = before.packedHead, now.packedBegin = 0;
-  now.keySquare = before.keySquare, now.valueMagnitude = before.valueMagnitude;
+  now.keySquare = before.keySquare, now.valueMagnitude = f.output ? before.valueMagnitude : 0.0f;
   now.hasValues = f.output.data != nullptr;
   now.values = before.values, now.valueStride = before.valueStride, now.valuePanel = before.valuePanel;
 }
