@@ -56,6 +56,8 @@ void keepPlace(const views::Context& c) {
 constexpr double kSlice = 6;  // milliseconds of training, or of computing heads, per slice: including delays
                               // on a busy machine, 99 of 100 slices end within 12
 
+constexpr int kMoment = 12;  // frames after which the reader rests
+
 /// These ask the platform for something that may take long, or that draws frames meanwhile.
 bool isForLater(Command c) {
   return c == Command::pickFile || c == Command::saveState || c >= Command::fullscreen;
@@ -78,6 +80,7 @@ bool Frame::build() {
   const views::Layout layout = screen_.makeLayout();
   // If a frame is built again, rectangles of widgets that it no longer draws must not remain.
   if (builds_ == 0) {
+    screen_.view.isHandled = quiet_ <= kMoment || io.MouseDown[0];
     screen_.lastWidgetRects.swap(screen_.widgetRects);
     std::swap(screen_.lastPlaces, screen_.places);
   }
@@ -337,7 +340,7 @@ void Frame::finish() {
   computeOn();
   if (screen_.view.work && computesLayers()) computes_ = Computes::layers;
   advance();
-  ++count_;
+  ++count_, ++quiet_;
   ++screen_.noticeAge;
   if (screen_.wanted > 0) --screen_.wanted;
 }
@@ -345,7 +348,6 @@ void Frame::finish() {
 // What looks right already waits while a number is dragged, until that rests for a moment: each edit would
 // begin it anew.
 bool Frame::waits(bool isEdited) {
-  constexpr int kMoment = 12;  // frames
   const views::Drag::Kind drag = screen_.view.drag.kind;
   const bool isDragged = drag == views::Drag::Kind::value || drag == views::Drag::Kind::weight;
   rested_ = isEdited ? 0 : rested_ + 1;
@@ -362,11 +364,17 @@ void Frame::computeOn() {
   if (isPart && !goesOn()) return;
   if (isPart || wasPart) screen_.wake(false);
   if (!isPart || !wasPart || waits(isEdited)) return;
-  if (computeHeads()) computes_ = Computes::heads;
+  // What was computed between two frames has not to be in one.
+  if (std::exchange(hasWorked_, false) || computeHeads()) computes_ = Computes::heads;
 }
 
 /// Returns whether some are still missing.
 bool Frame::computeHeads() {
+  // Input comes first.
+  if (screen_.view.isHandled) {
+    session_.computeNext(true);
+    return session_.hasMore();
+  }
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::milli>(kSlice);
   do session_.computeNext();
   while (session_.hasMore() && std::chrono::steady_clock::now() < end);
@@ -448,7 +456,8 @@ bool Frame::workOn() {
   document::Training& training = session_.derived().training;
   if (trains())
     return training.slice(training.wanted > 0 ? training.wanted : std::numeric_limits<int>::max(), kSlice);
-  const bool hasMore = computes_ == Computes::heads    ? computeHeads()
+  hasWorked_ = computes_ == Computes::heads;
+  const bool hasMore = hasWorked_                      ? computeHeads()
                        : computes_ == Computes::layers ? !session_.derived().layersAreWhole()
                                                        : false;
   if (!hasMore) computes_ = Computes::nothing;
@@ -474,6 +483,7 @@ void Frame::wake() {
       (ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsKeyDown(ImGuiKey_Escape))) {
     screen_.view.notice = {};
   }
+  quiet_ = 0;
   screen_.wake();
 }
 

@@ -46,7 +46,7 @@ class Frame {
   /// Did the last frame leave heads to compute?
   bool computes() const { return computes_ != Computes::nothing; }
   /// Trains, or computes them, for a time slice outside a frame; returns whether there is more to do. Results
-  /// are reported after the next frame.
+  /// are reported after the next frame. Where it is never called, frames compute as much themselves.
   bool workOn();
   void note(float milliseconds);
 
@@ -88,6 +88,8 @@ class Frame {
   Computes computes_ = Computes::nothing;  ///< what the last frame left to compute
   bool isPart_ = false;                    ///< did the last frame lack heads of a large layer?
   int rested_ = 0;                         ///< frames since an edit, while there is something to compute
+  int quiet_ = 1000;                       ///< frames since the last input
+  bool hasWorked_ = false;                 ///< were heads computed since the last frame?
   int builds_ = 0;                         ///< how often this frame has been built and discarded
   bool isBuilding_ = false;                ///< a text field is being drawn into the frame
   std::optional<Typed> typed_;             ///< the result of that field

@@ -83,7 +83,7 @@ class Session {
   bool isStored() const { return engine_.shapes().raw.isStored(); }
   bool hasMore() const { return engine_.hasMore(); }
   bool mayWait() const { return engine_.mayWait(); }
-  void computeNext() { engine_.computeNext(); }
+  void computeNext(bool isBrief = false) { engine_.computeNext(isBrief); }
   void setThreads(int threads) { engine_.setThreads(threads); }
   attention::Summaries& summaries() { return engine_.summaries(); }
   document::DerivedTensors& derived() { return derived_; }

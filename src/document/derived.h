@@ -88,7 +88,7 @@ class DerivedTensors {
         state_(state),
         engine_(&engine) {}
   /// Must be called whenever the state or the trace has changed.
-  void changed() { ++revision_; }
+  void changed() { ++revision_, headTags_.changed(); }
 
   const BlockRun& block();
   const SegmentsRun& segments();
@@ -115,8 +115,9 @@ class DerivedTensors {
   bool layersAreWhole() { return layers_.of(state_, revision_, 6), layers_.isWhole(); }
 
   /// What a head of the layer mostly looks at, if hasHeadTags(): see HeadTags::of().
-  const attention::HeadTag& headTag(int head, const attention::Trace& trace, std::uint32_t written) {
-    return headTags_.of(state_, head, trace.weights, trace.masked, written);
+  const attention::HeadTag& headTag(int head, const attention::Trace& trace, std::uint32_t written,
+                                    bool waits) {
+    return headTags_.of(state_, head, trace.weights, trace.masked, written, waits);
   }
   /// All its measures, if hasHeadTags(): see HeadTags::measures().
   const attention::HeadMeasures* headMeasures(int head, const attention::Trace& trace, std::uint32_t written,

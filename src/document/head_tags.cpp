@@ -24,8 +24,9 @@ std::vector<int> tokenNumbers(const std::vector<std::string>& labels) {
 }
 
 const attention::HeadTag& HeadTags::of(const State& state, int head, const attention::Tensor& weights,
-                                       const attention::Tensor& masked, std::uint32_t written) {
-  if (labels_ != state.labels || causal_ != state.causal) {
+                                       const attention::Tensor& masked, std::uint32_t written, bool waits) {
+  // Thousands of labels are not compared in every frame.
+  if (std::exchange(mayDiffer_, false) && (labels_ != state.labels || causal_ != state.causal)) {
     kept_.clear(), measured_ = waits_ = -1;
     labels_ = state.labels, causal_ = state.causal;
     numbers_ = tokenNumbers(labels_);
@@ -33,6 +34,7 @@ const attention::HeadTag& HeadTags::of(const State& state, int head, const atten
   const auto at = static_cast<std::size_t>(head);
   if (at >= kept_.size()) kept_.resize(at + 1);
   Kept& kept = kept_[at];
+  kept.asked = written;
   if (kept.written == written) return kept.tag;
   if (weights.isStored()) {
     kept.written = written;
@@ -43,6 +45,7 @@ const attention::HeadTag& HeadTags::of(const State& state, int head, const atten
   const bool isNew = kept.written != ~written;
   if (isNew && measured_ == head) measured_ = -1;
   if (isNew) return kept.written = ~written, kept.tag;
+  if (waits) return kept.tag;
   // A head that is asked for twice while the one that is measured is not: nobody sees that any more.
   if (measured_ < 0 || waits_ == head) measured_ = head, meter_ = {};
   const bool isOfOther = measured_ != head;

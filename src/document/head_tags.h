@@ -22,9 +22,11 @@ class HeadTags {
  public:
   /// The tag of a head with these weights and masked scores, [heads, n, n]. `written` must change whenever
   /// the weights do. Where rows are made when they are read, each call makes some of them, for one head after
-  /// the other, and until a tag is known it is the one before.
+  /// the other, but none if it `waits`; and until a tag is known it is the one before.
   const attention::HeadTag& of(const State& state, int head, const attention::Tensor& weights,
-                               const attention::Tensor& masked, std::uint32_t written);
+                               const attention::Tensor& masked, std::uint32_t written, bool waits = false);
+  /// Must be called whenever the labels or the mask of the state may have changed.
+  void changed() { mayDiffer_ = true; }
 
   /// All measures of a head that of() was asked for; null until they are known. They take longer than the
   /// tag: of more than kAtOnce tokens they wait until the weights stay as they are, and then until `left`,
@@ -35,11 +37,14 @@ class HeadTags {
   static constexpr int kHeadsOfFrame = 8;
 
   /// Are more calls needed for this head?
-  bool isMeasuring(int head) const { return measured_ == head; }
+  bool isMeasuring(int head) const {
+    const Kept& kept = kept_[static_cast<std::size_t>(head)];
+    return kept.written != kept.asked;
+  }
 
  private:
   struct Kept {
-    std::uint32_t written = 0;
+    std::uint32_t written = 0, asked = 0;  ///< what the tag is of, and what it was asked for last
     attention::HeadTag tag;
     std::uint32_t measured = 0, seen = 0;  ///< what the measures are of, and what they were asked for last
     attention::HeadMeasures measures;
@@ -50,7 +55,7 @@ class HeadTags {
   std::vector<Kept> kept_;  ///< of each head
   std::vector<std::string> labels_;
   std::vector<int> numbers_;
-  bool causal_ = false;
+  bool causal_ = false, mayDiffer_ = true;
 };
 
 }  // namespace document

@@ -122,7 +122,7 @@ TEST_CASE("head tags: kept until the weights, the words or the mask change") {
   CHECK(tags.of(s, 1, of(after), scores, 1).pattern == HeadPattern::induction);
   CHECK(tags.of(s, 1, of(first), scores, 1).pattern == HeadPattern::induction);  // the same stamp
   CHECK(tags.of(s, 1, of(first), scores, 2).pattern == HeadPattern::first);
-  s.labels[0] = "other";
+  s.labels[0] = "other", tags.changed();
   CHECK(tags.of(s, 1, of(after), scores, 2).pattern == HeadPattern::induction);
   s.cross = true;
   CHECK_FALSE(hasHeadTags(s));
@@ -167,6 +167,13 @@ TEST_CASE("head tags: where rows are made when they are read, some in each frame
     CHECK(source.made <= 2 * kMost);  // one head may end and another begin
   }
   CHECK(known == 3);
+  // While it waits no row is made, and it is known that something is missing.
+  for (int frame = 0; frame < 5; ++frame) {
+    source.made = 0;
+    for (int h = 0; h < 3; ++h) CHECK(tags.of(s, h, weights, weights, 5, true) == whole);
+    CHECK(source.made == 0);
+    CHECK(tags.isMeasuring(1));
+  }
   // A head that is no longer asked for does not keep the others waiting.
   for (int frame = 0; frame < 3; ++frame) (void)tags.of(s, 0, weights, weights, 2);
   CHECK(tags.isMeasuring(0));

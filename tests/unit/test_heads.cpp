@@ -179,6 +179,35 @@ TEST_CASE("work: between two frames heads go on to be computed, on the board and
   }
 }
 
+TEST_CASE(
+    "work: while the reader does something a frame computes little, and nothing if that is done between "
+    "frames") {
+  Fixture f;
+  setHeads(f, "4");
+  REQUIRE(f.app().set("tokens", "1500"));
+  int temperature = 1;
+  const auto framesUntilWhole = [&](bool isBusy, bool isBetween) {
+    const auto frame = [&] {
+      if (isBusy) f.app().wake();  // as an input does
+      f.frame();
+    };
+    REQUIRE(f.app().set("temperature", std::to_string(++temperature)));
+    frame(), frame(), frame();
+    int frames = 0, slices = 0;
+    for (; f.app().computes() && frames < 4000; ++frames) {
+      for (int i = 0; i < 3 && isBetween && f.app().computes(); ++i, ++slices) f.app().workOn();
+      frame();
+    }
+    return isBetween ? slices : frames;
+  };
+  // 4 heads of 1,500 rows, and their mean, of which a slice makes at most 280.
+  const int busy = framesUntilWhole(true, false), between = framesUntilWhole(true, true);
+  CHECK(busy > 40);
+  CHECK(busy < 4000);
+  CHECK(std::abs(busy - between) <= 4);
+  CHECK(framesUntilWhole(false, false) < busy);
+}
+
 TEST_CASE("work: of a file that is being read it says how much has been, until that is cancelled") {
   Fixture f;
   int frames = 0;

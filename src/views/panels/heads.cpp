@@ -96,8 +96,10 @@ void tagged(Context& c, int head, const Box& box, bool focused) {
   const std::string number = std::to_string(head + 1);
   textMiddle(ImGui::GetWindowDrawList(), c.fonts.small, box.x, y, focused ? c.palette.text : c.palette.muted,
              number);
-  headTag(c, c.derived.headTag(head, c.trace, c.summaries.stamps(TensorId::weights, head).latest),
-          box.x + std::ceil(textWidth(c.fonts.small, number)) + 2, y - kTagHeight / 2);
+  headTag(
+      c,
+      c.derived.headTag(head, c.trace, c.summaries.stamps(TensorId::weights, head).latest, c.view.isHandled),
+      box.x + std::ceil(textWidth(c.fonts.small, number)) + 2, y - kTagHeight / 2);
 }
 
 constexpr float kMeasuresHigh = kHeadMeasures * kMeasureLine;
