@@ -16,11 +16,11 @@ float linear(float channel) {
   return channel <= 0.04045f ? channel / 12.92f : std::pow((channel + 0.055f) / 1.055f, 2.4f);
 }
 
+}  // namespace
+
 float luminance(Color color) {
   return 0.2126f * linear(color.r) + 0.7152f * linear(color.g) + 0.0722f * linear(color.b);
 }
-
-}  // namespace
 
 Color at(const ColorMap& map, float t) {
   constexpr int kLast = ColorMap::kStops - 1;

@@ -45,8 +45,14 @@ struct Job {
   Picture shown;   ///< what the shader draws: the same, its part that is seen, or one cell per pixel
 };
 
+/// Cells from `first` to before `end`, along one axis.
+struct Stretch {
+  int first = 0, end = 0;
+};
+
 struct Slot {
   Texture texture, peaks;
+  Stretch rows, cols;  ///< the part that is kept of a matrix whose rows are made some at a time
   Reduced reduced;
   std::uint64_t lastUsed = 0;
 };
@@ -72,27 +78,38 @@ Picture reduce(const Picture& picture, Reduced& reduced, float scale) {
   return shown;
 }
 
-/// Cells from `first` to before `end`, along one axis.
-struct Stretch {
-  int first = 0, end = 0;
-};
-
-/// Those of `count` cells from `origin` on that lie between two places, and some more: the stretch changes in
-/// steps of half of what is seen, so that few of the frames that move a matrix upload anything.
-Stretch seenOf(float origin, float cell, int count, float from, float to) {
-  const float step = std::max(1.0f, std::floor((to - from) / cell / 2)), all = static_cast<float>(count);
+/// Those of `count` cells from `origin` on that lie between two places, and, unless `isExact`, some more: the
+/// stretch changes in steps of half of what is seen, so that few of the frames that move a matrix upload
+/// anything.
+Stretch seenOf(float origin, float cell, int count, float from, float to, bool isExact) {
+  const float step = isExact ? 1.0f : std::max(1.0f, std::floor((to - from) / cell / 2)),
+              all = static_cast<float>(count);
   const float first = std::clamp(std::floor((from - origin) / cell / step) * step, 0.0f, all - 1),
               end = std::clamp(std::ceil((to - origin) / cell / step) * step, first + 1, all);
   return {static_cast<int>(first), static_cast<int>(end)};
 }
 
+/// The same for a matrix whose rows are made some at a time: the stretch that is kept, unless more is seen,
+/// or little of it.
+[[gnu::noinline]] Stretch keptOf(const Stretch& kept, const Stretch& seen, int count) {
+  const int size = seen.end - seen.first, more = size / 4 + 1;
+  const bool isInside = kept.first <= seen.first && seen.end <= kept.end && kept.end <= count;
+  if (isInside && kept.end - kept.first <= 3 * size + 2) return kept;
+  return {std::max(seen.first - more, 0), std::min(seen.end + more, count)};
+}
+
 /// The part of a large matrix that is seen through the clip rectangle of the list. Not inline: no board of a
 /// first frame is as large.
-[[gnu::noinline]] Picture seenPart(Picture picture, const ImDrawList& list) {
+[[gnu::noinline]] Picture seenPart(Picture picture, const ImDrawList& list, Slot& slot) {
   auto& [values, map, isReduced] = picture;
   const ImVec2 from = list.GetClipRectMin(), to = list.GetClipRectMax();
-  Stretch cols = seenOf(map.x, map.cell, map.transposed ? values.rows : values.cols, from.x, to.x),
-          rows = seenOf(map.y, map.cell, map.transposed ? values.cols : values.rows, from.y, to.y);
+  const bool isSome = values.made.blocks != nullptr;
+  const int across = map.transposed ? values.rows : values.cols,
+            down = map.transposed ? values.cols : values.rows;
+  Stretch cols = seenOf(map.x, map.cell, across, from.x, to.x, isSome),
+          rows = seenOf(map.y, map.cell, down, from.y, to.y, isSome);
+  if (isSome)
+    cols = slot.cols = keptOf(slot.cols, cols, across), rows = slot.rows = keptOf(slot.rows, rows, down);
   map.x += static_cast<float>(cols.first) * map.cell, map.y += static_cast<float>(rows.first) * map.cell;
   if (map.transposed) std::swap(cols, rows);
   values.data += std::ptrdiff_t{rows.first} * values.stride + cols.first;
@@ -292,7 +309,8 @@ void Heatmaps::draw(ImDrawList* list, std::uint32_t slot, const Values& values, 
   const Picture wanted{values, heatmap};
   const bool isLarge = std::int64_t{values.rows} * values.cols > kKeptWhole;
   parts_->jobs.push_back(
-      {this, slot, wanted, reduce(isLarge ? seenPart(wanted, *list) : wanted, used.reduced, parts_->scale)});
+      {this, slot, wanted,
+       reduce(isLarge ? seenPart(wanted, *list, used) : wanted, used.reduced, parts_->scale)});
   list->AddCallback(callBack, &parts_->jobs.back());
   list->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
 }
@@ -304,7 +322,8 @@ std::uint64_t Heatmaps::fingerprint() const {
       return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(values));
     };
     for (const std::uint64_t number :
-         {address(job.wanted.values.data), address(job.wanted.values.rowPeaks), job.wanted.values.revision})
+         {address(job.wanted.values.data), address(job.wanted.values.rowPeaks), job.wanted.values.revision,
+          std::uint64_t{job.wanted.values.made.blocks && isMaking(job.slot) ? parts_->frame : 0}})
       hash.add(number);
     addLook(job, hash);
   }
@@ -344,6 +363,11 @@ Heatmaps::Seen Heatmaps::look(const ImDrawCmd& command) const {
   for (const Texture::Block& block : blocks)
     seen.changed.push_back(part(block.row, block.rows, block.first, block.last - block.first + 1));
   return seen;
+}
+
+[[gnu::noinline]] bool Heatmaps::isMaking(std::uint32_t slot) const {
+  const auto at = parts_->slots.find(slot);
+  return at != parts_->slots.end() && at->second.texture.left() > 0;
 }
 
 void Heatmaps::trim() {

@@ -28,6 +28,8 @@ struct ColorMap {
 /// The colour at t, clamped to 0 … 1 (NaN gives the first colour). Must match the shader, because the
 /// contrast of text depends on it.
 Color at(const ColorMap& map, float t);
+/// The relative luminance of an opaque colour by WCAG 2.2, from 0, black, to 1, white.
+float luminance(Color color);
 /// The contrast ratio of two opaque colours by WCAG 2.2, 1 … 21.
 float contrast(Color a, Color b);
 
@@ -47,6 +49,10 @@ struct MadeRows {
   const float* (*of)(const void* matrix, int head, int row, int col, int count) = nullptr;
   const void* matrix = nullptr;
   int head = 0, firstRow = 0, firstCol = 0;
+  /// The whole matrix in blocks of `side` cells a side, rows of them `stride` apart. What moves into view is
+  /// shown by its blocks, until it has been made, some rows in each frame. Null: all is made at once.
+  const float* blocks = nullptr;
+  int side = 1, stride = 0;
 };
 
 /// The numbers of one matrix in memory: row-major, rows `stride` floats apart. With `made` they are read from
@@ -131,6 +137,8 @@ class Heatmaps {
   };
   /// What the command would show if it were drawn now.
   Seen look(const ImDrawCmd& command) const;
+  /// Does the matrix in that slot show blocks in place of rows that have still to be made?
+  bool isMaking(std::uint32_t slot) const;
   /// Frees textures that have not been drawn for a while (of heads that no longer exist).
   void trim();
 

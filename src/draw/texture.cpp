@@ -17,7 +17,10 @@ Texture::Texture(Texture&& other) noexcept
       fresh_(other.fresh_),
       revision_(other.revision_),
       data_(other.data_),
-      copy_(std::move(other.copy_)) {}
+      copy_(std::move(other.copy_)),
+      made_(other.made_),
+      rough_(std::move(other.rough_)),
+      left_(other.left_) {}
 
 Texture::~Texture() {
   if (name_ != 0) glDeleteTextures(1, &name_);
@@ -79,6 +82,7 @@ std::uint64_t Texture::send(const Block& block) const {
 }
 
 std::uint64_t Texture::update(const Values& values) {
+  if (values.made.blocks) return updateMade(values);
   const bool sameShape = values.rows == rows_ && values.cols == cols_ && name_ != 0;
   const bool same = sameShape && !fresh_ && values.data == data_;
   if (same && values.revision == revision_) return 0;
@@ -101,12 +105,112 @@ std::uint64_t Texture::update(const Values& values) {
   }
   sent += send(block);
   fresh_ = false;
-  revision_ = values.revision, data_ = values.data;
+  revision_ = values.revision, data_ = values.data, made_.blocks = nullptr, left_ = 0;
+  return sent;
+}
+
+// ---- rows that are made some at a time
+
+bool Texture::isPlaceOf(const MadeRows& made) const {
+  return made.firstRow == made_.firstRow && made.firstCol == made_.firstCol;
+}
+
+/// Is the content of that matrix, but for rows and columns that are said to be newer?
+bool Texture::makes(const Values& values) const {
+  const Written& written = values.written;
+  return !fresh_ && name_ != 0 && made_.blocks && made_.matrix == values.made.matrix &&
+         made_.head == values.made.head && written.isTold && written.whole <= revision_;
+}
+
+/// Another part of the matrix: what it shares with the one before is kept, the rest shows blocks.
+[[gnu::noinline]] void Texture::move(const Values& values, bool isKept) {
+  const std::vector<float> before = std::exchange(copy_, {});
+  const std::vector<std::uint8_t> rough = std::exchange(rough_, {});
+  const int rowsBefore = rows_, colsBefore = cols_;
+  const MadeRows& to = values.made;
+  const int down = to.firstRow - made_.firstRow, across = to.firstCol - made_.firstCol,
+            first = isKept ? std::max(0, -across) : 0,
+            end = isKept ? std::min(values.cols, colsBefore - across) : 0;
+  allocate(values.rows, values.cols);
+  rough_.assign(static_cast<std::size_t>(rows_), 1), left_ = rows_;
+  for (int r = 0; r < rows_; ++r) {
+    float* const out = copy_.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(cols_);
+    const int was = r + down;
+    const bool isThere = first < end && was >= 0 && was < rowsBefore,
+               isMade = isThere && !rough[static_cast<std::size_t>(was)];
+    const float* const blocks = to.blocks + std::ptrdiff_t{(to.firstRow + r) / to.side} * to.stride;
+    for (int c = 0; c < cols_ && !(isMade && first == 0 && end == cols_);) {
+      const int next = std::min(((to.firstCol + c) / to.side + 1) * to.side - to.firstCol, cols_);
+      std::fill(out + c, out + next, stored(blocks[(to.firstCol + c) / to.side])), c = next;
+    }
+    if (!isMade) continue;
+    const float* const from =
+        before.data() + static_cast<std::size_t>(was) * static_cast<std::size_t>(colsBefore);
+    std::copy(from + first + across, from + end + across, out + first);
+    if (first == 0 && end == cols_) rough_[static_cast<std::size_t>(r)] = 0, --left_;
+  }
+}
+
+void Texture::makeRow(const Values& values, int row, const Block& cols) {
+  const MadeRows& made = values.made;
+  const int count = cols.last - cols.first + 1;
+  const float* const from =
+      made.of(made.matrix, made.head, made.firstRow + row, made.firstCol + cols.first, count);
+  std::transform(from, from + count,
+                 copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_) + cols.first,
+                 stored);
+}
+
+/// What was written since the last update is made at once.
+[[gnu::noinline]] void Texture::makeNewer(const Values& values, std::vector<std::uint8_t>& changed) {
+  const Block cols = newer(values.written), all{0, 0, 0, cols_ - 1};
+  for (int r = 0; r < rows_; ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    const bool isNew = values.written.rows && values.written.rows[r] > revision_;
+    if (isNew) makeRow(values, r, all), left_ -= std::exchange(rough_[at], std::uint8_t{0});
+    else if (cols.last >= cols.first && !rough_[at]) makeRow(values, r, cols);
+    else continue;
+    changed[at] = 1;
+  }
+}
+
+/// Those in the middle first.
+[[gnu::noinline]] void Texture::makeSome(const Values& values, std::vector<std::uint8_t>& changed) {
+  constexpr int kAtOnce = 96 * 1024;  // cells: one or two milliseconds for 64 columns of Q and K
+  const Block all{0, 0, 0, cols_ - 1};
+  int most = std::max(kAtOnce / cols_, 1);
+  for (int n = 0; n < 2 * rows_ && left_ > 0 && most > 0; ++n) {
+    const int r = rows_ / 2 + (n % 2 == 0 ? n / 2 : -(n / 2) - 1);
+    if (r < 0 || r >= rows_ || !rough_[static_cast<std::size_t>(r)]) continue;
+    makeRow(values, r, all);
+    rough_[static_cast<std::size_t>(r)] = 0, changed[static_cast<std::size_t>(r)] = 1;
+    --left_, --most;
+  }
+}
+
+[[gnu::noinline]] std::uint64_t Texture::updateMade(const Values& values) {
+  const bool isKept = makes(values),
+             isStill = isKept && values.rows == rows_ && values.cols == cols_ && isPlaceOf(values.made);
+  if (isStill && values.revision == revision_ && left_ == 0) return 0;
+  if (!isStill) move(values, isKept);
+  std::vector<std::uint8_t> changed(static_cast<std::size_t>(rows_), !isStill);
+  if (isKept && values.revision != revision_) makeNewer(values, changed);
+  makeSome(values, changed);
+  glBindTexture(GL_TEXTURE_2D, name_);
+  std::uint64_t sent = 0;
+  for (int r = 0, first = 0; r < rows_; first = ++r) {
+    while (r < rows_ && changed[static_cast<std::size_t>(r)]) ++r;
+    if (r > first) sent += send({first, r - first, 0, cols_ - 1});
+  }
+  fresh_ = false;
+  revision_ = values.revision, data_ = values.data, made_ = values.made;
   return sent;
 }
 
 std::vector<Texture::Block> Texture::differences(const Values& values) const {
-  if (values.rows != rows_ || values.cols != cols_ || fresh_) return {{0, values.rows, 0, values.cols - 1}};
+  const bool isMoved = values.made.blocks && (left_ > 0 || !makes(values) || !isPlaceOf(values.made));
+  if (isMoved || values.rows != rows_ || values.cols != cols_ || fresh_)
+    return {{0, values.rows, 0, values.cols - 1}};
   std::vector<Block> blocks;
   if (values.data == data_ && values.revision == revision_) return blocks;
   const Written& written = values.written;

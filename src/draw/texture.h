@@ -32,6 +32,8 @@ class Texture {
   /// The blocks in which `values` differ from the content; adjacent rows are joined.
   std::vector<Block> differences(const Values& values) const;
   GLuint name() const { return name_; }
+  /// How many rows show the blocks of MadeRows.
+  int left() const { return left_; }
   /// To be called when the context was lost, and the texture with it.
   void forget();
 
@@ -40,6 +42,13 @@ class Texture {
   Block newer(const Written& written) const;
   bool copyRow(const Values& values, int row, int begin, int end, Block& block);
   std::uint64_t send(const Block& block) const;
+  bool isPlaceOf(const MadeRows& made) const;
+  bool makes(const Values& values) const;
+  std::uint64_t updateMade(const Values& values);
+  void move(const Values& values, bool isKept);
+  void makeRow(const Values& values, int row, const Block& cols);
+  void makeNewer(const Values& values, std::vector<std::uint8_t>& changed);
+  void makeSome(const Values& values, std::vector<std::uint8_t>& changed);
 
   GLuint name_ = 0;
   int rows_ = 0, cols_ = 0;
@@ -47,6 +56,9 @@ class Texture {
   std::uint64_t revision_ = 0;
   const float* data_ = nullptr;  ///< the address of the data at that revision
   std::vector<float> copy_;
+  MadeRows made_;                    ///< where the content is from, if its rows are made some at a time
+  std::vector<std::uint8_t> rough_;  ///< then, one per row: does it show blocks?
+  int left_ = 0;
 };
 
 }  // namespace draw

@@ -143,6 +143,9 @@ draw::Written writtenOfBlocks(const Part& p, const attention::Stamps& stamps, in
                                        sizeof(float) * (place * static_cast<std::uintptr_t>(p.tensor.cols()) +
                                                         static_cast<std::uintptr_t>(p.firstCol)));
     out.made = {madeRow, &p.tensor, p.head, p.firstRow, p.firstCol};
+    if (const attention::Overview* all = isSampled ? nullptr : c.summaries.overview(p.id))
+      out.made.blocks = all->blocks().head(p.head), out.made.side = all->side(),
+      out.made.stride = all->blocks().cols();
     // Of outputs, rows are made to be read, not to be seen as colours.
     const attention::Summaries::Outputs* const outputs = c.summaries.outputs(p.id);
     if (outputs && look.cell < kNumberCell)

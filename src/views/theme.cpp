@@ -141,7 +141,9 @@ ImU32 toU32(draw::Color color) {
 ImU32 textOn(draw::Color cell) {
   // Pure black: with a lighter grey there would be cells on which neither it nor white reaches 4.5 : 1.
   static constexpr ImU32 dark = rgb(0x000000), light = rgb(0xffffff);
-  return draw::contrast(cell, toColor(dark)) >= draw::contrast(cell, toColor(light)) ? dark : light;
+  // Where the contrast with black, (l + 0.05) ÷ 0.05, is at least that with white, 1.05 ÷ (l + 0.05).
+  const float lit = draw::luminance(cell) + 0.05f;
+  return lit * lit >= 1.05f * 0.05f ? dark : light;
 }
 
 float niceBound(float absMax) {

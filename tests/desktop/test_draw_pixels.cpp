@@ -161,6 +161,99 @@ TEST_CASE("the middle of every cell has the colour of draw::at, at any pixel rat
   }
 }
 
+namespace {
+
+/// A matrix of 3,000 × 3,000 that makes its rows and counts their cells, and its blocks.
+struct Made {
+  static constexpr int kSide = 3000, kBlock = 4;
+  std::vector<float> blocks, part;
+  std::uint32_t rows[kSide] = {};
+  float shift = 0;
+  int cells = 0;  ///< made so far
+
+  Made() {
+    for (int i = 0; i < kSide; i += kBlock)
+      for (int j = 0; j < kSide; j += kBlock) blocks.push_back(value(i, j));
+  }
+  float value(int row, int col) const { return std::sin(static_cast<float>(row * 7 + col) * 0.31f + shift); }
+  static const float* make(const void* matrix, int, int row, int col, int count) {
+    Made& made = *static_cast<Made*>(const_cast<void*>(matrix));
+    made.cells += count;
+    made.part.clear();
+    for (int j = 0; j < count; ++j) made.part.push_back(made.value(row, col + j));
+    return made.part.data();
+  }
+  draw::Values values(std::uint32_t revision) {
+    draw::Values out{blocks.data(), kSide, kSide, kSide, revision, {true, 1, rows, nullptr}};
+    out.made = {make, this, 0, 0, 0, blocks.data(), kBlock, kSide / kBlock};
+    return out;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what moves into view shows blocks until its rows are made, some in each frame, and none twice") {
+  Made made;
+  draw::Heatmaps heatmaps;
+  REQUIRE(heatmaps.start("#version 330 core") == "");
+  Canvas canvas(300, 300);
+  int x = -1000, y = -1200;  // of the matrix, whose cells are `cell` pixels large
+  int cell = 1;
+  std::uint32_t revision = 1;
+  const auto frame = [&] {
+    made.cells = 0;
+    drawFrame(heatmaps, 300, 300, 1, made.values(revision),
+              plain(static_cast<float>(x), static_cast<float>(y), static_cast<float>(cell)));
+    canvas.read();
+  };
+  const auto wrong = [&](int right) {  // how many cells in some columns have another colour
+    int count = 0;
+    for (int down = 0; down < 280; down += cell)
+      for (int across = 0; across < right; across += 7 * cell) {
+        const float value = made.value((down - y) / cell, (across - x) / cell);
+        count += !near(canvas.at(across, down), draw::at(diverging(), (value + 1) / 2));
+      }
+    return count;
+  };
+  const auto settle = [&] {
+    int frames = 0;
+    for (frame(); heatmaps.isMaking(1) && frames < 50; ++frames) {
+      frame();
+      CHECK(made.cells <= 100'000);
+    }
+    CHECK(frames < 50);
+    CHECK(wrong(280) == 0);
+  };
+  frame();
+  CHECK(made.cells > 0);
+  CHECK(made.cells <= 100'000);
+  CHECK(heatmaps.isMaking(1));
+  CHECK(wrong(280) > 0);  // above and below the middle
+  settle();
+  // A little further, and larger: all of it is there.
+  x -= 20, y += 30, frame();
+  CHECK(made.cells == 0);
+  CHECK(wrong(280) == 0);
+  for (const int larger : {2, 4}) {
+    x = 150 - (150 - x) * larger / cell, y = 150 - (150 - y) * larger / cell, cell = larger;
+    frame();
+    CHECK(made.cells == 0);
+    CHECK(wrong(280) == 0);
+  }
+  // Back, and by half of what is seen: most of it is known.
+  x = -1000, y = -1200, cell = 1, settle();
+  x -= 150, y -= 150, settle();
+  // A row that is written is made at once; others stay as they are.
+  made.shift = 1, ++revision;
+  made.rows[1400] = revision;
+  frame();
+  CHECK(made.cells > 0);
+  CHECK(made.cells < 1000);
+  CHECK(near(canvas.at(70, 1400 + y), draw::at(diverging(), (made.value(1400, 70 - x) + 1) / 2)));
+  frame();
+  CHECK(made.cells == 0);
+}
+
 TEST_CASE("edges of cells are sharp: no pixel along a side is between the cell's colour and the background") {
   for (const float scale : {1.0f, 1.5f, 2.0f}) {
     CAPTURE(scale);

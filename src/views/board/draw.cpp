@@ -184,6 +184,7 @@ class BoardView {
         m.tensor == TensorId::weights ? c_.summaries.rowPeaks(id, *tensor, s.head) : nullptr;
     const auto slot = static_cast<std::uint32_t>(m.tensor);
     c_.heatmaps.draw(list_, slot, values, drawn);
+    if (values.made.blocks) c_.view.busy |= c_.heatmaps.isMaking(slot);
     list_->AddRect({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad}, border, 5, 0,
                    c_.editable(m.tensor) ? 1.5f : 1.0f);
     if (isQuiet(c_, m.tensor))
