@@ -11,10 +11,6 @@ using attention::Change;
 /// Beyond this many changes they are no longer told apart: the engine recomputes everything.
 constexpr std::size_t kMostChanges = 256;
 
-bool movesTokens(const Change& change) {
-  return change.what == Change::What::tokensInserted || change.what == Change::What::tokensRemoved;
-}
-
 // Do both edits write the same cells or the same option, whatever the values? Only for edits that do not move
 // any cells.
 struct SamePlace {
@@ -229,11 +225,8 @@ std::vector<Change> Document::takeChanges() { return std::exchange(changes_, {})
 
 void Document::note(const std::optional<Change>& change) {
   if (!change) return;
-  const bool isFirst = changes_.empty();
-  if (!isFirst && changes_.front().what == Change::What::everything) return;
-  // A change of shape invalidates the rows and columns that other changes refer to.
-  const bool unsure = !isFirst && (movesTokens(*change) || movesTokens(changes_.front()));
-  if (unsure || change->what == Change::What::everything || changes_.size() >= kMostChanges) {
+  if (!changes_.empty() && changes_.front().what == Change::What::everything) return;
+  if (change->what == Change::What::everything || changes_.size() >= kMostChanges) {
     changes_.assign(1, Change{});
   } else {
     changes_.push_back(*change);

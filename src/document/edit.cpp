@@ -182,13 +182,6 @@ Change changeOf(What what) {
 }
 
 /// The engine can only move queries and keys together.
-Change changeOfTokens(const State& state, What what, int at, int count) {
-  if (state.cross) return changeOf(What::everything);
-  Change change = changeOf(what);
-  change.row = at, change.rows = count;
-  return change;
-}
-
 /// The inverse edit from `from` to `to`, where `way` is the change of shape that led from `to` to `from`.
 Restore restore(const State& from, const State& to, const Reshape& way) {
   return {std::make_shared<const Difference>(from, to, way.reversed())};
@@ -287,12 +280,11 @@ Effect applyEdit(State& state, const SetLabels& edit) {
 
 Effect applyEdit(State& state, const InsertTokens& edit) {
   insertTokens(state, edit.side, edit.at, edit.count);
-  return {RemoveTokens{edit.at, edit.count, edit.side},
-          changeOfTokens(state, What::tokensInserted, edit.at, edit.count)};
+  return {RemoveTokens{edit.at, edit.count, edit.side}, changeOf(What::everything)};
 }
 
 Effect applyEdit(State& state, const RemoveTokens& edit) {
-  return replace(state, changeOfTokens(state, What::tokensRemoved, edit.at, edit.count),
+  return replace(state, changeOf(What::everything),
                  {Reshape::Kind::removeTokens, edit.side, edit.at, edit.count},
                  [&](State& s) { removeTokens(s, edit.side, edit.at, edit.count); });
 }

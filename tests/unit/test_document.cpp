@@ -307,8 +307,8 @@ TEST_CASE("document: what the engine is told") {
   CHECK(told(set(OptionId::scale, false)) == std::vector{What::scale});
   CHECK(told(set(OptionId::temperature, 2.0)) == std::vector{What::temperature});
   CHECK(told(PaintCells{0, 1, 1, 2, {1, 1}}) == std::vector{What::painted});
-  CHECK(told(set(OptionId::tokens, 6.0)) == std::vector{What::tokensInserted});
-  CHECK(told(RemoveTokens{1, 2}) == std::vector{What::tokensRemoved});
+  CHECK(told(set(OptionId::tokens, 6.0)) == std::vector{What::everything});
+  CHECK(told(RemoveTokens{1, 2}) == std::vector{What::everything});
   CHECK(told(set(OptionId::heads, 3.0)) == std::vector{What::everything});
   CHECK(told(set(OptionId::mode, std::string("x"))) == std::vector{What::everything});
   d.apply(SetCells{TensorId::w_k, 0, 1, 2, 2, 1, {1, 2}});

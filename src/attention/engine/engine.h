@@ -3,26 +3,23 @@
 // What each edit recomputes, for H heads, Lq queries and Lk keys, with its order of cost (measurements:
 // tests/bench/incremental.cpp):
 //   a row of Q      its row of scores, weights and output, from scratch           Lk·(d_k + d_v)
-//   a row of K      its column of scores, from scratch; row sums and outputs by   Lq·(d_k + d_v), and Lq·Lk for the
-//                   updating running sums; the weights of rows that see the key   weights: a new sum changes a whole row
-//   a cell of V     its column of outputs, by updating running sums               Lq
+//   a row of K      its column of scores; weights and outputs of its heads        Lq·Lk·d_v
+//   a cell of V     outputs of its heads                                          Lq·Lk·d_v
 //   painted cells   weights and outputs of their rows                             H·Lk·d_v per row
 //   mask, scale, temperature   everything after the raw scores                    H·Lq·Lk·d_v
 //   X, W            the rows or columns of Q, K, V computed from them, then as above
-//   a token         its row and column as above; those of other tokens are moved  H·Lq·Lk, and d_v times that in heads
-//                                                                                 without running sums
+//   tokens          everything, of a large layer one head after the other
 //
-// Errors do not accumulate: scores, maxima and exponentials are never updated, only recomputed from their own
-// inputs. The two kinds of sums that are updated are kept in double together with a bound on their rounding
-// error, and are recomputed before that error could be seen (softmax_sums.h). After any history of edits the
-// trace is therefore within errorBound() (reference.h) of the exact values, like one that forward() computes.
+// Nothing is updated by adding a difference: each number is recomputed from its own inputs, so errors do not
+// accumulate. After any history of edits the trace is within errorBound() of the exact values, like one that
+// forward() computes. Running sums, to which an edit of K or V was added, have been tried: at 1,024 tokens of
+// 64 columns a cell of K took 0.7 ms, and now takes 2.7, one of V 0.03 and 1.7; but the first edit of a head
+// took 24, and moving the numbers of other tokens when one is inserted as long as computing them.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "attention/engine/inserted_rows.h"
-#include "attention/engine/softmax_sums.h"
 #include "attention/engine/summary.h"
 #include "attention/layer/trace.h"
 #include "attention/steps/forward.h"
@@ -38,10 +35,6 @@ struct Change {
     causal,       ///< spec.causal, causalOffset or the window
     scale,        ///< spec.score or spec.scale
     temperature,  ///< spec.temperature
-    /// `rows` tokens are inserted before `row`, among queries and keys alike; the painted cells of other
-    /// tokens move with them.
-    tokensInserted,
-    tokensRemoved,  ///< `rows` tokens are removed from `row` on, likewise
   };
   What what = What::everything;
   TensorId tensor = TensorId::q;
@@ -56,8 +49,7 @@ struct Change {
 /// for, so that a board can show one of them and have the others follow. trace() is always whole, and its
 /// numbers are the same either way.
 ///
-/// Beyond the trace it needs the kernels' scratch memory and, once a K or V of a head has been edited, 12
-/// bytes for each number of head_output.
+/// Beyond the trace it needs the kernels' scratch memory.
 ///
 /// Of a layer with more scores than stored() the tensors of pairs are not stored (unstored.cpp): a row of
 /// them is made from Q and K when it is read, by the same calls as in forward(), so its numbers are the same.
@@ -89,9 +81,7 @@ class Engine final : private RowSource {
 
   /// Brings the trace up to date. `inputs` are those after all changes and must have passed validate(); only
   /// what the changes affect is read. They must stay as they are until the next call, or until the trace is
-  /// whole. A change of tokens must come first, and the rows of the changes after it are counted with it
-  /// applied. Everything is recomputed when the new shapes do not follow from the previous ones by these
-  /// changes, or when a change lies outside the shapes.
+  /// whole. Everything is recomputed when the shapes are others, or when a change lies outside them.
   void apply(const Spec& spec, const Inputs& inputs, std::span<const Change> changes);
   void apply(const Spec& spec, const Inputs& inputs, const Change& change) {
     apply(spec, inputs, {&change, 1});
@@ -189,8 +179,6 @@ class Engine final : private RowSource {
   void computeHeads(Span heads);
   void computeLater(Span heads);
   void withhold();
-  void fitBuffers();
-  bool follows(const Change& first) const;
   bool fits(const Change& change) const;
   void applyOne(const Change& change);
   void applyCells(const Change& change);
@@ -202,31 +190,15 @@ class Engine final : private RowSource {
   void changeMask(Span queries, Span keys);
   void changeAll(const Change& change);
 
-  void insertTokens(Insertion inserted);
-  void insertKeysOf(int head, Insertion inserted);
-  void removeTokens(Insertion inserted);
-  void removeKeysOf(int head, Insertion inserted, const float* exponentials, const float* values);
-  void changeSight(int head, int query);
-  void finishTokens(int head, bool summing);
-
   void redoGroup(int kvHead);
   void redoRow(int head, int query);
   void changeKeysOf(int head, Span keys);
-  int changeExponentials(int head, int key);
-  void redoMovedRows(int head);
-  void changeValuesOf(int head, Span keys, Span cols, const float* before);
-  void redoColumn(int head, int col);
   void redoHeadOutput(int head);
-  void writeTouchedRows(int head, Span cols, bool newTotals);
-  float sumOfRow(int head, int query) const;
-  void normaliseRow(int head, int query, double total);
-  void writeRow(int head, int query, Span cols, const float* values);
-  int takeSums(int head, int query, Span cols, int gathered);
   void writeRows(int head, Span queries);
   void finish();
   void touchMask(std::span<const Change> changes);
   void touchPairs(int head, Span queries);
-  void touchPairsOf(int head, int key);
+  void touchPairsOf(int head, Span keys);
   void touchWeights(int head, Span queries);
 
   Spec spec_;
@@ -255,14 +227,11 @@ class Engine final : private RowSource {
   std::vector<double> meanSums_;
   Window summed_;  // what they are the sums of: all heads but one, or -1
   Turn ofMean_;
-  int wanted_ = 0;                        // the head to go on with
-  bool isBrief_ = false;                  // is so little to be computed that a frame need hardly wait?
-  std::vector<RunningSoftmaxSums> sums_;  // one per head
-  std::vector<std::uint8_t> mark_;        // one per query: see Mark in engine.cpp
+  int wanted_ = 0;        // the head to go on with
+  bool isBrief_ = false;  // is so little to be computed that a frame need hardly wait?
   std::vector<std::uint8_t>
       changed_;  // one per query: concat has changed, output has not been recomputed yet
-  std::vector<float> column_, exponents_, outputs_, ones_, part_;
-  std::vector<double> deltas_;
+  std::vector<float> part_;
 };
 
 }  // namespace attention

@@ -120,7 +120,7 @@ void Engine::foreseePairs(int head, int key, const std::vector<float>& grown) {
     }
   }
   summaries_.foreseeKey(head, {key, keys, scores.data(), weights.data(), grown.data()});
-  touchPairsOf(head, key);
+  touchPairsOf(head, {key, key + 1});
   summaries_.touchCols(TensorId::weights, head, {key, key + 1});
   for (const TensorId id : {TensorId::exponentials, TensorId::row_max, TensorId::row_sum})
     summaries_.touchRows(id, head, {0, spec_.queryCount});

@@ -47,14 +47,4 @@ void removeRows(Tensor& tensor, Insertion rows, Insertion cols) {
   tensor.reshape(tensor.heads(), newRows, newCols);
 }
 
-int withoutInserted(Insertion inserted, int place) {
-  return place <= inserted.at ? place : std::max(inserted.at, place - inserted.count);
-}
-
-bool seesTheSame(Insertion inserted, KeyRange with, KeyRange without) {
-  const int begin = withoutInserted(inserted, with.begin), end = withoutInserted(inserted, with.end);
-  if (begin >= end) return without.begin >= without.end;
-  return begin == without.begin && end == without.end;
-}
-
 }  // namespace attention

@@ -2,7 +2,6 @@
 // token is added or removed.
 #pragma once
 
-#include "attention/layer/spec.h"
 #include "attention/layer/tensor.h"
 
 namespace attention {
@@ -17,12 +16,5 @@ struct Insertion {
 void insertRows(Tensor& tensor, Insertion rows, Insertion cols);
 /// Removes the rows and columns [at, at + count) from every head.
 void removeRows(Tensor& tensor, Insertion rows, Insertion cols);
-
-/// Converts an index of an axis with the inserted indices into one of the axis without them; an inserted
-/// index becomes `inserted.at`.
-int withoutInserted(Insertion inserted, int place);
-/// Do the two ranges contain the same keys, inserted keys aside? `with` is numbered with the inserted keys,
-/// `without` is numbered without them.
-bool seesTheSame(Insertion inserted, KeyRange with, KeyRange without);
 
 }  // namespace attention
