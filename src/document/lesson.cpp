@@ -217,6 +217,8 @@ bool MarkupReader::readComputed(std::string_view words) {
 
 class LessonReader : public Refusing {
  public:
+  int placeInList = 0;
+
   bool readFile(const Json& root, std::vector<Lesson>& out);
   bool readChecks(const Json& root, std::vector<Goal>& out);
 
@@ -674,7 +676,7 @@ bool LessonReader::readStep(const Json& json, Step& out) {
 bool LessonReader::readLesson(const Json& json, bool isCard, Lesson& out) {
   const std::string prefix = where_;
   if (!isObject(json, at("lesson"),
-                {"$schema", "lesson", "id", "kind", "title", "about", "par", "next", "steps"}))
+                {"$schema", "lesson", "place", "id", "kind", "title", "about", "par", "next", "steps"}))
     return false;
   for (const std::string_view field : {"id", "title", "steps"})
     if (json.find(field) == nullptr)
@@ -726,8 +728,10 @@ bool LessonReader::readFile(const Json& root, std::vector<Lesson>& out) {
         "lesson",
         {described(*version), " is not a version that is read here; this playground reads version 1."},
         ErrorKind::version);
+  if (const Json* given = root.find("place"); given && !whole(*given, "place", 1, kMostPlaces, placeInList))
+    return false;
   if (root.find("cards") == nullptr) return readLesson(root, false, out.emplace_back());
-  if (!isObject(root, "file", {"$schema", "lesson", "cards"})) return false;
+  if (!isObject(root, "file", {"$schema", "lesson", "place", "cards"})) return false;
   if (!list(*root.find("cards"), "cards", kMaxLessonCards, out,
             [&](const Json& item, const std::string& field, Lesson& lesson) {
               where_ = field + ", ";
@@ -755,13 +759,14 @@ Result<std::vector<Lesson>> readLessons(std::string_view text) {
     return base::refuse(ErrorKind::memory, "text",
                         {"the lesson has ", text.size(), " bytes; at most ", kMaxLessonBytes, " are read."})
         .error();
-  static constexpr std::string_view kFields[] = {"$schema", "lesson", "id",   "kind",  "title",
-                                                 "about",   "par",    "next", "steps", "cards"};
+  static constexpr std::string_view kFields[] = {"$schema", "lesson", "place", "id",    "kind", "title",
+                                                 "about",   "par",    "next",  "steps", "cards"};
   JsonText parsed;
   if (Result<void> ok = parseJson(text, kFields, parsed); !ok) return ok.error();
   LessonReader reader;
   std::vector<Lesson> lessons;
   if (!reader.readFile(parsed.root, lessons)) return *reader.error;
+  for (Lesson& lesson : lessons) lesson.place = reader.placeInList;
   return lessons;
 }
 

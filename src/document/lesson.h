@@ -104,13 +104,14 @@ enum class LessonKind : std::uint8_t { lesson, puzzle, question, example };
 struct Lesson {
   std::string id, title, about;
   LessonKind kind = LessonKind::lesson;
-  int par = 0;  ///< for a puzzle: the fewest edits that solve it
+  int par = 0;    ///< for a puzzle: the fewest edits that solve it
+  int place = 0;  ///< of its file in the list of lessons
   std::vector<std::string> next;
   std::vector<Step> steps;
 };
 
 inline constexpr std::size_t kMaxLessonBytes = 1u << 20;  ///< of one file
-inline constexpr int kMaxLessonSteps = 24, kMaxLessonCards = 200;
+inline constexpr int kMaxLessonSteps = 24, kMaxLessonCards = 200, kMostPlaces = 1'000'000;
 inline constexpr std::size_t kMaxLessonText = 2000;  ///< bytes of one text
 
 /// Parses a file: one lesson, or {"lesson": 1, "cards": [lesson, …]}. Strict: unknown fields and names, HTML

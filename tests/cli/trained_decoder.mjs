@@ -23,7 +23,7 @@ try {
     data.slice(r * columns, (r + 1) * columns).map((v) => Number(v.toFixed(DIGITS)) + 0));
   const [q, k, v] = outputs.map((name) => [first(results[name])]);
   const set = {mode: 'qkv', causal: true, heads: 1, d_k: 16, d_v: 16, labels: LETTERS.split(' '), q, k, v};
-  writeFileSync(target, `${JSON.stringify({lesson: 1, cards: [{
+  writeFileSync(target, `${JSON.stringify({lesson: 1, place: 3100, cards: [{
     id: 'trained-decoder', kind: 'example', title: 'A decoder that learned', about: 'A head of a small decoder-only model, trained to go on with what it has read.',
     next: ['gpt-series', 'training'], steps: [{set, select: ['weights', 0, 4, 1], text: TEXT}],
   }]})}\n`);

@@ -27,7 +27,7 @@ def card():
     wide = heads * columns // 2  # as two heads, which the new board has; their columns are then those of all
     sets = {"mode": "qkv", "causal": False, "d_k": wide, "d_v": wide, "heads": heads, "labels": layer.tokens[0], "focus_head": 1,
             "q": nested(layer.q[0]), "k": nested(layer.k[0]), "v": nested(layer.v[0])}
-    return {"lesson": 1, "cards": [{
+    return {"lesson": 1, "place": 3200, "cards": [{
         "id": "real-model", "kind": "example", "title": "A real model", "about": "One layer of a trained model, twelve heads, one sentence.", "next": ["heads", "misleading"],
         "steps": [{"set": sets, "select": ["weights", 1, 9, 2], "text": TEXT}]}]}
 

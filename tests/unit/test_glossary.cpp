@@ -6,6 +6,7 @@
 
 #include "app_fixture.h"
 #include "document/glossary.h"
+#include "document/lesson_list.h"
 #include "lessons.h"
 #include "painted.h"
 #include "views/guide/glossary.h"
@@ -20,7 +21,7 @@ std::string_view fileOf(std::string_view name) {
 
 std::set<std::string> lessonIds() {
   std::set<std::string> ids;
-  const nlohmann::json index = nlohmann::json::parse(fileOf("index.json"));
+  const nlohmann::json index = nlohmann::json::parse(document::lessonListOf(lessons::files));
   for (const auto& lesson : index.at("lessons"))
     if (lesson.at("kind") == "lesson") ids.insert(lesson.at("id"));
   return ids;
@@ -33,7 +34,7 @@ class Reader : public Fixture {
  public:
   explicit Reader(float width = 1440, float height = 900) : Fixture(width, height) {
     REQUIRE(app().openLesson(kLesson, "own.json", "", 0));
-    REQUIRE(app().setLessons(fileOf("index.json")));
+    REQUIRE(app().setLessons(document::lessonListOf(lessons::files)));
     REQUIRE(app().setGlossary(fileOf("glossary.en.json"), {}));
     settle();
   }

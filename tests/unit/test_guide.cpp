@@ -108,6 +108,19 @@ TEST_CASE("guide: below a lesson stand the terms and puzzles of its subject, whi
   CHECK(f.host.lesson == "p");
 }
 
+TEST_CASE("guide: the first that a lesson of the list leads to is the one after it there") {
+  Reader f;
+  std::string lesson = kLesson;
+  lesson.insert(lesson.find("\"steps\""), "\"next\": [\"old\", \"p\"], ");
+  REQUIRE(f.app().openLesson(lesson, "", "", 1));
+  f.settle();
+  CHECK((f.shows("guide-go:old") && f.shows("guide-go:p")));
+  REQUIRE(f.app().setLessons(
+      R"({"lessons": [{"id": "mine", "kind": "lesson", "title": "Mine"}, {"id": "p", "kind": "puzzle", "title": "P"}, {"id": "new", "kind": "lesson", "title": "New"}]})"));
+  f.settle();
+  CHECK((f.shows("guide-go:new") && f.shows("guide-go:p") && !f.shows("guide-go:old")));
+}
+
 TEST_CASE("guide: the solution moves, and is one step of undo") {
   Reader f;
   f.open();

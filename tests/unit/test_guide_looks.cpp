@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "app_fixture.h"
+#include "document/lesson_list.h"
 #include "draw/heatmap.h"
 #include "lessons.h"
 #include "painted.h"
@@ -29,7 +30,7 @@ std::string_view textOf(std::string_view name) {
 
 std::vector<Card> ours() {
   std::vector<Card> cards;
-  const auto index = nlohmann::json::parse(textOf("index.json"));
+  const auto index = nlohmann::json::parse(document::lessonListOf(lessons::files));
   for (const auto& entry : index.at("lessons")) {
     if (const Card card{entry.at("id"), entry.at("file"), entry.at("steps")}; !textOf(card.file).empty())
       cards.push_back(card);

@@ -1,5 +1,5 @@
 // `attn lesson`: checks the statements of a lesson, going through each step as a reader would.
-#include "document/lesson.h"
+#include "document/lesson_list.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,21 +8,17 @@
 
 #include "cli/command.h"
 #include "cli/files.h"
-#include "document/json.h"
 #include "document/preset.h"
 #include "document/verdict.h"
 
 namespace cli {
 namespace {
 
+using document::LessonOfFile;
+
 struct LessonArguments {
   std::vector<std::string> files;
   bool index = false, quiet = false;
-};
-
-struct Found {
-  std::string file;
-  document::Lesson lesson;
 };
 
 /// The given files, and the lessons in given folders, ordered by name.
@@ -58,7 +54,7 @@ class Report {
     ++wrong;
   }
 
-  void rehearse(const Found& found, bool quiet) {
+  void rehearse(const LessonOfFile& found, bool quiet) {
     const document::Rehearsal said = document::rehearse(found.lesson);
     if (!quiet) {
       add(found.file + ": " + std::string(document::name(found.lesson.kind)) + " " + found.lesson.id + ", " +
@@ -73,13 +69,13 @@ class Report {
 };
 
 /// Checks across lessons: duplicate ids, and ids of lessons that do not exist.
-void compare(const std::vector<Found>& all, Report& report) {
+void compare(const std::vector<LessonOfFile>& all, Report& report) {
   std::set<std::string> ids;
-  for (const Found& one : all)
+  for (const LessonOfFile& one : all)
     if (!ids.insert(one.lesson.id).second)
       report.addWrong(one.file,
                       "id: \"" + one.lesson.id + "\" is the id of another lesson too; give each its own.");
-  for (const Found& one : all) {
+  for (const LessonOfFile& one : all) {
     std::vector<std::string> named = one.lesson.next;
     for (const document::Step& step : one.lesson.steps)
       for (const document::Run& run : step.text)
@@ -91,53 +87,24 @@ void compare(const std::vector<Found>& all, Report& report) {
   }
 }
 
-/// The puzzles of a lesson's subject: those in `next` after the first, which only says what to open then.
-std::string puzzlesOf(const document::Lesson& lesson, const std::vector<Found>& all) {
-  std::string out;
-  if (lesson.kind != document::LessonKind::lesson) return out;
-  for (std::size_t i = 1; i < lesson.next.size(); ++i)
-    for (const Found& one : all)
-      if (one.lesson.id == lesson.next[i] && one.lesson.kind == document::LessonKind::puzzle)
-        out += (out.empty() ? "" : ", ") + document::jsonQuoted(lesson.next[i]);
-  return out;
-}
-
-std::string indexOf(const std::vector<Found>& all) {
-  std::string out = "{\"lessons\": [";
-  const char* separator = "\n";
-  for (const Found& one : all) {
-    const document::Lesson& l = one.lesson;
-    out += separator;
-    out += "{\"id\": " + document::jsonQuoted(l.id) + ", \"kind\": \"" + std::string(document::name(l.kind)) +
-           "\", \"title\": " + document::jsonQuoted(l.title) +
-           ", \"file\": " + document::jsonQuoted(std::filesystem::path(one.file).filename().string()) +
-           ", \"steps\": " + std::to_string(l.steps.size());
-    if (l.par > 0) out += ", \"par\": " + std::to_string(l.par);
-    if (!l.about.empty()) out += ", \"about\": " + document::jsonQuoted(l.about);
-    if (const std::string puzzles = puzzlesOf(l, all); !puzzles.empty())
-      out += ", \"puzzles\": [" + puzzles + "]";
-    out += "}";
-    separator = ",\n";
-  }
-  return out + "\n]}\n";
-}
-
 void lesson(const LessonArguments& arguments) {
-  std::vector<Found> all;
+  std::vector<LessonOfFile> all;
   Report report;
   for (const std::string& file : filesOf(arguments.files)) {
     auto lessons = document::readLessons(readText(file));
     if (!lessons) report.addWrong(file, lessons.error().message());
     else
-      for (document::Lesson& one : *lessons) all.push_back({file, std::move(one)});
+      for (document::Lesson& one : *lessons)
+        all.push_back(
+            {arguments.index ? std::filesystem::path(file).filename().string() : file, std::move(one)});
   }
   if (!arguments.index) {
-    for (const Found& one : all) report.rehearse(one, arguments.quiet);
+    for (const LessonOfFile& one : all) report.rehearse(one, arguments.quiet);
     if (all.size() > 1) compare(all, report);
     report.add(std::to_string(all.size()) + (all.size() == 1 ? " lesson, " : " lessons, ") +
                (report.wrong == 0 ? "nothing wrong" : std::to_string(report.wrong) + " wrong"));
   } else if (report.wrong == 0) {
-    report.text = indexOf(all);
+    report.text = document::lessonList(std::move(all));
   }
   Output output({});
   output.finish(output.put(report.text));
@@ -158,7 +125,7 @@ void addLesson(CLI::App& attn) {
       ->type_name("")
       ->required();
   command.add_flag("--index", arguments->index,
-                   "Print the list of lessons, index.json, in the order of the files, and check nothing");
+                   "Print the list of lessons, as index.json of a site has it, and check nothing");
   command.add_flag("--quiet", arguments->quiet, "Print only what is wrong");
   command.footer(
       R"(Examples:

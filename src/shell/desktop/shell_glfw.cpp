@@ -25,7 +25,7 @@
 
 #include "app/app.h"
 #include "base/sentence.h"
-#include "document/lesson.h"
+#include "document/lesson_list.h"
 #include "document/text.h"
 #include "draw/gl.h"
 #include "files/formats/format.h"
@@ -281,13 +281,8 @@ std::string_view lessonFile(std::string_view name) {
   return {};
 }
 
-bool hasLessons(std::string_view name) {
-  return name != "index.json" && name != "schema.json" && !name.starts_with("glossary.");
-}
-
 void Desktop::wantLesson(std::string_view id, int step) {
   for (const auto& file : lessons::files) {
-    if (!hasLessons(file.name)) continue;
     const auto read = document::readLessons(file.text);
     const auto has = [&](const document::Lesson& lesson) { return lesson.id == id; };
     if (!read || std::none_of(read->begin(), read->end(), has)) continue;
@@ -303,12 +298,11 @@ void Desktop::copyReport() {
 }
 
 void Desktop::wantLessons() {
-  if (const auto ok = app_.setLessons(lessonFile("index.json")); !ok) app_.failLesson("");
+  if (const auto ok = app_.setLessons(document::lessonListOf(lessons::files)); !ok) app_.failLesson("");
 }
 
 void Desktop::wantLessonTexts() {
-  for (const auto& file : lessons::files)
-    if (hasLessons(file.name)) (void)app_.addLessonTexts(file.text);
+  for (const auto& file : lessons::files) (void)app_.addLessonTexts(file.text);  // some are no lessons
 }
 
 void Desktop::wantGlossary() {

@@ -16,9 +16,9 @@ const text = JSON.stringify, scratch = mkdtempSync(join(tmpdir(), 'standalone-')
 
 const hasXz = existsSync(join(packages, 'xz-decompress'));
 const EMPTY = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);  // an empty module
-const tables = (folder) => readdirSync(join(web, folder)).filter((name) => name.endsWith('.json') && name !== 'schema.json').map((name) => `${folder}/${name}`);
+const tables = (folder) => readdirSync(join(site, folder)).filter((name) => name.endsWith('.json') && name !== 'schema.json' && `${folder}/${name}` !== 'languages/index.json').map((name) => `${folder}/${name}`);
 const languages = tables('languages').map((name) => /(\w+)\.json/.exec(name)[1]);
-const textsOf = (folder) => tables(folder).map((name) => [name, readFileSync(join(web, name))]);
+const textsOf = (folder) => tables(folder).map((name) => [name, readFileSync(join(site, name))]);
 
 /** Several files in one stream, and their places in it. LZMA makes it a quarter smaller than the compression that browsers can decode
  * themselves, which is used if the package for decoding LZMA is not installed. The overhead of base64 is recovered by the server's compression. */

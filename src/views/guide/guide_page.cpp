@@ -64,6 +64,16 @@ document::Markup reasonOf(const GuideView& g) {
   return reason;
 }
 
+/// The lesson after the one that is open; null after the last, and after anything else.
+const GuideEntry* lessonAfter(const GuideView& g) {
+  const auto isLesson = [](const GuideEntry& e) { return e.kind == LessonKind::lesson; };
+  auto at = std::find_if(g.entries.begin(), g.entries.end(), [&](const GuideEntry& e) {
+    return isLesson(e) && g.lesson && e.id == g.lesson->id;
+  });
+  if (at != g.entries.end()) at = std::find_if(at + 1, g.entries.end(), isLesson);
+  return at == g.entries.end() ? nullptr : &*at;
+}
+
 class GuidePage {
  public:
   GuidePage(Context& c, float x, float y, float width, FocusRing* keys)
@@ -338,7 +348,10 @@ class GuidePage {
     if (g_.lesson->kind == LessonKind::lesson &&
         std::find(g_.passed.begin(), g_.passed.end(), false) == g_.passed.end())
       done();
-    for (const std::string& id : g_.lesson->next) {
+    const GuideEntry* following = lessonAfter(g_);  // in the list, which knows better than the lesson
+    for (const std::string& named : g_.lesson->next) {
+      const std::string& id = following ? following->id : named;
+      following = nullptr;
       const auto entry =
           std::find_if(g_.entries.begin(), g_.entries.end(), [&](const GuideEntry& e) { return e.id == id; });
       const std::string title = entry == g_.entries.end() ? id : entry->title;
@@ -503,16 +516,6 @@ class GuidePage {
   Box bar_;
   float aim_ = 0;
 };
-
-/// The lesson after the one that is open; null after the last, and after anything else.
-const GuideEntry* lessonAfter(const GuideView& g) {
-  const auto isLesson = [](const GuideEntry& e) { return e.kind == LessonKind::lesson; };
-  auto at = std::find_if(g.entries.begin(), g.entries.end(), [&](const GuideEntry& e) {
-    return isLesson(e) && g.lesson && e.id == g.lesson->id;
-  });
-  if (at != g.entries.end()) at = std::find_if(at + 1, g.entries.end(), isLesson);
-  return at == g.entries.end() ? nullptr : &*at;
-}
 
 /// The whole lesson, scrollable, with its footer. Keys move through it; the caller must end their focus ring.
 void wholeLesson(Context& c, const Box& box) {

@@ -1,10 +1,10 @@
 // Lessons, puzzles, questions, examples and terms, from web/lessons.
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
+import {lessonsIn} from '../../../src/shell/web/lessons.mjs';
 import {readJson, root} from '../sources.js';
 
-const {lessons: all, ...rest} = readJson('web/lessons/index.json');
-const cards = [...all, ...Object.values(rest).filter(Array.isArray).flat()];
+const cards = lessonsIn(join(root, 'web'));
 const of = (kind) => cards.filter((card) => card.kind === kind);
 const titles = new Map(cards.map(({id, title}) => [id, title]));
 export default {
