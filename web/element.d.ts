@@ -91,11 +91,20 @@ export type OptionName =
   | 'model_find' | 'model_targets'
   | 'card' | 'pin' | 'value_norms' | 'weight_by';
 
+// made: examples
 /** The examples. */
 export type PresetName =
   | 'i-saw-a-saw' | 'pronoun' | 'previous-token' | 'look-up' | 'uniform' | 'saturated' | 'additive' | 'general' | 'cosine' | 'alignment'
-  | 'local-window' | 'longformer' | 'bigbird' | 'block' | 'sparsemax' | 'grouped-query' | 'multi-query' | 'sinusoidal' | 'target-outputs'
-  | 'rotary' | 'alibi' | 'decoder' | 'transformer-block' | 'image-patches' | 'speech' | 'caption' | 'summary' | 'time-series' | 'generation' | 'recurrent-decoder' | 'segments' | 'mask-after-softmax';
+  | 'local-window' | 'longformer' | 'bigbird' | 'block' | 'sparsemax' | 'grouped-query' | 'multi-query' | 'sinusoidal' | 'target-outputs' | 'rotary'
+  | 'alibi' | 'decoder' | 'transformer-block' | 'image-patches' | 'speech' | 'caption' | 'summary' | 'time-series' | 'generation'
+  | 'recurrent-decoder' | 'segments' | 'mask-after-softmax';
+// end
+
+// made: formats
+/** The formats of files, by the endings of their names. */
+export type FormatName =
+  | 'json' | 'npy' | 'npz' | 'safetensors' | 'csv' | 'tsv';
+// end
 
 /** What is open: the board of the layer, or one of the pages. */
 export type ViewName = 'layer' | 'block' | 'segments' | 'spread' | 'dense' | 'memory' | 'cost' | 'train' | 'model';
@@ -309,8 +318,8 @@ export interface PlaygroundLinkOptions {
 
 export interface PlaygroundBlobOptions {
   /** The state, all tensors by their names, one tensor, or a figure. */
-  format: 'json' | 'npz' | 'safetensors' | 'npy' | 'csv' | 'tsv' | 'svg' | 'png';
-  /** The tensor for npy, csv and tsv; weights by default. */
+  format: FormatName | 'svg' | 'png';
+  /** The tensor, for a format that holds one; weights by default. */
   tensor?: string | undefined;
   /** For a figure: weights of one head (the default), all heads, arcs, or the board; as PNG without a style the board looks as on the screen. */
   what?: 'weights' | 'heads' | 'arcs' | 'board' | undefined;
@@ -360,7 +369,7 @@ export class AttentionPlayground extends HTMLElement {
   set preset(name: PresetName | '' | null | undefined);
   /** State text to begin with; a later change is shown at once. */
   state: string;
-  /** The address of a file to begin with: .json, .npy, .npz, .safetensors, .csv or .tsv. */
+  /** The address of a file to begin with, of any of the formats. */
   src: string;
   /** It keeps its value when the reader opens another page. */
   view: ViewName;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/number.h"
 #include "base/sentence.h"
+#include "document/json_events.h"
 #include "document/text.h"
 
 namespace document {
@@ -17,18 +17,15 @@ using Kind = Json::Kind;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Receives the parser's events and builds the tree. Returning false stops the parser; `ok` then holds the
-/// error.
-class Builder final : public nlohmann::json_sax<nlohmann::json> {
+/// Builds the tree.
+class Builder final : public JsonEvents {
  public:
   Builder(std::string_view text, std::span<const std::string_view> known, JsonText& out)
-      : result(out),
-        text_(text),
+      : JsonEvents(text),
+        result(out),
         known_(known) {}
 
   JsonText& result;
-  base::Result<void> ok;
-
   bool null() override { return keep("null") && add({}); }
   bool boolean(bool value) override { return keep(value ? "true" : "false") && addBoolean(value); }
   bool number_integer(std::int64_t value) override {
@@ -49,14 +46,11 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     node.text = std::move(value);
     return add(std::move(node));
   }
-  bool binary(nlohmann::json::binary_t&) override { return false; }
   bool start_object(std::size_t) override { return open(Kind::object, "{"); }
   bool start_array(std::size_t) override { return open(Kind::list, "["); }
   bool end_object() override { return close("}"); }
   bool end_array() override { return close("]"); }
   bool key(std::string& name) override;
-  bool parse_error(std::size_t position, const std::string& token,
-                   const nlohmann::detail::exception& why) override;
 
  private:
   struct Frame {
@@ -74,10 +68,9 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   bool close(std::string_view bracket);
   bool keep(std::string_view token);
   bool isInBias() const;
-  std::string path() const;
-  std::string place(std::size_t position) const;
+  std::string path() const override;
+  bool isRead() const override { return frames_.empty() && nodes_ > 0; }
 
-  std::string_view text_;
   std::span<const std::string_view> known_;
   std::vector<Frame> frames_;
   std::size_t nodes_ = 0, arrayItems_ = 0;
@@ -99,19 +92,9 @@ std::string Builder::path() const {
   return out;
 }
 
-std::string Builder::place(std::size_t position) const {
-  const std::string_view before = text_.substr(0, position);
-  const auto lines = std::count(before.begin(), before.end(), '\n');
-  const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  const std::string where = path();
-  const std::string at = base::joined({"line ", lines + 1, ", column ", position - start + 1});
-  return where.empty() ? at : base::joined({at, " (", where, ")"});
-}
-
 bool Builder::fail(Error::Kind kind, std::initializer_list<base::Piece> sentence) {
   const std::string where = path();
-  if (ok) ok = base::refuse(kind, where.empty() ? "text" : where, {base::joined(sentence)});
-  return false;
+  return refuse(kind, where.empty() ? "text" : where, base::joined(sentence));
 }
 
 // Copies the text of unknown fields verbatim, so that nothing is lost by converting numbers.
@@ -239,26 +222,6 @@ std::string_view wordAt(std::string_view text, std::size_t at) {
   return text.substr(begin, std::max<std::size_t>(end - begin, 1));
 }
 
-bool Builder::parse_error(std::size_t position, const std::string& token,
-                          const nlohmann::detail::exception& why) {
-  if (!ok) return false;
-  const std::size_t at = position > 0 ? position - 1 : 0;
-  const std::string_view word = wordAt(text_, at);
-  if (why.id == 406)
-    return fail(Error::Kind::range,
-                {base::inQuotes(token), " is too large for a 32-bit number; use -3.4e38 to 3.4e38."});
-  if (word == "NaN" || word == "nan" || word == "Infinity" || word == "-Infinity" || word == "inf" ||
-      word == "-inf")
-    return fail(Error::Kind::range, {word, " cannot be used; give a finite number."});
-  if (at >= text_.size())
-    return fail(Error::Kind::syntax,
-                {"the text ends too early, at ", place(text_.size()), "; is the file complete?"});
-  const bool isAfterEnd = frames_.empty() && nodes_ > 0;
-  return fail(Error::Kind::syntax, {"at ", place(at), " ", base::inQuotes(word),
-                                    (isAfterEnd ? " comes after the end; remove it."
-                                                : " does not belong there; give valid JSON in UTF-8.")});
-}
-
 // Some editors put one at the start of files saved as "Unicode".
 bool hasByteOrderMark(std::string_view text) {
   return text.substr(0, 3) == "\xef\xbb\xbf" || text.substr(0, 2) == "\xff\xfe" ||
@@ -266,6 +229,52 @@ bool hasByteOrderMark(std::string_view text) {
 }
 
 }  // namespace
+
+std::string JsonEvents::place(std::size_t position) const {
+  const std::string_view before = text_.substr(0, position);
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const std::string where = path();
+  return base::joined({"line ", lines + 1, ", column ", position - start + 1}) +
+         (where.empty() ? "" : " (" + where + ")");
+}
+
+bool JsonEvents::parse_error(std::size_t position, const std::string& token,
+                             const nlohmann::detail::exception& why) {
+  constexpr int tooLarge = 406;  // the parser's number for a number beyond the range of double
+  const std::size_t at = position > 0 ? position - 1 : 0;
+  const std::string_view word = wordAt(text_, at);
+  const std::string where = path(), field = where.empty() ? std::string(whole_) : where;
+  if (why.id == tooLarge)
+    return refuse(Error::Kind::range, field,
+                  base::inQuotes(token) + " is too large for 32 bits; use -3.4e38 to 3.4e38.");
+  for (const std::string_view notFinite : {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
+    if (word == notFinite) {
+      isPython = true;  // which writes infinities and NaN as words that are not JSON
+      return refuse(Error::Kind::range, field,
+                    base::joined({word, " cannot be used; give a finite number."}));
+    }
+  if (at >= text_.size())
+    return refuse(
+        Error::Kind::syntax, field,
+        "the text ends too early, at " + place(text_.size()) + "; check that the file is complete.");
+  return refuse(Error::Kind::syntax, field,
+                base::joined({"at ", place(at), " ", base::inQuotes(word),
+                              isRead() ? " comes after the end; remove it."
+                                       : " does not belong there; give valid JSON in UTF-8."}));
+}
+
+base::Result<void> JsonEvents::parse(std::string_view field) {
+  whole_ = field;
+  if (hasByteOrderMark(text_))
+    return base::refuse(Error::Kind::syntax, field,
+                        {"it begins with a byte order mark; save it as UTF-8 without one."});
+  if (text_.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return base::refuse(Error::Kind::syntax, field, {"it is empty; give a state or tensors in JSON."});
+  if (!nlohmann::json::sax_parse(text_.begin(), text_.end(), static_cast<nlohmann::json::json_sax_t*>(this)))
+    refuse(Error::Kind::syntax, field, "it is not JSON; check the file.");
+  return std::move(ok);
+}
 
 const Json* Json::find(std::string_view key) const {
   const auto found = std::find(keys.begin(), keys.end(), key);
@@ -297,17 +306,7 @@ base::Result<void> parseJson(std::string_view text, std::span<const std::string_
   if (text.size() > kMaxTextBytes)
     return base::refuse(Error::Kind::memory, "text",
                         {text.size(), " bytes are too many; use at most ", kMaxTextBytes, "."});
-  if (hasByteOrderMark(text))
-    return base::refuse(Error::Kind::syntax, "text",
-                        {"it begins with a byte order mark; save it as UTF-8 without one."});
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    return base::refuse(Error::Kind::syntax, "text", {"it is empty; give a state or tensors in JSON."});
-  Builder builder(text, known, out);
-  if (!nlohmann::json::sax_parse(text.begin(), text.end(),
-                                 static_cast<nlohmann::json::json_sax_t*>(&builder)) &&
-      builder.ok)
-    return base::refuse(Error::Kind::syntax, "text", {"it is not JSON; check the file."});
-  return std::move(builder.ok);
+  return Builder(text, known, out).parse("text");
 }
 
 std::string jsonQuoted(std::string_view text) {

@@ -2,7 +2,7 @@
 // that reads back.
 #include <cmath>
 
-#include "files/formats/tensors_json.h"
+#include "files/formats/format.h"
 #include "files/run/attention_file.h"
 #include "fuzz.h"
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import {existsSync, readFileSync} from 'node:fs';
 import {basename, dirname, join, relative} from 'node:path';
 import {test} from 'node:test';
+import {types} from '../../src/shell/web/types.mjs';
 import {includesOf, picture} from './layers.mjs';
 import {filesUnder, root, textsUnder} from './tree.mjs';
 
@@ -27,6 +28,12 @@ test('each folder of src/files includes only those that src/README.md names befo
   folders.forEach((folder, i) => assert.deepEqual([...includes.get(folder)].filter((name) => !folders.slice(0, i).includes(name)), [], folder));
 });
 
+test('the lists in web/element.d.ts are what is told of formats and examples elsewhere', () => {
+  const {before, after} = types();
+  assert.equal(before, after, 'node src/shell/web/types.mjs --write puts the new ones there');
+  assert.ok(after.includes("| 'json' | 'npy'") && after.includes("| 'i-saw-a-saw' | 'pronoun'"));
+});
+
 // For each recipe of src/README.md what has been added like that, and what names it.
 const ADDED = {
   'A score, or a way to make weights': [/\bentmax15\b/, /Score::cosine|scores\/cosine|use\(cosine\)/],
@@ -34,7 +41,7 @@ const ADDED = {
   'An option': [/\bvalue_norms\b|\bvalueNorms\b/, /\brotary_base\b|\brotaryBase\b/],
   'A panel': [/\btoolbar\(|\bLayout::toolbar|[lL]ayout\.toolbar/],
   'A page': [/View::segments|view:segments|segmentsPage|enum class View|"block", "segments"|'block' \| 'segments'/],
-  'A file format': [/Format::npy|files\/npy|"\.npy|'\.npy|\.npy,|\*\.npy/],
+  'A file format': [/Format::npy|files\/npy|"\.npy|'\.npy|\.npy,|\*\.npy/, /'npy'|\bnpy,/],
   'A lesson': [/around-the-layer\.json/],
   'A language': [/\bzh\.json|"zh"|\bzh:|lang=zh/],
 };

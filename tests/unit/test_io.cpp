@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "files/formats/tensors_json.h"
+#include "files/formats/format.h"
 #include "files/run/attention_file.h"
 #include "files/run/work.h"
 #include "layer.h"

@@ -19,7 +19,6 @@
 #include "files/formats/format.h"
 #include "files/formats/inflate.h"
 #include "files/formats/npy.h"
-#include "files/formats/safetensors.h"
 #include "files/formats/zip.h"
 #include "files/layout/match.h"
 #include "files/layout/opener.h"

@@ -271,7 +271,7 @@ TEST_CASE("text: refusals name the field, the value and the fix") {
   CHECK(with("[0.9,-0.4,0.3,", "[0.9,1e39,0.3,") ==
         "q.data[1]: the number is too large for 32 bits; use -3.4e38 to 3.4e38.");
   CHECK(with("[0.9,-0.4,0.3,", "[0.9,1e999,0.3,") ==
-        "q.data[1]: \"1e999\" is too large for a 32-bit number; use -3.4e38 to 3.4e38.");
+        "q.data[1]: \"1e999\" is too large for 32 bits; use -3.4e38 to 3.4e38.");
   CHECK(with("[0.9,-0.4,0.3,", "[0.9,NaN,0.3,") == "q.data[1]: NaN cannot be used; give a finite number.");
   CHECK(with("[0.9,-0.4,0.3,", "[0.9,-Infinity,0.3,") ==
         "q.data[1]: -Infinity cannot be used; give a finite number.");
@@ -296,7 +296,7 @@ TEST_CASE("text: what is not JSON") {
       "text: a list is neither a state nor a tensors file; give an object with version, or with q, k and v.");
   CHECK(tried("3").starts_with("text: a number is neither"));
   CHECK(tried("{\"version\": 1") ==
-        "text: the text ends too early, at line 1, column 14; is the file complete?");
+        "text: the text ends too early, at line 1, column 14; check that the file is complete.");
   CHECK(tried("{\"version\": 1, \"q\": {\"data\": [1,\n 2")
             .starts_with("q.data[2]: the text ends too early, at line 2, column 3 (q.data[2])"));
   CHECK(tried("{\"version\": 1} x") == "text: at line 1, column 16 \"x\" comes after the end; remove it.");

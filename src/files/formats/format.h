@@ -10,7 +10,20 @@
 
 namespace files {
 
-enum class Format : std::uint8_t { json, npy, npz, safetensors, csv, tsv };
+enum class Format : std::uint8_t {
+#define FORMAT(name, ...) name,
+#include "files/formats/formats.def"
+};
+
+using Put = std::function<bool(std::string_view)>;
+
+// What each has in its own file: whether bytes begin as its files do, its reader, and its writer, which stops
+// when `put` returns false, and returns its result.
+#define FORMAT(name, Name, ...)                                                   \
+  bool is##Name(std::string_view bytes);                                          \
+  Result<StoredFile> read##Name(std::string_view bytes, std::string_view tensor); \
+  bool write##Name(const StoredFile& file, const Put& put);
+#include "files/formats/formats.def"
 
 std::string_view name(Format format);  ///< ".npz"
 /// The format by the extension of a path, ignoring case; nothing for an unknown one.
@@ -19,9 +32,13 @@ std::optional<Format> formatOf(std::string_view path);
 Format formatOfBytes(std::string_view bytes);
 /// Does it hold a single tensor, without its name?
 bool holdsOne(Format format);
+/// Does it hold texts beside tensors, and not as notes?
+bool holdsTexts(Format format);
 /// ".json, .npy, .npz, .safetensors, .csv or .tsv"; if `ofOne`, those that hold one: ".npy, .csv or .tsv"
 std::string formatList(bool ofOne = false);
 std::string formatPatterns();  ///< "*.json *.npy …", for dialogs
+/// For the page's scripts, a line for each: its name, its MIME type, and what it holds.
+std::string_view formatFacts();
 
 /// The most memory that reading takes beside the file's own bytes, at any time, from here to the layer or the
 /// state that the tensors become (match.h, read_layer.h, opener.h; tests/unit/test_reading.cpp measures it):
@@ -45,7 +62,7 @@ Result<void> checkWritable(const StoredFile& file, Format format);
 /// Numbers keep their bits, except that npy and npz do not have bfloat16, which becomes float32. Texts are
 /// written to npz and JSON, and to safetensors as metadata; metadata becomes texts in npz and JSON. Stops
 /// when `put` returns false, and returns its result.
-bool writeStored(const StoredFile& file, Format format, const std::function<bool(std::string_view)>& put);
+bool writeStored(const StoredFile& file, Format format, const Put& put);
 
 /// The output of `attn info`: a line per tensor with name, type, shape and order, separated by tabs.
 std::string listing(const StoredFile& file);

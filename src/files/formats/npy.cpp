@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <limits>
 
 #include "base/sentence.h"
+#include "files/formats/format.h"
 
 namespace files {
 namespace {
@@ -171,7 +173,22 @@ void readTexts(std::string_view bytes, std::size_t count, std::size_t width, boo
 
 }  // namespace
 
-Result<Stored> readNpy(std::string_view bytes, std::string_view name) {
+bool isNpy(std::string_view bytes) { return bytes.starts_with(kNpyMagic); }
+
+Result<StoredFile> readNpy(std::string_view bytes, std::string_view name) {
+  Result<Stored> tensor = readNpyArray(bytes, name);
+  if (!tensor) return tensor.error();
+  StoredFile file;
+  file.tensors.push_back(std::move(*tensor));
+  return file;
+}
+
+bool writeNpy(const StoredFile& file, const Put& put) {
+  const Stored tensor = npyNumbers(onlyOf(file));
+  return put(npyHeader(npyDescr(tensor.type), tensor.shape)) && put(tensor.bytes);
+}
+
+Result<Stored> readNpyArray(std::string_view bytes, std::string_view name) {
   const auto byte = [&](std::size_t i) {
     return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
   };
@@ -246,6 +263,19 @@ Result<Stored> readNpy(std::string_view bytes, std::string_view name) {
   readTexts(data, static_cast<std::size_t>(*count), width, code[0] == 'U', tensor.isBigEndian, tensor.texts);
   tensor.isBigEndian = false;
   return tensor;
+}
+
+Stored npyNumbers(const Stored& tensor) {
+  Stored out = tensor;
+  if (tensor.type != Type::bfloat16) return out;
+  const std::size_t count = tensor.bytes.size() / 2;
+  const std::shared_ptr<char[]> memory = memoryFor(count * 4);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(memory.get() + 4 * i + 2, tensor.bytes.data() + 2 * i, 2);
+    std::memset(memory.get() + 4 * i, 0, 2);
+  }
+  out.type = Type::float32, out.bytes = {memory.get(), count * 4}, out.owned = memory;
+  return out;
 }
 
 std::string npyDescr(Type type) {

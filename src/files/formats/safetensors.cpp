@@ -1,13 +1,14 @@
-#include "files/formats/safetensors.h"
-
+// The .safetensors format, as defined by Hugging Face: the length of a JSON header in 8 bytes, the header,
+// the numbers.
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/sentence.h"
 #include "base/sort.h"
 #include "document/json.h"
+#include "document/json_events.h"
+#include "files/formats/format.h"
 
 namespace files {
 namespace {
@@ -44,13 +45,12 @@ std::uint64_t lengthOf(std::string_view bytes) {
   return length;
 }
 
-/// Receives the events of the parser: {"name": {"dtype": "F32", "shape": […], "data_offsets": [begin, end]},
+/// {"name": {"dtype": "F32", "shape": […], "data_offsets": [begin, end]},
 /// …}.
-class SafetensorsHeader final : public nlohmann::json_sax<nlohmann::json> {
+class SafetensorsHeader final : public document::JsonEvents {
  public:
-  explicit SafetensorsHeader(std::string_view data) : data_(data) {}
+  SafetensorsHeader(std::string_view text, std::string_view data) : JsonEvents(text), data_(data) {}
 
-  Result<void> ok;
   StoredFile file;
 
   bool null() override { return wrong("null"); }
@@ -78,7 +78,6 @@ class SafetensorsHeader final : public nlohmann::json_sax<nlohmann::json> {
     if (depth_ != 2 || isList_ || part_ != "dtype") return wrong(inQuotes(text));
     return dtype_ = std::move(text), true;
   }
-  bool binary(nlohmann::json::binary_t&) override { return false; }
   bool key(std::string& text) override {
     if (depth_ == 1) {
       name_ = std::move(text);
@@ -101,16 +100,13 @@ class SafetensorsHeader final : public nlohmann::json_sax<nlohmann::json> {
   }
   bool end_array() override { return isList_ = false, true; }
   bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
-    if (ok)
-      ok = base::refuse(ErrorKind::syntax, "file",
-                        {"its header is no JSON, at byte " + std::to_string(at + 7) + "; it is damaged."});
-    return false;
+    return refuse(ErrorKind::syntax, "file",
+                  "its header is no JSON, at byte " + std::to_string(at + 7) + "; it is damaged.");
   }
 
  private:
   bool fail(ErrorKind kind, const std::string& sentence) {
-    if (ok) ok = base::refuse(kind, depth_ == 0 || name_.empty() ? "file" : fieldOf(name_), {sentence});
-    return false;
+    return refuse(kind, depth_ == 0 || name_.empty() ? "file" : fieldOf(name_), sentence);
   }
   bool wrong(const std::string& what) {
     return fail(ErrorKind::syntax, "its header has " + what +
@@ -192,14 +188,37 @@ Result<void> checkWhole(const StoredFile& file, std::string_view data) {
   return {};
 }
 
+/// The same file with its texts moved to the notes, lists as JSON: safetensors stores texts only in its
+/// metadata.
+StoredFile withNotes(const StoredFile& file) {
+  StoredFile out;
+  out.notes = file.notes;
+  for (const Stored& tensor : file.tensors) {
+    if (tensor.type != Type::text) {
+      out.tensors.push_back(tensor);
+      continue;
+    }
+    std::string text;
+    for (const std::string& item : tensor.texts)
+      text += (text.empty() ? "" : ", ") + document::jsonQuoted(item);
+    out.notes.emplace_back(
+        tensor.name, tensor.shape.empty() && !tensor.texts.empty() ? tensor.texts.front() : "[" + text + "]");
+  }
+  return out;
+}
+
 }  // namespace
 
+/// Do the bytes start like such a file: with a length that fits and an object?
 bool isSafetensors(std::string_view bytes) {
   return bytes.size() > 8 && bytes[8] == '{' && lengthOf(bytes) >= 2 &&
          lengthOf(bytes) <= kMaxSafetensorsHeader;
 }
 
-Result<StoredFile> readSafetensors(std::string_view bytes) {
+/// Reads a file without copying its numbers. Supports floats of 16 to 64 bits, bfloat16, integers and
+/// booleans. An error, with a sentence that names the tensor, for invalid headers, tensors that overlap,
+/// leave gaps or extend beyond the end, 8-bit floats, complex numbers, and more than 100,000 tensors.
+Result<StoredFile> readSafetensors(std::string_view bytes, std::string_view) {
   if (bytes.size() < 8)
     return base::refuse(ErrorKind::syntax, "file",
                         {"it has " + std::to_string(bytes.size()) +
@@ -215,17 +234,17 @@ Result<StoredFile> readSafetensors(std::string_view bytes) {
   if (!text.starts_with('{'))
     return base::refuse(ErrorKind::syntax, "file",
                         {"its header does not begin with \"{\"; it is not a .safetensors file."});
-  SafetensorsHeader header(bytes.substr(8 + length));
-  const bool isWhole =
-      nlohmann::json::sax_parse(text.begin(), text.end(), static_cast<nlohmann::json::json_sax_t*>(&header));
-  if (!header.ok) return header.ok.error();
-  if (!isWhole) return base::refuse(ErrorKind::syntax, "file", {"its header is no JSON; it is damaged."});
+  SafetensorsHeader header(text, bytes.substr(8 + length));
+  if (auto ok = header.parse("file"); !ok) return ok;
   if (auto ok = checkWhole(header.file, bytes.substr(8 + length)); !ok) return ok;
   for (Stored& tensor : header.file.tensors) tensor.name = base::printable(tensor.name);
   return std::move(header.file);
 }
 
-bool writeSafetensors(const StoredFile& file, const std::function<bool(std::string_view)>& put) {
+/// Writes plain() tensors, aligned to their type, largest types first and then by name, as the safetensors
+/// package does.
+bool writeSafetensors(const StoredFile& given, const Put& put) {
+  const StoredFile file = withNotes(given);
   std::vector<const Stored*> order;
   for (const Stored& tensor : file.tensors)
     if (tensor.type != Type::text) order.push_back(&tensor);
@@ -261,23 +280,6 @@ bool writeSafetensors(const StoredFile& file, const std::function<bool(std::stri
   for (const Stored* tensor : order)
     if (!put(tensor->bytes)) return false;
   return true;
-}
-
-StoredFile withNotes(const StoredFile& file) {
-  StoredFile out;
-  out.notes = file.notes;
-  for (const Stored& tensor : file.tensors) {
-    if (tensor.type != Type::text) {
-      out.tensors.push_back(tensor);
-      continue;
-    }
-    std::string text;
-    for (const std::string& item : tensor.texts)
-      text += (text.empty() ? "" : ", ") + document::jsonQuoted(item);
-    out.notes.emplace_back(
-        tensor.name, tensor.shape.empty() && !tensor.texts.empty() ? tensor.texts.front() : "[" + text + "]");
-  }
-  return out;
 }
 
 }  // namespace files

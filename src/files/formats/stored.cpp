@@ -142,6 +142,11 @@ std::optional<Type> typeNamed(std::string_view name) {
   return std::nullopt;
 }
 
+const Stored& onlyOf(const StoredFile& file) {
+  return *std::find_if(file.tensors.begin(), file.tensors.end(),
+                       [](const Stored& tensor) { return tensor.type != Type::text; });
+}
+
 const std::string* repeatedName(const StoredFile& file) {
   std::vector<const std::string*> names;
   names.reserve(file.tensors.size());

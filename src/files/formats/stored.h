@@ -65,6 +65,9 @@ struct StoredFile {
   std::size_t heading = 0;
 };
 
+/// The one tensor of a file that passes checkWritable() for a format that holds one.
+const Stored& onlyOf(const StoredFile& file);
+
 /// A name that two of the tensors have; null if there is none.
 const std::string* repeatedName(const StoredFile& file);
 

@@ -1,3 +1,4 @@
+// Tables of numbers as text, .csv and .tsv, as written by spreadsheets, pandas and numpy.savetxt.
 #include "files/formats/table.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "base/sentence.h"
 #include "files/formats/digits.h"
+#include "files/formats/format.h"
 
 namespace files {
 namespace {
@@ -244,8 +246,13 @@ class Reader {
   std::vector<std::string> labels_;
 };
 
-}  // namespace
-
+/// Reads a table as one tensor called `name`, float64, or bool if every cell is true or false. Empty lines
+/// between blocks of equal size give a third axis. Cells are separated by `mark`; if that is a comma but the
+/// first line that is no comment has semicolons, these separate, and commas are decimal. A first row of words
+/// without any number is a heading, which is skipped and named in StoredFile::heading; a first column of
+/// words becomes the tensor "labels", unless its first cell alone is a word. Lines end with LF, CR or both;
+/// those beginning with # are comments. An error, with a sentence that names row and column counted from 1 as
+/// in spreadsheets, for ragged rows, empty cells, cells that are not numbers, and unclosed quotation marks.
 Result<StoredFile> readTable(std::string_view text, char mark, std::string_view name) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
     return base::refuse(ErrorKind::syntax, "file", {"it is UTF-16; save it as UTF-8."});
@@ -254,6 +261,43 @@ Result<StoredFile> readTable(std::string_view text, char mark, std::string_view 
   if (auto ok = reader.read(); !ok) return ok;
   return reader.file(name);
 }
+
+/// Writes a plain() tensor that passes checkTable(), with the fewest digits that read back to the same value;
+/// a single axis is written as a column. Stops when `put` returns false, and returns its result.
+bool writeTable(const Stored& tensor, char mark, const Put& put) {
+  constexpr std::size_t piece = 1 << 16;
+  const std::size_t rank = tensor.shape.size();
+  const std::size_t columns = rank < 2 ? 1 : static_cast<std::size_t>(tensor.shape[rank - 1]);
+  const std::size_t rows = rank < 2 ? SIZE_MAX : static_cast<std::size_t>(tensor.shape[rank - 2]);
+  const std::size_t count = tensor.bytes.size() / static_cast<std::size_t>(bytesOf(tensor.type));
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0 && i % columns == 0 && i / columns % rows == 0) out += '\n';
+    out += textOf(tensor, i);
+    out += (i + 1) % columns == 0 ? '\n' : mark;
+    if (out.size() < piece) continue;
+    if (!put(out)) return false;
+    out.clear();
+  }
+  return put(out);
+}
+
+}  // namespace
+
+bool isTsv(std::string_view bytes) {
+  return bytes.substr(0, bytes.find('\n')).find('\t') != std::string_view::npos;
+}
+bool isCsv(std::string_view bytes) { return !isTsv(bytes); }
+
+Result<StoredFile> readCsv(std::string_view text, std::string_view tensor) {
+  return readTable(text, ',', tensor);
+}
+Result<StoredFile> readTsv(std::string_view text, std::string_view tensor) {
+  return readTable(text, '\t', tensor);
+}
+
+bool writeCsv(const StoredFile& file, const Put& put) { return writeTable(onlyOf(file), ',', put); }
+bool writeTsv(const StoredFile& file, const Put& put) { return writeTable(onlyOf(file), '\t', put); }
 
 Result<void> checkTable(const Stored& tensor) {
   if (tensor.type == Type::text)
@@ -281,24 +325,6 @@ std::string textOf(const Stored& tensor, std::size_t index) {
   if (std::isnan(value.real)) return "nan";
   if (std::isinf(value.real)) return value.real < 0 ? "-inf" : "inf";
   return tensor.type == Type::float64 ? digitsOf(value.real) : digitsOf(static_cast<float>(value.real));
-}
-
-bool writeTable(const Stored& tensor, char mark, const std::function<bool(std::string_view)>& put) {
-  constexpr std::size_t piece = 1 << 16;
-  const std::size_t rank = tensor.shape.size();
-  const std::size_t columns = rank < 2 ? 1 : static_cast<std::size_t>(tensor.shape[rank - 1]);
-  const std::size_t rows = rank < 2 ? SIZE_MAX : static_cast<std::size_t>(tensor.shape[rank - 2]);
-  const std::size_t count = tensor.bytes.size() / static_cast<std::size_t>(bytesOf(tensor.type));
-  std::string out;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0 && i % columns == 0 && i / columns % rows == 0) out += '\n';
-    out += textOf(tensor, i);
-    out += (i + 1) % columns == 0 ? '\n' : mark;
-    if (out.size() < piece) continue;
-    if (!put(out)) return false;
-    out.clear();
-  }
-  return put(out);
 }
 
 }  // namespace files

@@ -1,16 +1,16 @@
-#include "files/formats/tensors_json.h"
-
+// Tensors of any type and rank in JSON.
 #include <algorithm>
 #include <bit>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/number.h"
 #include "base/sentence.h"
 #include "document/json.h"
+#include "document/json_events.h"
+#include "files/formats/format.h"
 #include "files/formats/printed.h"
 #include "files/formats/table.h"
 
@@ -33,34 +33,18 @@ double forFloat(double value, const std::string& digits) {
   return isBetween || isSmall ? double{base::parseFloat(digits).value_or(static_cast<float>(value))} : value;
 }
 
-bool isPartOfWord(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
-         c == '+';
-}
-
-/// "line 2, column 5"
-std::string positionOf(std::string_view text, std::size_t at) {
-  const std::string_view before = text.substr(0, at);
-  const std::size_t newline = before.rfind('\n');
-  const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
-  return "line " + std::to_string(std::count(before.begin(), before.end(), '\n') + 1) + ", column " +
-         std::to_string(at - start + 1);
-}
-
-/// Receives the events of the parser. Numbers are stored in the type of their tensor, so that they take no
+/// Numbers are stored in the type of their tensor, so that they take no
 /// more memory than it has to; where data stand before their dtype, as 64 bits each until the tensor ends.
-class JsonCollector final : public nlohmann::json_sax<nlohmann::json> {
+class JsonCollector final : public document::JsonEvents {
  public:
   /// Every number takes at least two characters of the text, of which one separates it from the next.
   JsonCollector(std::string_view text, std::string_view name)
-      : mostValues_(
+      : JsonEvents(text),
+        mostValues_(
             std::min(text.size() / 2, static_cast<std::size_t>(std::count(text.begin(), text.end(), ','))) +
             1),
-        name_(name),
-        text_(text) {}
+        name_(name) {}
 
-  Result<void> ok;
-  bool isPython = false;  ///< it has a word such as NaN, which JSON has not
   StoredFile file;
 
   bool null() override {
@@ -83,22 +67,16 @@ class JsonCollector final : public nlohmann::json_sax<nlohmann::json> {
     return take(std::bit_cast<std::uint64_t>(value), Item::real);
   }
   bool string(std::string& text) override;
-  bool binary(nlohmann::json::binary_t&) override { return false; }
   bool key(std::string& text) override;
   bool start_object(std::size_t) override;
   bool end_object() override;
   bool start_array(std::size_t) override;
   bool end_array() override;
-  bool parse_error(std::size_t position, const std::string& token,
-                   const nlohmann::detail::exception& why) override;
 
  private:
   enum class Item : std::uint8_t { none, truth, whole, natural, real, text };
 
-  bool refuse(ErrorKind kind, const std::string& field, const std::string& sentence) {
-    if (ok) ok = base::refuse(kind, field, {sentence});
-    return false;
-  }
+  std::string path() const override { return isInItems() ? itemField() : std::string(); }
   /// Of the tensor, or of a part of it such as ".shape".
   bool fail(ErrorKind kind, const std::string& sentence, const std::string& part = {}) {
     return refuse(kind, fieldOf(name_) + part, sentence);
@@ -115,11 +93,11 @@ class JsonCollector final : public nlohmann::json_sax<nlohmann::json> {
   /// Is the text a single value?
   bool isAlone() const { return depth_ == 0 && counts_.empty(); }
   bool isInItems() const { return !isOptions_ && !counts_.empty() && !(isTensor_ && part_ == "shape"); }
-  std::string itemField() const { return isTensor_ ? itemField(count_) : path(counts_.size()); }
+  std::string itemField() const { return isTensor_ ? itemField(count_) : listAt(counts_.size()); }
   std::string itemField(std::size_t index) const {
     return fieldOf(name_) + ".data[" + std::to_string(index) + "]";
   }
-  std::string path(std::size_t depth) const;
+  std::string listAt(std::size_t depth) const;
   bool note(const std::string& text, bool isItem = true) {
     if (isItem && !counts_.empty() && counts_.back()++ > 0) options_ += ", ";
     options_ += text;
@@ -146,7 +124,6 @@ class JsonCollector final : public nlohmann::json_sax<nlohmann::json> {
   std::size_t mostValues_, mostTexts_ = kMostTexts;  ///< that may still come
 
   std::string name_, part_, options_;
-  std::string_view text_;
   int depth_ = 0;  ///< nesting of objects
   bool isOptions_ = false, isTensor_ = false, hasShape_ = false, hasData_ = false, hasType_ = false;
   std::optional<Type> type_;
@@ -161,7 +138,7 @@ class JsonCollector final : public nlohmann::json_sax<nlohmann::json> {
 };
 
 /// The position in the first `depth` open lists: "q[1][0]".
-std::string JsonCollector::path(std::size_t depth) const {
+std::string JsonCollector::listAt(std::size_t depth) const {
   std::string out = fieldOf(name_);
   for (std::size_t i = 0; i < depth; ++i)
     out += "[" + std::to_string(counts_[i] - (i + 1 < counts_.size() ? 1 : 0)) + "]";
@@ -412,7 +389,7 @@ bool JsonCollector::end_array() {
   }
   if (shape_.size() <= level) shape_.resize(level + 1, -1);
   if (shape_[level] >= 0 && shape_[level] != count)
-    return refuse(ErrorKind::range, path(level - 1),
+    return refuse(ErrorKind::range, listAt(level - 1),
                   "row " + std::to_string(counts_[level - 1] - 1) + " (from 0) has " + std::to_string(count) +
                       (level + 1 == leaf_ ? " values" : " rows") + ", those before it " +
                       std::to_string(shape_[level]) + "; give every row the same length.");
@@ -420,33 +397,6 @@ bool JsonCollector::end_array() {
   if (count == 0 && leaf_ == 0) leaf_ = level + 1;
   counts_.pop_back();
   return level == 0 ? finish() : true;
-}
-
-bool JsonCollector::parse_error(std::size_t position, const std::string& token,
-                                const nlohmann::detail::exception& why) {
-  constexpr int tooLarge = 406;  // the parser's error number for a number beyond the range of double
-  const std::size_t at = position > 0 ? position - 1 : 0;
-  const std::string field = isInItems() ? itemField() : "file";
-  if (why.id == tooLarge)
-    return refuse(ErrorKind::range, field,
-                  inQuotes(token) + " is too large for 32 bits; use -3.4e38 to 3.4e38.");
-  std::size_t begin = std::min(at, text_.size()), end = begin;
-  while (begin > 0 && isPartOfWord(text_[begin - 1])) --begin;
-  while (end < text_.size() && isPartOfWord(text_[end])) ++end;
-  const std::string_view word = text_.substr(begin, std::max<std::size_t>(end - begin, 1));
-  // Python writes infinities and NaN as words that are not JSON.
-  for (const std::string_view notFinite : {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
-    if (word == notFinite) {
-      isPython = true;
-      return refuse(ErrorKind::range, field, std::string(word) + " cannot be used; give a finite number.");
-    }
-  if (at >= text_.size())
-    return refuse(ErrorKind::syntax, "file",
-                  "the text ends too early, at " + positionOf(text_, text_.size()) +
-                      "; check that the file is complete.");
-  return refuse(ErrorKind::syntax, "file",
-                "at " + positionOf(text_, at) + " " + inQuotes(word) +
-                    " does not belong there; give valid JSON in UTF-8.");
 }
 
 bool JsonCollector::finish() {
@@ -489,13 +439,11 @@ void JsonCollector::keep(Stored tensor, std::vector<T> values, std::size_t size)
 
 Result<StoredFile> collected(std::string_view text, std::string_view name, bool mayBePython) {
   JsonCollector collector(text, name);
-  const bool isWhole = nlohmann::json::sax_parse(text.begin(), text.end(),
-                                                 static_cast<nlohmann::json::json_sax_t*>(&collector));
+  const Result<void> ok = collector.parse("file");
   if (collector.isPython && mayBePython)
     if (const Result<std::string> json = jsonOfPrinted(text)) return collected(*json, name, false);
-  if (!collector.ok) return collector.ok.error();
-  if (collector.file.isState) collector.file.tensors.clear();
-  else if (!isWhole) return base::refuse(ErrorKind::syntax, "file", {"it is not JSON; check the file."});
+  if (collector.file.isState) collector.file.tensors.clear();  // and it was read no further
+  else if (!ok) return ok.error();
   if (const std::string* const twice = repeatedName(collector.file))
     return base::refuse(ErrorKind::syntax, "file", {inQuotes(*twice), " is given twice; give it once."});
   return std::move(collector.file);
@@ -503,17 +451,24 @@ Result<StoredFile> collected(std::string_view text, std::string_view name, bool 
 
 }  // namespace
 
+bool isJson(std::string_view bytes) {
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos ||
+         ((bytes[first] == '{' || bytes[first] == '[') && !isSafetensors(bytes));
+}
+
+/// Reads {"name": {"shape", "data", "dtype"}, …}, where a nested list or a single value may replace an
+/// object, or one nested list, which is called `name`. Lists of texts become tensors of texts, and "options"
+/// a note. Numbers without a dtype are float32. "nan", "inf" and "-inf" are numbers. A text with "version" is
+/// a state (StoredFile::isState), and read no further. An error, with the position, for invalid JSON, ragged
+/// rows, duplicate names, and values that do not match type or shape.
 Result<StoredFile> readJson(std::string_view text, std::string_view name) {
-  if (text.substr(0, 3) == "\xef\xbb\xbf" || text.substr(0, 2) == "\xff\xfe" ||
-      text.substr(0, 2) == "\xfe\xff")
-    return base::refuse(ErrorKind::syntax, "file",
-                        {"it begins with a byte order mark; save it as UTF-8 without one."});
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    return base::refuse(ErrorKind::syntax, "file", {"it is empty; give a state or tensors in JSON."});
   return collected(text, name, true);
 }
 
-bool writeJson(const StoredFile& file, const std::function<bool(std::string_view)>& put) {
+/// Writes plain() tensors in the format of readJson(), one per line. Floats have the fewest digits that read
+/// back to the same bits.
+bool writeJson(const StoredFile& file, const Put& put) {
   constexpr std::size_t piece = 1 << 16;
   std::string out = "{";
   bool isFirst = true;

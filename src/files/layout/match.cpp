@@ -395,9 +395,8 @@ Result<TensorsFile> tensorsOfOne(StoredFile file) {
 }
 
 bool writeFile(StoredFile file, Format format, const std::function<bool(std::string_view)>& put) {
-  const bool isJson = format == Format::json;
-  return writeStored(isJson || format == Format::npz ? withTexts(std::move(file), isJson) : std::move(file),
-                     format, put);
+  return writeStored(
+      holdsTexts(format) ? withTexts(std::move(file), format == Format::json) : std::move(file), format, put);
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> notesOf(const StoredFile& file,

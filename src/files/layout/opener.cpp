@@ -8,7 +8,6 @@
 #include "files/formats/format.h"
 #include "files/formats/printed.h"
 #include "files/formats/table.h"
-#include "files/formats/tensors_json.h"
 #include "files/layout/match.h"
 #include "files/layout/packed.h"
 #include "files/layout/read.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "document/text.h"
-#include "files/formats/tensors_json.h"
+#include "files/formats/format.h"
 #include "files/layout/mapping.h"
 #include "files/layout/match.h"
 #include "files/layout/read.h"

@@ -6,7 +6,7 @@
 #include "base/sentence.h"
 #include "document/json.h"
 #include "document/option.h"
-#include "files/formats/tensors_json.h"
+#include "files/formats/format.h"
 #include "files/layout/match.h"
 
 namespace files {

@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/memory.h"
 #include "cli/system.h"
-#include "files/formats/safetensors.h"
+#include "files/formats/format.h"
 #include "target.h"
 
 namespace cli {

@@ -7,10 +7,9 @@ import {fileURLToPath} from 'node:url';
 /** The manifest as text, where `web` is the folder of both. */
 export function manifestIn(web) {
   const [manifest, types] = ['custom-elements.json', 'element.d.ts'].map((name) => readFileSync(join(web, name), 'utf8'));
-  return manifest.replace(/"text": "(\w+Name)"/g, (_, name) => {
-    const [, union] = new RegExp(`^export type ${name} =([^;]+);`, 'm').exec(types);
-    return `"text": ${JSON.stringify(union.match(/'[^']+'/g).join(' | '))}`;
-  });
+  const namesOf = (type) => new RegExp(`^export type ${type} =([^;]+);`, 'm').exec(types)[1].match(/'[^']+'/g);
+  return manifest.replace(/"text": "(\w+Name)"/g, (_, type) => `"text": ${JSON.stringify(namesOf(type).join(' | '))}`)
+      .replace(/\{(\w+Name)\}/g, (_, type) => namesOf(type).join(', ').replaceAll("'", ''));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

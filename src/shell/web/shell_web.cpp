@@ -26,6 +26,7 @@
 #include "attention/kernels/kernels.h"
 #include "document/json.h"
 #include "document/text.h"
+#include "files/formats/format.h"
 #include "shell/shell.h"
 #include "views/mirror.h"
 
@@ -813,6 +814,7 @@ EMSCRIPTEN_KEEPALIVE double playground_uploads() {
 }
 EMSCRIPTEN_KEEPALIVE int playground_vertices() { return self->stage.vertices(); }
 EMSCRIPTEN_KEEPALIVE float playground_frame_ms() { return self->app.frameMs(); }
+EMSCRIPTEN_KEEPALIVE int playground_formats() { return answer(std::string(files::formatFacts())); }
 EMSCRIPTEN_KEEPALIVE int playground_kernel() {
   return answer(std::string(attention::kernels::name(attention::kernels::best())));
 }
