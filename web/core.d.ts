@@ -13,8 +13,10 @@ export interface LoadOptions {
   wasm?: BufferSource | WebAssembly.Module;
 }
 
+// made: mechanisms
 export type Score = 'dot' | 'scaled' | 'general' | 'additive' | 'cosine';
 export type Normalizer = 'softmax' | 'sparsemax' | 'entmax15' | 'sigmoid' | 'relu' | 'hardmax' | 'none';
+// end
 
 export interface ForwardOptions {
   /** Entries that go through the same layer: every tensor but `wA`, `uA`, `vA`, `sink` and a shared mask has them in front. Default 1. */

@@ -68,28 +68,277 @@ export type ExperimentName =
   /** The weights of an attention of the run, from 1, on the chosen sentence: [heads, queries, keys]. */
   | `train:weights:${number}`;
 
-export type OptionName =
-  | 'mode' | 'tokens' | 'labels' | 'heads' | 'd_k' | 'model_dim' | 'causal' | 'scale' | 'temperature'
-  | 'focus_head' | 'decimals' | 'theme' | 'seed'
-  | 'score' | 'softcap' | 'normalizer' | 'position' | 'causal_offset' | 'window_left' | 'window_right' | 'prefix'
-  | 'key_length' | 'pattern' | 'pattern_local' | 'pattern_dilation' | 'pattern_stride' | 'pattern_block'
-  | 'pattern_global' | 'pattern_random' | 'pattern_seed' | 'mask_after_softmax' | 'kv_heads' | 'd_v' | 'cross'
-  | 'key_tokens' | 'key_labels' | 'hidden_heads' | 'average_heads' | 'whole_projections' | 'zoom' | 'present' | 'step' | 'batch' | 'batch_item' | 'same_word'
-  | 'block_residual' | 'block_norm' | 'block_activation' | 'block_hidden' | 'block_dropout' | 'block_epsilon' | 'block_seed'
-  | 'segment_by' | 'segment_tokens' | 'segment_seed' | 'experiment' | 'weight_scale'
-  | 'view' | 'block_dropout_kind' | 'block_dropout_seed' | 'gradient'
-  | 'spread_dim' | 'spread_mean' | 'spread_deviation' | 'spread_scaled' | 'spread_seed'
-  | 'memory_cell' | 'memory_units' | 'memory_seed' | 'cost_tokens' | 'cost_compare' | 'cost_window'
-  | 'spread_same' | 'spread_key_mean' | 'spread_key_deviation' | 'spread_draws'
-  | 'dense_token' | 'dense_amount' | 'dense_moved' | 'dense_seed'
-  | 'reach_tokens' | 'reach_recurrent' | 'reach_input' | 'reach_lead' | 'reach_seed' | 'reach_forget'
-  | 'train_task' | 'train_layers' | 'train_heads' | 'train_d_model' | 'train_feed_forward' | 'train_layer_norm' | 'train_residual' | 'train_causal'
-  | 'train_position' | 'train_score' | 'train_normalizer' | 'train_optimizer' | 'train_rate' | 'train_batch' | 'train_dropout' | 'train_seed'
-  | 'train_sentences' | 'train_running' | 'stepper'
-  | 'rotary_pairs' | 'rotary_base' | 'rotary_dims' | 'rotary_scaling' | 'rotary_factor' | 'position_ids' | 'projection_bias' | 'output_projection' | 'd_out' | 'additive_dim' | 'd_q' | 'separate_values' | 'softmax_sink'
-  | 'column_names' | 'patch_columns' | 'column_layout' | 'batch_of' | 'layer' | 'color_map' | 'memory_words' | 'segment_classes'
-  | 'model_find' | 'model_targets'
-  | 'card' | 'pin' | 'value_norms' | 'weight_by';
+// made: options
+/** What is open: the board of the layer, or one of the pages. */
+export type ViewName = 'layer' | 'block' | 'segments' | 'spread' | 'dense' | 'memory' | 'cost' | 'train' | 'model';
+export interface PlaygroundOptions {
+  /** Edit Q, K and V, or X and the weights that make them. */
+  mode: 'qkv' | 'x';
+  /** How many tokens there are. 1 to 131072. */
+  tokens: number;
+  /** The tokens; a sentence is split into words. */
+  labels: string | string[];
+  /** How many heads look in parallel, each in columns of its own; must divide the width. 1 to 64. */
+  heads: number;
+  /** Columns of Q and K per head, and of V while d_v is the same. 1 to 512. */
+  d_k: number;
+  /** Columns of X. 1 to 1024. */
+  model_dim: number;
+  /** A token sees itself and those before it. */
+  causal: boolean;
+  /** Divide scores by the square root of d_k, or multiply them by a number. 0.0001 to 10000. */
+  scale: boolean | number;
+  /** Scores are divided by it before softmax: low is sharp, high is even. 0.000001 to 1000000. */
+  temperature: number;
+  /** The head on the board, from 0. 0 to 63. */
+  focus_head: number;
+  /** Digits after the point. 0 to 6. */
+  decimals: number;
+  /** Light, dark, or as the page. */
+  theme: 'auto' | 'light' | 'dark';
+  /** Of random numbers; the same seed gives the same. 0 to 4294967295. */
+  seed: number;
+  /** How a query and a key become one number. */
+  score: 'dot' | 'scaled' | 'general' | 'additive' | 'cosine';
+  /** Soft cap c: scores become c tanh(s/c), so they stay within plus or minus c; 0 switches it off. 0 to 1000. */
+  softcap: number;
+  /** How a row of scores becomes a row of weights. */
+  normalizer: 'softmax' | 'sparsemax' | 'entmax15' | 'sigmoid' | 'relu' | 'hardmax' | 'none';
+  /** Positional encoding: how the layer learns the order of the tokens. */
+  position: 'none' | 'sinusoidal' | 'rotary' | 'alibi';
+  /** Keys that were cached before the first query. 0 to 131072. */
+  causal_offset: number;
+  /** Keys before its own that a query sees; -1: all. -1 to 131072. */
+  window_left: number;
+  /** Keys after its own that a query sees; -1: all. -1 to 131072. */
+  window_right: number;
+  /** The first n keys are seen by every query, even those before them. 0 to 131072. */
+  prefix: number;
+  /** Keys from this index on are padding, which no query sees; -1: none. -1 to 131072. */
+  key_length: number;
+  /** Which scores are computed. */
+  pattern: 'none' | 'local' | 'dilated' | 'strided' | 'block' | 'global' | 'random' | 'longformer' | 'bigbird' | 'custom';
+  /** Local attention: keys fewer than this many steps away are seen; 0: off. 0 to 131072. */
+  pattern_local: number;
+  /** Dilation: the distance between two keys of local attention. 1 to 131072. */
+  pattern_dilation: number;
+  /** Stride: a query sees every n-th key, counted from its own; 0: off. 0 to 131072. */
+  pattern_stride: number;
+  /** Block size: tokens of the same block see each other; 0: off. 0 to 131072. */
+  pattern_block: number;
+  /** Global tokens: the first n see all tokens and are seen by all. 0 to 131072. */
+  pattern_global: number;
+  /** Random keys that each query sees. 0 to 131072. */
+  pattern_random: number;
+  /** Seed of the random keys. 0 to 4294967295. */
+  pattern_seed: number;
+  /** A common mistake: rows no longer sum to 1. */
+  mask_after_softmax: boolean;
+  /** Heads of K and V, each shared by heads of Q; must divide them. 1 to 64. */
+  kv_heads: number;
+  /** Columns of V per head. 1 to 512. */
+  d_v: number;
+  /** Keys and values are of another sequence. */
+  cross: boolean;
+  /** How many tokens the other sequence has. 1 to 131072. */
+  key_tokens: number;
+  /** The tokens of the other sequence. */
+  key_labels: string | string[];
+  /** Heads that are left out, from 0. */
+  hidden_heads: number[];
+  /** Show the mean of the heads' weights. */
+  average_heads: boolean;
+  /** How large everything is drawn, 1 to 2.5; 0: as the window allows. 0 to 2.5. */
+  zoom: number;
+  /** Show only the title, the board and the selection. */
+  present: boolean;
+  /** Show the W of all heads as one matrix each. */
+  whole_projections: boolean;
+  /** Tokens that a decoder has produced so far; 0: not step by step. 0 to 131072. */
+  step: number;
+  /** Sequences that go through the same layer. 1 to 64. */
+  batch: number;
+  /** The sequence on the board, from 0. 0 to 63. */
+  batch_item: number;
+  /** The block adds its input to what each of its parts gives. */
+  block_residual: boolean;
+  /** Where the block normalises: after each part, or before. */
+  block_norm: 'none' | 'post' | 'pre';
+  /** What a hidden unit does with its sum. */
+  block_activation: 'relu' | 'gelu' | 'tanh';
+  /** Hidden units of the feed-forward network, as a multiple of the width. 1 to 8. */
+  block_hidden: number;
+  /** Dropout rate in the block. 0 to 0.9. */
+  block_dropout: number;
+  /** Added to the variance, so that a row of equal numbers does not divide by 0. 1e-12 to 1. */
+  block_epsilon: number;
+  /** Seed of the block's weights and of its dropout. 0 to 4294967295. */
+  block_seed: number;
+  /** Where segments of tokens end. */
+  segment_by: 'tokens' | 'punctuation';
+  /** Tokens in each segment. 1 to 4096. */
+  segment_tokens: number;
+  /** Seed of the queries that weigh tokens and segments. 0 to 4294967295. */
+  segment_seed: number;
+  /** The older name of view. */
+  experiment: 'none' | 'spread' | 'weights' | 'reach' | 'block' | 'segments';
+  /** How weights map to colours: linear, by square root, relative to their row, or automatic (square root from 64 keys on). */
+  weight_scale: 'linear' | 'sqrt' | 'row' | 'auto';
+  /** What is open: the layer, the block around it, segments, an experiment, or all heads of a model. */
+  view: ViewName;
+  /** Inverted dropout divides what is kept by 1 - p; plain leaves it, and inference multiplies by 1 - p. */
+  block_dropout_kind: 'inverted' | 'plain';
+  /** Of what the block drops; -1: that of its weights. -1 to 4294967295. */
+  block_dropout_seed: number;
+  /** Components of the drawn queries and keys. 1 to 1024. */
+  spread_dim: number;
+  /** Mean of these components; of the queries alone where keys have their own. -10 to 10. */
+  spread_mean: number;
+  /** Standard deviation of these components; of the queries alone where keys have their own. 0 to 10. */
+  spread_deviation: number;
+  /** Show scores divided by the square root of d_k in front. */
+  spread_scaled: boolean;
+  /** Of these draws. 0 to 4294967295. */
+  spread_seed: number;
+  /** The token whose input moves, from 0. 0 to 4095. */
+  dense_token: number;
+  /** Standard deviation of what is added to its numbers. 0 to 10. */
+  dense_amount: number;
+  /** What changes of the token: its value, its query and key, or all three. */
+  dense_moved: 'values' | 'queries_keys' | 'all';
+  /** Of what is added. 0 to 4294967295. */
+  dense_seed: number;
+  /** Tokens that the recurrent network reads. 2 to 256. */
+  reach_tokens: number;
+  /** Singular values of its recurrent matrix. 0 to 4. */
+  reach_recurrent: number;
+  /** Standard deviation of what each token adds to a unit. 0 to 10. */
+  reach_input: number;
+  /** How much higher the score of the first token is than all others. -30 to 30. */
+  reach_lead: number;
+  /** Of the recurrent matrix and of what is added. 0 to 4294967295. */
+  reach_seed: number;
+  /** Bias of the forget gate of the LSTM beside it. -10 to 10. */
+  reach_forget: number;
+  /** Equal words get equal rows; rows that differ are drawn again. */
+  same_word: boolean;
+  /** Show what would raise the selected value, cell by cell. */
+  gradient: boolean;
+  /** Keys are drawn with the mean and the deviation of queries. */
+  spread_same: boolean;
+  /** Mean of the components of keys, where it is their own. -10 to 10. */
+  spread_key_mean: number;
+  /** Standard deviation of the components of keys, where it is their own. 0 to 10. */
+  spread_key_deviation: number;
+  /** Queries that are drawn, each with 16 keys. 1 to 512. */
+  spread_draws: number;
+  /** The recurrent network that reads the sentence: tanh, or an LSTM with its gates. */
+  memory_cell: 'tanh' | 'lstm';
+  /** Units of the recurrent network. 1 to 16. */
+  memory_units: number;
+  /** Seed of the recurrent network's weights. 0 to 4294967295. */
+  memory_seed: number;
+  /** Tokens that the cost is counted for; 0: those of the layer. 0 to 1000000. */
+  cost_tokens: number;
+  /** What the cost of the layer is compared with. */
+  cost_compare: 'score' | 'heads' | 'window' | 'recurrent';
+  /** Keys that a query sees in the window that it is compared with. 1 to 1000000. */
+  cost_window: number;
+  /** The task; choosing one also sets options that learn it well. */
+  train_task: 'tags' | 'previous' | 'induction' | 'reverse' | 'most_frequent' | 'sort' | 'translate';
+  /** Layers of the model. 1 to 4. */
+  train_layers: number;
+  /** Heads of each layer; must divide the width of the model. 1 to 8. */
+  train_heads: number;
+  /** Width of the model: numbers per token. 1 to 256. */
+  train_d_model: number;
+  /** Each attention layer is followed by a feed-forward network. */
+  train_feed_forward: boolean;
+  /** Layer normalisation before each part of the model. */
+  train_layer_norm: boolean;
+  /** A residual connection around each part of the model. */
+  train_residual: boolean;
+  /** A token of the model sees itself and those before it. */
+  train_causal: boolean;
+  /** Positional encoding: how the layer learns the order of the tokens. */
+  train_position: 'none' | 'sinusoidal' | 'rotary' | 'alibi' | 'learned';
+  /** How a query and a key become one number. */
+  train_score: 'dot' | 'scaled' | 'general' | 'additive' | 'cosine';
+  /** How a row of scores becomes a row of weights. */
+  train_normalizer: 'softmax' | 'sparsemax' | 'entmax15' | 'sigmoid' | 'relu' | 'hardmax' | 'none';
+  /** The optimiser: how gradients become steps. */
+  train_optimizer: 'sgd' | 'momentum' | 'adam';
+  /** The learning rate; it can be changed during a run. 0.000001 to 1000. */
+  train_rate: number;
+  /** Sequences a step learns from. 1 to 256. */
+  train_batch: number;
+  /** Dropout rate while the model learns. 0 to 0.9. */
+  train_dropout: number;
+  /** Seed of the weights, the batches and what is held out. 0 to 4294967295. */
+  train_seed: number;
+  /** Your own sentences for the tasks tags and translate, one per line. */
+  train_sentences: string;
+  /** Training is running, a little between frames. */
+  train_running: boolean;
+  /** How many steps from the selected row to its output are shown; 0: all at once. 0 to 24. */
+  stepper: number;
+  /** What the card below the matrices shows. */
+  card: 'arcs' | 'plane' | 'values' | 'changes' | 'loops';
+  /** A board to compare with, as a state text; true pins this one. */
+  pin: string;
+  /** Arcs and bars show the length of weight times value. */
+  value_norms: boolean;
+  /** Whether dragging a weight changes its query or its key, as little as possible. */
+  weight_by: 'query' | 'key';
+  /** Columns that are rotated together: neighbours, or i and i + r/2 as in Llama. */
+  rotary_pairs: 'adjacent' | 'half';
+  /** Base of the angles: the i-th pair of columns turns by base^(-2i/r) per position. 1.001 to 1000000000. */
+  rotary_base: number;
+  /** How many columns are rotated, from the first; an even number; 0: all. 0 to 512. */
+  rotary_dims: number;
+  /** For longer texts: positions divided by the factor, or a larger base (NTK-aware). */
+  rotary_scaling: 'none' | 'linear' | 'ntk';
+  /** How many times longer texts may be. 0.01 to 1000. */
+  rotary_factor: number;
+  /** Each row has one more score, a sink, in its sum alone, as in gpt-oss; with 0 it is softmax-1. */
+  softmax_sink: boolean;
+  /** Values are projected from an X of their own. */
+  separate_values: boolean;
+  /** Hidden units of the additive score; 0: as many as d_k. 0 to 512. */
+  additive_dim: number;
+  /** Columns of Q per head, for the scores general and additive; 0: as many as K has. 0 to 512. */
+  d_q: number;
+  /** W_O joins the heads; without it the output is the heads side by side. */
+  output_projection: boolean;
+  /** Columns of W_O and of the output; 0: as many as X. 0 to 1024. */
+  d_out: number;
+  /** The projections have biases: b_q, b_k, b_v and b_o. */
+  projection_bias: boolean;
+  /** Positions used instead of 0, 1, 2 ...; a short list is continued from its last: [100] is an offset. */
+  position_ids: number[];
+  /** What the columns of Q and K are called, head after head, as a list or between commas. */
+  column_names: string | string[];
+  /** Keys are patches of a picture, so many in a row, and rows of X are their pixels; 0: they are not. 0 to 131072. */
+  patch_columns: number;
+  /** Tokens are columns, and O = V softmax(K^T Q); the numbers stay the same. */
+  column_layout: boolean;
+  /** What the items of the batch are: sequences, or layers of a model. */
+  batch_of: 'sequences' | 'layers';
+  /** The layer of the model on the board, from 0. 0 to 63. */
+  layer: number;
+  /** Colours of cells: those of the theme, cividis for weights, or shades of grey. */
+  color_map: 'own' | 'cividis' | 'grey';
+  /** Words that the recurrent decoder writes, each with a look of its own at the sentence. 1 to 16. */
+  memory_words: number;
+  /** What the classes of the whole document are called, as a list or between commas. */
+  segment_classes: string | string[];
+  /** The word that heads of the page Model are measured by. */
+  model_find: string;
+  /** What should have been predicted: one class for this token, or one for each, - for none. */
+  model_targets: string;
+}
+// end
+export type OptionName = keyof PlaygroundOptions;
 
 // made: examples
 /** The examples. */
@@ -105,9 +354,6 @@ export type PresetName =
 export type FormatName =
   | 'json' | 'npy' | 'npz' | 'safetensors' | 'csv' | 'tsv';
 // end
-
-/** What is open: the board of the layer, or one of the pages. */
-export type ViewName = 'layer' | 'block' | 'segments' | 'spread' | 'dense' | 'memory' | 'cost' | 'train' | 'model';
 
 /** The parts around the matrices that can be laid out by themselves. */
 export type PartName = 'header' | 'panel' | 'heads' | 'arcs' | 'plane' | 'values' | 'changes' | 'loops' | 'inspector';

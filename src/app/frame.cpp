@@ -15,6 +15,7 @@
 #include "views/guide/glossary.h"
 #include "views/guide/guide_page.h"
 #include "views/mirror.h"
+#include "views/pages/page.h"
 #include "views/palette.h"
 #include "views/panels/arithmetic.h"
 #include "views/panels/panels.h"

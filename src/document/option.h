@@ -1,5 +1,4 @@
-// The one table of options, from which the state text, the options in JavaScript and on the command line, the
-// controls and the ranges are derived.
+// The options of options.def: their types and ranges, reading, checking and setting them.
 #pragma once
 
 #include <cstdint>
@@ -13,140 +12,9 @@
 
 namespace document {
 
-/// What an option is, its range and its choices are said in option.cpp; here only what is not said to users.
 enum class OptionId : std::uint8_t {
-  mode,
-  tokens,
-  labels,
-  heads,  ///< must divide the model width heads · d_k; keeps the ratio heads / kv_heads
-  d_k,    ///< changes d_v too while the two are equal
-  model_dim,
-  causal,
-  scale,
-  temperature,
-  focus_head,
-  decimals,
-  theme,
-  seed,
-  score,
-  softcap,
-  normalizer,
-  position,
-  causal_offset,
-  window_left,
-  window_right,
-  prefix,
-  key_length,
-  pattern,  ///< a name for the options below, which setting it changes; "custom" can only be read
-  pattern_local,
-  pattern_dilation,
-  pattern_stride,
-  pattern_block,
-  pattern_global,
-  pattern_random,
-  pattern_seed,
-  mask_after_softmax,
-  kv_heads,
-  d_v,
-  cross,
-  key_tokens,
-  key_labels,
-  hidden_heads,
-  average_heads,
-  zoom,
-  present,
-  whole_projections,
-  step,
-  batch,
-  batch_item,
-  block_residual,
-  block_norm,
-  block_activation,
-  block_hidden,
-  block_dropout,
-  block_epsilon,
-  block_seed,
-  segment_by,
-  segment_tokens,
-  segment_seed,
-  experiment,
-  weight_scale,
-  view,
-  block_dropout_kind,
-  block_dropout_seed,
-  spread_dim,
-  spread_mean,       ///< of the keys too if spread_same
-  spread_deviation,  ///< of the keys too if spread_same
-  spread_scaled,
-  spread_seed,
-  dense_token,
-  dense_amount,
-  dense_moved,
-  dense_seed,
-  reach_tokens,
-  reach_recurrent,
-  reach_input,
-  reach_lead,
-  reach_seed,
-  reach_forget,
-  same_word,  ///< rows of X, Q, K and V depend on the token's word; setting it redraws all rows
-  gradient,
-  spread_same,
-  spread_key_mean,
-  spread_key_deviation,
-  spread_draws,
-  memory_cell,
-  memory_units,
-  memory_seed,
-  cost_tokens,
-  cost_compare,
-  cost_window,
-  train_task,
-  train_layers,
-  train_heads,
-  train_d_model,
-  train_feed_forward,
-  train_layer_norm,
-  train_residual,
-  train_causal,
-  train_position,
-  train_score,
-  train_normalizer,
-  train_optimizer,
-  train_rate,  ///< a change does not restart the run
-  train_batch,
-  train_dropout,
-  train_seed,
-  train_sentences,
-  train_running,
-  stepper,
-  card,
-  pin,  ///< "" for none; true pins the present board, false removes the pin
-  value_norms,
-  weight_by,
-  rotary_pairs,
-  rotary_base,
-  rotary_dims,
-  rotary_scaling,
-  rotary_factor,
-  softmax_sink,
-  separate_values,
-  additive_dim,
-  d_q,  ///< 0: as many as d_k, as scores without weights need
-  output_projection,
-  d_out,
-  projection_bias,
-  position_ids,
-  column_names,
-  patch_columns,
-  column_layout,
-  batch_of,
-  layer,      ///< the same as batch_item where the batch consists of layers
-  color_map,  ///< grey applies to all matrices
-  memory_words,
-  segment_classes,
-  model_find,     ///< "" for none
-  model_targets,  ///< "" for those of the task
+#define OPTION(name, ...) name,
+#include "document/options.def"
 };
 
 enum class OptionType : std::uint8_t {
@@ -191,6 +59,7 @@ using MemberPointer =
 struct Member {
   MemberPointer (*at)(Settings&) = nullptr;  ///< null for options that are not simply a member
   Invalidates invalidates = Invalidates::layer;
+  bool isOfView = false;  ///< of ViewSettings
 };
 
 struct Option {
@@ -200,9 +69,10 @@ struct Option {
   OptionType type{};
   double min = 0, max = 0;                      ///< range of integer, real and scale
   std::span<const std::string_view> choices{};  ///< of choice
-  bool undoable = true;  ///< false for view options: focus_head, decimals, theme, average_heads …
+  bool undoable = true;                         ///< false for view options: focus_head, decimals, theme …
   Stored stored = Stored::ifSet;
   Invalidates invalidates = Invalidates::layer;
+  bool isOfTensors = false;  ///< may it be given with a file of tensors, as to `attn run`?
 };
 
 std::span<const Option> options();

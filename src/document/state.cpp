@@ -506,18 +506,6 @@ bool sameBits(const State& a, const State& b) {
       [&](const BatchItem& left, const BatchItem& right) { return same(left, right, kItemInputs); });
 }
 
-void copyView(Settings& settings, const Settings& from) {
-  settings.theme = from.theme, settings.decimals = from.decimals, settings.focusHead = from.focusHead;
-  settings.zoom = from.zoom, settings.present = from.present, settings.columnLayout = from.columnLayout;
-  settings.averageHeads = from.averageHeads, settings.wholeProjections = from.wholeProjections;
-  settings.step = from.step, settings.view = from.view, settings.weightScale = from.weightScale,
-  settings.colors = from.colors, settings.modelFind = from.modelFind;
-  settings.modelTargets = from.modelTargets;
-  settings.gradient = from.gradient, settings.card = from.card;
-  settings.valueNorms = from.valueNorms, settings.weightBy = from.weightBy, settings.stepper = from.stepper;
-  settings.trainRunning = from.trainRunning;
-}
-
 void keepView(Settings& settings, const Settings& from) {
   copyView(settings, from);
   settings.focusHead = std::min(settings.focusHead, settings.heads - 1);

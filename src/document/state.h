@@ -42,7 +42,10 @@ enum class WeightScale : std::uint8_t { linear, root, row, automatic };
 inline constexpr int kManyKeys = 64;
 
 /// What is open: the board with the layer, or one of the other pages.
-enum class View : std::uint8_t { layer, block, segments, spread, dense, memory, cost, train, model };
+enum class View : std::uint8_t {
+#define VIEW(name) name,
+#include "document/views.def"
+};
 
 /// The content of the card below the matrices.
 enum class Card : std::uint8_t { arcs, plane, values, changes, loops };
@@ -60,7 +63,7 @@ enum class Colors : std::uint8_t { own, cividis, grey };
 /// What is added to the scores: nothing, one matrix for all heads, or one per head.
 enum class Bias : std::uint8_t { none, shared, perHead };
 
-// What an option is for is said in option.cpp, and what it does to the layer in attention/layer/spec.h.
+// What an option is for is said in options.def, and what it does to the layer in attention/layer/spec.h.
 
 /// Options of the Transformer block around the layer. They do not affect the layer itself.
 struct BlockOptions {
@@ -133,9 +136,36 @@ struct Pin {
 /// What is changed when a weight is dragged: its query or its key.
 enum class WeightBy : std::uint8_t { query, key };
 
+/// How things are shown, which belongs to the reader: undo does not change it.
+struct ViewSettings {
+  int focusHead = 0;
+  int decimals = 2;
+  Theme theme = Theme::automatic;
+  bool averageHeads = false;
+  float zoom = 0;
+  bool gradient = false;
+  int stepper = 0;
+  bool columnLayout = false;
+  bool present = false;
+  bool wholeProjections = false;
+  int step = 0;
+  View view = View::layer;
+  Card card = Card::arcs;
+  bool valueNorms = false;
+  WeightBy weightBy = WeightBy::query;
+  /// A state text without this option is from before it existed, and means linear.
+  WeightScale weightScale = WeightScale::automatic;
+  Colors colors = Colors::own;
+  std::string modelFind;
+  std::string modelTargets;
+  bool trainRunning = false;
+
+  bool operator==(const ViewSettings&) const = default;
+};
+
 /// Everything that options set: the whole state except its numbers. Cheap to copy, so that a change can be
 /// tried out first. Unless `cross`, `keyTokens` equals `tokens` and `keyLabels` is empty.
-struct Settings {
+struct Settings : ViewSettings {
   Mode mode = Mode::qkv;
   int tokens = 0;     ///< queries; in self-attention keys too
   int keyTokens = 0;  ///< keys and values
@@ -187,29 +217,8 @@ struct Settings {
   SegmentOptions segments;
   ExperimentOptions experiments;
   training::Setup training;
-  bool trainRunning = false;
 
   Pin pin;
-  int focusHead = 0;
-  int decimals = 2;
-  Theme theme = Theme::automatic;
-  bool averageHeads = false;
-  float zoom = 0;
-  bool gradient = false;
-  int stepper = 0;
-  bool columnLayout = false;
-  bool present = false;
-  bool wholeProjections = false;
-  int step = 0;
-  View view = View::layer;
-  Card card = Card::arcs;
-  bool valueNorms = false;
-  WeightBy weightBy = WeightBy::query;
-  /// A state text without this option is from before it existed, and means linear.
-  WeightScale weightScale = WeightScale::automatic;
-  Colors colors = Colors::own;
-  std::string modelFind;
-  std::string modelTargets;
   /// For the last random fill, and for the numbers of new tokens, heads and columns.
   std::uint32_t seed = 1;
 
@@ -357,9 +366,9 @@ inline WeightScale shownScale(WeightScale chosen, int keys) {
                                           : WeightScale::linear;
 }
 inline WeightScale shownScale(const Settings& s) { return shownScale(s.weightScale, s.keyTokens); }
-/// Copies the view options (those that are not undoable) from `from`: how things are shown belongs to the
-/// reader.
-void copyView(Settings& settings, const Settings& from);
+inline void copyView(Settings& settings, const ViewSettings& from) {
+  static_cast<ViewSettings&>(settings) = from;
+}
 /// The same, limited to the heads and tokens that exist.
 void keepView(Settings& settings, const Settings& from);
 /// For another board that is opened: as copyView(), but the head, the step of the decoder and the view are

@@ -1,19 +1,26 @@
-// What each control of the interface is: its title, its key, and one sentence. The sentence about an option
-// is the one of the table of options, so that it is the same in the documentation and in the help of the
-// command line.
-#include <utility>
-
+// What each control of the interface is: its title, its key, and one sentence. Those of options stand in
+// options.def, where their sentence is also for the documentation and the help of the command line, and those
+// of pages in pages/page.cpp.
 #include "document/option.h"
+#include "views/pages/page.h"
 #include "views/tooltip.h"
 
 namespace views {
 namespace {
 
-/// `words` of an option is left out; `option` is its name where that of the control is another. A name that
-/// ends with "*" stands for all that begin so.
+/// `words` of an option is left out; `option` is its name where that of the control is another; `section` is
+/// that of the side panel. A name that ends with "*" stands for all that begin so. An option without a title
+/// is no control, or has another row.
 struct Row {
-  std::string_view name, title, key{}, words{}, option{};
+  std::string_view name, title, key{}, words{}, option{}, section{};
 };
+/// As options.def has it.
+struct Control {
+  std::string_view section{}, title{}, key{};
+};
+constexpr Row ofOption(std::string_view name, Control control) {
+  return {name, control.title, control.key, {}, {}, control.section};
+}
 
 constexpr Row kRows[] = {
     // the header, and the bar below it
@@ -23,22 +30,9 @@ constexpr Row kRows[] = {
     {"reset", "Start again", "R", "Returns the board to the state in which it was opened"},
     {"views", "View", "", "Chooses what is open: the layer, what is around it, training, or an experiment"},
     {"views:more", "More", "", "Attention over segments, and experiments with what attention is made of"},
-    {"view:layer", "Layer", "", "One attention layer: queries, keys, values, scores, weights and output"},
-    {"view:block", "Block", "B",
-     "What a Transformer puts around the layer: sums, normalisation and a feed-forward network"},
-    {"view:segments", "Segments", "G",
-     "Attention over the words of each part of a text, then over the parts"},
-    {"view:train", "Train", "", "A small Transformer learns a task, and its heads are drawn as they change"},
-    {"view:model", "Model", "A", "All heads of the layer, or of all layers of a model"},
     {"experiments", "Experiments", "E",
      "Why scores are divided, what a fixed layer cannot do, what a recurrent network forgets, and what it "
      "all costs"},
-    {"lab:1", "Spread of scores", "1",
-     "How far dot products spread as vectors get longer, which is why they are divided"},
-    {"lab:2", "Fixed or following weights", "2",
-     "A fully connected layer keeps its weights; those of attention follow the input"},
-    {"lab:3", "Memory", "3", "What a recurrent network still knows of the first token"},
-    {"view:cost", "Cost", "4", "Multiplications and memory, by the length of the text"},
     {"lab-close", "Back to the layer", "Esc", "Closes this page"},
     {"search", "Find", "Ctrl + K",
      "Finds commands, options, lessons, examples and terms by the words of their texts"},
@@ -56,7 +50,6 @@ constexpr Row kRows[] = {
     {"export:copy-state", "Copy state as JSON", "", "The whole board as text on the clipboard"},
     {"export:copy-weights", "Copy weights as table", "",
      "The weights of this head on the clipboard, a row per line"},
-    {"present", "Present", "F"},
     {"fullscreen", "Full screen", "", "Fills the whole screen with the board"},
     {"help", "Keys and pointer", "?", "What keys and pointer do here, and what this program is made of"},
     {"help-close", "Close", "Esc", "Closes this list"},
@@ -77,83 +70,27 @@ constexpr Row kRows[] = {
 
     {"section:*", "Section", "", "Opens or closes it"},
 
-    // inputs
-    {"mode", "Input", "M"},
-    {"mode:qkv", "Q, K and V", "M", "", "mode"},
-    {"mode:x", "X and its weights", "M", "", "mode"},
-    {"labels", "Sentence"},
-    {"key_labels", "Sentence of the keys"},
-    {"tokens", "Tokens", "T"},
-    {"key_tokens", "Key tokens"},
-    {"cross", "Cross-attention"},
-    {"same_word", "Same word, same numbers"},
-    {"heads", "Heads", "H"},
-    {"d_k", "Width of a head, d_k"},
-    {"model_dim", "Width of X"},
-    {"whole_projections", "W of all heads"},
+// options, and what else is in the side panel
+#define OPTION(name, row, control, help) ofOption(#name, Control control),
+#include "document/options.def"
+    {"mode:qkv", "Q, K and V", "M", "", "mode", "section:inputs"},
+    {"mode:x", "X and its weights", "M", "", "mode", "section:inputs"},
     {"more-sizes", "More sizes", "",
-     "Widths of values and output, heads that share keys, batches, and names of columns"},
-    {"d_v", "Width of a value, d_v"},
-    {"kv_heads", "Key-value heads"},
-    {"batch", "Batch"},
-    {"batch_item", "On the board"},
-    {"layer", "Layer", "J"},
-    {"all-heads", "All heads of the model", "A", "A small picture of the weights of every head"},
-    {"column_names", "Column names"},
-    {"patch_columns", "Patches in a row"},
-    {"column_layout", "Tokens as columns"},
-    {"separate_values", "Another X for the values"},
-    {"output_projection", "Output projection, W_O"},
-    {"d_out", "Columns of W_O"},
-    {"projection_bias", "Biases"},
-    {"position", "Positions"},
+     "Widths of values and output, heads that share keys, batches, and names of columns", "",
+     "section:inputs"},
+    {"all-heads", "All heads of the model", "A", "A small picture of the weights of every head", "",
+     "section:inputs"},
     {"rotary", "Details of rotary positions", "",
-     "Which columns are turned together, how fast, and for how long texts"},
-    {"rotary_pairs", "Pairs of columns"},
-    {"rotary_base", "Base"},
-    {"rotary_dims", "Columns turned"},
-    {"rotary_scaling", "Scaling"},
-    {"rotary_factor", "Factor"},
-    {"position_ids", "Position ids"},
-    {"randomize", "Random numbers", "", "Draws all inputs anew"},
-
-    // mask
-    {"causal", "Causal mask", "C"},
-    {"window", "Window", "", "How many tokens back and ahead a query sees"},
-    {"window_left", "Keys back"},
-    {"window_right", "Keys ahead"},
-    {"pattern", "Pattern"},
-    {"pattern_local", "Local"},
-    {"pattern_dilation", "Dilation"},
-    {"pattern_stride", "Stride"},
-    {"pattern_block", "Block"},
-    {"pattern_global", "Global tokens"},
-    {"pattern_random", "Random keys"},
-    {"pattern_seed", "Seed"},
+     "Which columns are turned together, how fast, and for how long texts", "", "section:inputs"},
+    {"randomize", "Random numbers", "", "Draws all inputs anew", "", "section:inputs"},
+    {"window", "Window", "", "How many tokens back and ahead a query sees", "", "section:mask"},
     {"more-masks", "More masks", "",
-     "Cached keys, a prefix that all see, padding, and a mask in the wrong place"},
-    {"causal_offset", "Keys before"},
-    {"prefix", "Prefix"},
-    {"key_length", "Length without padding"},
-    {"mask_after_softmax", "Mask after softmax"},
-    {"paint", "Paint the mask", "P", "While this is on, a press on a score or a weight hides or shows it"},
-    {"clear-mask", "Clear", "", "Shows all painted cells again"},
-
-    // score, weights and numbers
-    {"score", "Score"},
-    {"additive_dim", "Hidden units"},
+     "Cached keys, a prefix that all see, padding, and a mask in the wrong place", "", "section:mask"},
+    {"paint", "Paint the mask", "P", "While this is on, a press on a score or a weight hides or shows it", "",
+     "section:mask"},
+    {"clear-mask", "Clear", "", "Shows all painted cells again", "", "section:mask"},
     {"d_q", "Query width, d_q", "",
-     "Columns of Q per head; keys keep d_k, and W_a has rows or columns for both"},
-    {"scale", "Scale", "D"},
-    {"softcap", "Soft cap"},
-    {"temperature", "Temperature", "[ ]"},
-    {"normalizer", "Weights"},
-    {"softmax_sink", "Attention sink"},
-    {"decimals", "Decimals"},
-    {"weight_scale", "Colour of the weights"},
-    {"color_map", "Colours"},
-    {"weight_by", "What a dragged weight changes"},
-    {"step", "Decoder step"},
+     "Columns of Q per head; keys keep d_k, and W_a has rows or columns for both", "", "section:score"},
 
     // the board, its cards, and the stepper
     {"minimap", "All weights", "+ − 0", "Drag to move the enlarged board; 0 shows all of it"},
@@ -190,8 +127,6 @@ constexpr Row kRows[] = {
     {"model:compare", "Compare with another head", "", "Or press two heads with Shift held"},
     {"model:pair-close", "Close", "", "Closes the two heads"},
     {"work:cancel", "Cancel", "", "Cancels the computation, or resumes it"},
-    {"model_find", "Word to look for"},
-    {"model_targets", "Targets of the loss"},
     {"model:show:previous", "P: previous token", "", "Shows the heads with this tag, or fades them"},
     {"model:show:induction", "I: induction", "", "Shows the heads with this tag, or fades them"},
     {"model:show:first", "F: first token", "", "Shows the heads with this tag, or fades them"},
@@ -213,10 +148,8 @@ constexpr Row kRows[] = {
     {"card:changes", "Changes", "Y", "What differs from the pinned board"},
     {"card:loops", "Loops", "Y", "The formula of the chosen cell as nested loops, as a program has it"},
     {"link_threshold", "Smallest weight drawn", "", "Links with smaller weights are not drawn"},
-    {"value_norms", "Times the length of the value"},
     {"changes:before", "Before", "L", "Shows the pinned board while it is held"},
     {"changes:unpin", "Unpin", "Shift + P", "Forgets the pinned board"},
-    {"gradient", "What would raise it", "U"},
     {"nudge:all", "Nudge all", "Shift + U", "Moves every input a little, in proportion to its gradient"},
     {"nudge:*", "Nudge", "", "Moves this number a little, and shows what really changes"},
     {"stepper-first", "To the first step"},
@@ -231,43 +164,12 @@ constexpr Row kRows[] = {
 
     // pages
     {"stage:*", "Stage of the block", "", "Shows how the numbers of this stage are made"},
-    {"block_residual", "Residual connections"},
-    {"block_norm", "Layer normalisation"},
-    {"block_activation", "Activation"},
-    {"block_hidden", "Hidden units"},
-    {"block_dropout", "Dropout"},
-    {"block_dropout_kind", "Dropout"},
-    {"block_epsilon", "Epsilon"},
-    {"block_seed", "Other weights"},
-    {"segment_by", "Segments end"},
-    {"segment_tokens", "Tokens in a segment"},
-    {"segment_seed", "Other queries"},
-    {"segment_classes", "Names of the classes"},
     {"lab:draw", "Draw again", "", "Draws other random numbers"},
     {"lab:scaled", "Divided by √d_k", "", "", "spread_scaled"},
     {"lab:apart", "Keys drawn like queries", "", "", "spread_same"},
     {"lab:moved", "What moves", "", "", "dense_moved"},
     {"lab:token", "Token that moves", "", "", "dense_token"},
-    {"spread_dim", "Width of a head, d_k"},
-    {"spread_mean", "Mean"},
-    {"spread_deviation", "Deviation"},
-    {"spread_key_mean", "Mean of the keys"},
-    {"spread_key_deviation", "Deviation of the keys"},
-    {"spread_draws", "Queries drawn"},
-    {"dense_amount", "How far it moves"},
-    {"reach_tokens", "Tokens"},
-    {"reach_recurrent", "Recurrent matrix"},
-    {"reach_input", "Input"},
-    {"reach_lead", "Lead of the first token"},
-    {"reach_forget", "Bias of the forget gate"},
-    {"memory_cell", "Recurrent network"},
-    {"memory_units", "Numbers of its state"},
-    {"memory_seed", "Other weights"},
-    {"memory_words", "Words that the decoder writes"},
     {"decoder:weights", "Weights of the decoder", "← →", "Shows how the weight is made"},
-    {"cost_compare", "Compared with"},
-    {"cost_tokens", "Tokens"},
-    {"cost_window", "Window"},
     {"cost:measure", "Measure", "", "Times the layer on this machine, for about a second"},
     {"train:play", "Play or pause", "", "Goes on learning, step after step"},
     {"train:step", "Step", "", "Learns from one batch"},
@@ -283,23 +185,6 @@ constexpr Row kRows[] = {
     {"train:map:*", "Head", "", "Shows this head larger"},
     {"train:hardest:*", "One of the hardest", "",
      "Draws the attention of this sequence, which is still often wrong"},
-    {"train_task", "Task"},
-    {"train_layers", "Layers"},
-    {"train_heads", "Heads"},
-    {"train_d_model", "Width"},
-    {"train_feed_forward", "Feed-forward network"},
-    {"train_layer_norm", "Layer normalisation"},
-    {"train_residual", "Residual connections"},
-    {"train_causal", "Causal mask"},
-    {"train_position", "Positions"},
-    {"train_score", "Score"},
-    {"train_normalizer", "Weights"},
-    {"train_optimizer", "Optimiser"},
-    {"train_rate", "Learning rate"},
-    {"train_batch", "Batch"},
-    {"train_dropout", "Dropout"},
-    {"train_seed", "Seed"},
-    {"train_sentences", "Your own sentences"},
 
     // the Guide
     {"guide-close", "Close", "", "Closes the Guide; the board stays as it is"},
@@ -352,8 +237,9 @@ constexpr Same kSame[] = {{"slider:block_dropout", "block_dropout"},
 
 const Row* rowOf(std::string_view name) {
   for (const Row& row : kRows)
-    if (row.name == name ||
-        (row.name.ends_with('*') && name.starts_with(row.name.substr(0, row.name.size() - 1))))
+    if (!row.title.empty() &&
+        (row.name == name ||
+         (row.name.ends_with('*') && name.starts_with(row.name.substr(0, row.name.size() - 1)))))
       return &row;
   return nullptr;
 }
@@ -377,31 +263,26 @@ std::string_view controlOf(std::string_view name) {
 }
 
 std::string_view sectionOf(std::string_view name) {
-  // The table has the controls of a section one after the other, from these on.
-  constexpr std::pair<std::string_view, std::string_view> kFirst[] = {{"mode", "section:inputs"},
-                                                                      {"causal", "section:mask"},
-                                                                      {"score", "section:score"},
-                                                                      {"decimals", "section:numbers"},
-                                                                      {"head:mean", ""}};
   const Row* own = rowOf(name);
   if (!own) own = rowOf(whole(name));
   if (!own) own = rowOf(name.substr(0, name.find(':')));
-  std::string_view section;
-  for (const Row* row = kRows; own && row <= own; ++row)
-    for (const auto& [first, of] : kFirst)
-      if (row->name == first) section = of;
-  return section;
+  return own ? own->section : std::string_view();
 }
 
 std::vector<std::string_view> controlNames() {
   std::vector<std::string_view> names;
-  for (const Row& row : kRows) names.push_back(row.name);
+  for (const Row& row : kRows) {
+    if (!row.title.empty()) names.push_back(row.name);
+    if (row.name == "views:more")
+      for (const Page& page : pages()) names.push_back(page.name);
+  }
   return names;
 }
 
 About about(std::string_view name) {
   for (const Same& same : kSame)
     if (same.name == name) return about(same.as);
+  if (About page = aboutPage(name); !page.title.empty()) return page;
   const Row* own = rowOf(name);
   const Row* row = own ? own : rowOf(whole(name));
   if (!row) return {};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "views/board/stepper.h"
+#include "views/pages/page.h"
 #include "views/widgets.h"
 
 namespace views {
@@ -23,12 +24,6 @@ constexpr std::pair<std::string_view, std::string_view> kOfHeader[] = {
     {"theme", ""},        {"present", ""},    {"fullscreen", ""},   {"pin", "changes"},
     {"import", "import"}, {"share", "share"}, {"export:", "export"}};
 constexpr std::string_view kOfPanel[] = {"randomize", "paint", "window", "more-sizes", "more-masks"};
-/// Names of pages other than view:*.
-constexpr std::pair<std::string_view, View> kPagesByName[] = {{"lab:1", View::spread},
-                                                              {"lab:2", View::dense},
-                                                              {"lab:3", View::memory},
-                                                              {"reach_", View::memory},
-                                                              {"segment_", View::segments}};
 /// What only means something in its place, or opens a menu.
 constexpr std::string_view kPlaces[] = {"guide-",      "stepper",   "help-",  "mode:", "views",
                                         "views:more",  "preset",    "export", "more",  "panel",
@@ -42,8 +37,6 @@ bool isOf(std::string_view name, std::string_view group) {
 bool isOnScreen(const Context& c, std::string_view name) {
   return c.lastWidgetRects.find(name) != c.lastWidgetRects.end();
 }
-
-bool hasPages(const Context& c) { return !listed(c.hide, "views") && !listed(c.hide, "experiments"); }
 
 const std::pair<std::string_view, std::string_view>* ofHeader(std::string_view name) {
   const auto at = std::find_if(std::begin(kOfHeader), std::end(kOfHeader),
@@ -80,23 +73,14 @@ const Option* optionOf(std::string_view name) {
 }
 
 std::optional<View> pageOf(const Context& c, std::string_view name) {
-  if (name == "experiments") return c.view.experiments.recent;
-  for (const auto& [prefix, view] : kPagesByName)
-    if (isOf(name, prefix)) return view;
-  const bool isPage = name.starts_with("view:");
-  const std::string_view page = isPage ? name.substr(5) : name.substr(0, name.find('_'));
-  if (!isPage && name.find('_') == std::string_view::npos) return {};
-  const auto& views = document::option(OptionId::view).choices;
-  const auto at = std::find(views.begin(), views.end(), page);
-  return at == views.end() ? std::nullopt : std::optional(static_cast<View>(at - views.begin()));
+  return name == "experiments" ? c.view.experiments.recent : pageNamed(name);
 }
 
 bool isReachable(const Context& c, std::string_view name) {
   if (name.ends_with('*') || std::any_of(std::begin(kPlaces), std::end(kPlaces),
                                          [&](std::string_view place) { return isOf(name, place); }))
     return false;
-  if (const auto page = pageOf(c, name))
-    return hasPages(c) && (page != View::model || document::hasManyHeads(c.state));
+  if (const auto page = pageOf(c, name)) return hasPage(c, *page);
   if (name == "step-through") return !listed(c.hide, "stepper");
   if (name == "panel:guide") return !listed(c.hide, "guide");
   if (const auto* header = ofHeader(name); header && isInMenu(c, name, header->second)) return true;

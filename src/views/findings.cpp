@@ -9,6 +9,7 @@
 #include "views/control_action.h"
 #include "views/guide/glossary.h"
 #include "views/guide/list.h"
+#include "views/pages/page.h"
 #include "views/tooltip.h"
 #include "views/widgets.h"
 
@@ -67,9 +68,7 @@ class Finder {
                     match(shown, title + "\n" + says.words, inWords(says.words))};
     if (!says.key.empty() && !c_.touch) finding.aside = translated(says.key), finding.isKey = true;
     else if (const auto page = pageOf(c_, name); page && option)
-      finding.aside = translated(about(base::joined({"view:", document::option(document::OptionId::view)
-                                                                  .choices[static_cast<std::size_t>(*page)]}))
-                                     .title);
+      finding.aside = translated(aboutPage(pageOf(*page).name).title);
     add(std::move(finding));
   }
 

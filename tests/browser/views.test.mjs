@@ -62,7 +62,7 @@ onBoard('keys: b, g, e, the digits and Escape', async (board) => {
     assert.equal(await board.get('view'), 'layer', 'Escape goes back');
   }
   await board.press('e');
-  for (const [digit, view] of ['spread', 'dense', 'memory', 'block', 'segments'].entries()) {
+  for (const [digit, view] of ['spread', 'dense', 'memory', 'block', 'segments', 'cost'].entries()) {
     await board.press(String(digit + 1));
     await board.settle();
     assert.equal(await board.get('view'), view);

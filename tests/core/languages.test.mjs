@@ -12,7 +12,7 @@ const text = (file) => readFileSync(join(root, file), 'utf8');
 const filesOf = (place) => statSync(join(root, place)).isFile() ? [place] : readdirSync(join(root, place)).flatMap((name) => filesOf(`${place}/${name}`));
 
 const {covered, also, names, markup} = JSON.parse(text('tests/core/languages.json'));
-const sources = (places) => places.flatMap(filesOf).filter((file) => /\.(cpp|h|js)$/.test(file));
+const sources = (places) => places.flatMap(filesOf).filter((file) => /\.(cpp|h|def|js)$/.test(file));
 const tags = readdirSync(join(root, 'web/languages')).map((name) => name.replace('.json', ''));
 const tables = Object.fromEntries(tags.map((tag) => {
   const {language, plurals = {}, messages} = JSON.parse(text(`web/languages/${tag}.json`));
@@ -99,7 +99,8 @@ test('no table has a message that nobody says', () => {
     const piece = stripped.find((one) => rest.startsWith(one));
     return piece !== undefined && isSaid(rest.slice(piece.length));
   };
-  const names = said.flatMap((one) => one.split(',')).map((one) => one.replace(/[-_:]+/g, ' ').trim().toLowerCase());  // the mirror's names for controls without text
+  const options = Array.from(text('src/document/options.def').matchAll(/^OPTION\((\w+)/gm), ([, name]) => name);
+  const names = [...said, ...options].flatMap((one) => one.split(',')).map((one) => one.replace(/[-_:]+/g, ' ').trim().toLowerCase());  // the mirror's names for controls without text
   const unsaid = [...tables[tags[0]].keys()].filter((key) => !key.split(PLACE).every(isSaid) && !names.some((name) => name === key.replace(/ ?\{1\}/, '').toLowerCase()));
   assert.deepEqual(unsaid, []);
 });

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import {existsSync, readFileSync} from 'node:fs';
 import {basename, dirname, join, relative} from 'node:path';
 import {test} from 'node:test';
-import {types} from '../../src/shell/web/types.mjs';
 import {includesOf, picture} from './layers.mjs';
 import {filesUnder, root, textsUnder} from './tree.mjs';
 
@@ -28,19 +27,13 @@ test('each folder of src/files includes only those that src/README.md names befo
   folders.forEach((folder, i) => assert.deepEqual([...includes.get(folder)].filter((name) => !folders.slice(0, i).includes(name)), [], folder));
 });
 
-test('the lists in web/element.d.ts are what is told of formats and examples elsewhere', () => {
-  const {before, after} = types();
-  assert.equal(before, after, 'node src/shell/web/types.mjs --write puts the new ones there');
-  assert.ok(after.includes("| 'json' | 'npy'") && after.includes("| 'i-saw-a-saw' | 'pronoun'"));
-});
-
 // For each recipe of src/README.md what has been added like that, and what names it.
 const ADDED = {
   'A score, or a way to make weights': [/\bentmax15\b/, /Score::cosine|scores\/cosine|use\(cosine\)/],
   'An example': [/'grouped-query'|"grouped-query"/],
   'An option': [/\bvalue_norms\b|\bvalueNorms\b/, /\brotary_base\b|\brotaryBase\b/],
   'A panel': [/\btoolbar\(|\bLayout::toolbar|[lL]ayout\.toolbar/],
-  'A page': [/View::segments|view:segments|segmentsPage|enum class View|"block", "segments"|'block' \| 'segments'/],
+  'A page': [/View::cost|view:cost|costPage|VIEW\(cost\)|"memory", "cost"|'memory' \| 'cost'/],
   'A file format': [/Format::npy|files\/npy|"\.npy|'\.npy|\.npy,|\*\.npy/, /'npy'|\bnpy,/],
   'A lesson': [/around-the-layer\.json/],
   'A language': [/\bzh\.json|"zh"|\bzh:|lang=zh/],
@@ -55,7 +48,7 @@ function listed(title) {
 test('each recipe of src/README.md lists all files that name what was added like that', () => {
   assert.deepEqual(Array.from(architecture.matchAll(/^### (.+)$/gm), ([, title]) => title), Object.keys(ADDED));
   // Comments and lessons may speak of it as well.
-  const texts = textsUnder(['src', 'web'], /\.(cpp|h|js|ts|json|html)$/)
+  const texts = textsUnder(['src', 'web'], /\.(cpp|h|def|js|ts|json|html)$/)
       .filter(({path}) => !/^web\/(languages\/|lessons\/(?!schema|examples))/.test(path));
   for (const [title, patterns] of Object.entries(ADDED)) {
     const recipe = [...listed(title), 'web/languages/'];
@@ -68,6 +61,15 @@ test('each recipe of src/README.md lists all files that name what was added like
       assert.equal(named.length > 0, !['A language', 'A lesson'].includes(title), `${title}: ${pattern}`);  // these are found by their files
       assert.deepEqual(named.filter((path) => !isListed(path)), [], `${title}: ${pattern}`);
     }
+  }
+});
+
+test('an option is added in two files and a page in four, beside where they take effect and what is made from them', () => {
+  for (const [title, most] of [['An option', 2], ['A page', 4]]) {
+    const [, section] = architecture.split(`\n### ${title}\n`);
+    const [byHand] = section.split(/\n- (?:Where|Made)/);
+    assert.equal(byHand.match(/^- /gm).length, most, title);
+    assert.equal(Array.from(byHand.matchAll(/`src\/[\w./-]*`/g)).length, most, title);
   }
 });
 
@@ -93,11 +95,11 @@ const withoutCode = (text) => text.replace(/^```[^]*?^```/gm, '');
 /** The comments of a file, and the words of a README. */
 function wordsOf({path, text}) {
   if (path.endsWith('.md')) return withoutCode(text);
-  const comment = /\.(cpp|h|js|mjs|ts|frag|vert)$/.test(path) ? /\/\/.*|\/\*[^]*?\*\//g : /#.*/g;
+  const comment = /\.(cpp|h|def|js|mjs|ts|frag|vert)$/.test(path) ? /\/\/.*|\/\*[^]*?\*\//g : /#.*/g;
   return (text.match(comment) ?? []).join('\n');
 }
 
-const commented = [...documents, ...textsUnder(FOLDERS, /\.(cpp|h|js|mjs|ts|py|cmake|frag|vert)$/),
+const commented = [...documents, ...textsUnder(FOLDERS, /\.(cpp|h|def|js|mjs|ts|py|cmake|frag|vert)$/),
   ...['play', 'CMakeLists.txt'].map((path) => ({path, text: readFileSync(join(root, path), 'utf8')}))];
 
 /** The files that a text names and that are not there, nor made by the build. */

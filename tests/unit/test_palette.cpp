@@ -71,6 +71,15 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("palette: an option whose name begins like that of a page does not open the page") {
+  Reader f;
+  REQUIRE(f.app().set("mode", "\"x\""));
+  f.settle();
+  f.enter("Width of X");
+  CHECK(f.option("view") == "\"layer\"");
+  CHECK(f.focus().starts_with("model_dim"));
+}
+
 TEST_CASE("palette: no command that it lists leads nowhere, at any size") {
   for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {390.0f, 844.0f}}) {
     int done = 0;

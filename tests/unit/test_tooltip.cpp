@@ -295,4 +295,13 @@ TEST_CASE(
   CHECK(views::about("block_norm:1").words == document::helpOn(document::OptionId::block_norm));
   CHECK(views::about("head:3").title == "Head");
   CHECK(views::about("nothing").title.empty());
+  CHECK(views::about("view:block").key == "B");
+  CHECK(views::about("view:train").key.empty());  // on the board that key adds a token
+  CHECK(views::about("view:cost").key == "6");
+  CHECK(views::about("lab:1").title == "Spread of scores");
+  CHECK(views::sectionOf("heads+") == "section:inputs");
+  CHECK(views::sectionOf("paint") == "section:mask");
+  CHECK(views::sectionOf("d_q") == "section:score");
+  CHECK(views::sectionOf("step") == "section:numbers");
+  CHECK(views::sectionOf("minimap").empty());
 }

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "app/names.h"
-#include "document/option.h"
 #include "document/preset.h"
 #include "types.h"
 
@@ -58,15 +57,11 @@ Names namesOf(attention::TensorRange range) {
 
 }  // namespace
 
-TEST_CASE("TypeScript knows the names of all examples, views, parts and options") {
-  Names presets, options;
+TEST_CASE("TypeScript knows the names of all examples and parts") {
+  Names presets;
   for (const document::Preset& one : document::presets()) presets.insert(one.name);
-  for (const document::Option& one : document::options()) options.insert(one.name);
-  const auto views = document::option(document::OptionId::view).choices;
   checkSame("PresetName", unionOf("PresetName"), presets);
-  checkSame("ViewName", unionOf("ViewName"), Names(views.begin(), views.end()));
   checkSame("PartName", unionOf("PartName"), Names(app::shownParts().begin(), app::shownParts().end()));
-  checkSame("OptionName", unionOf("OptionName"), options);
 }
 
 TEST_CASE("TypeScript knows the names of all tensors") {

@@ -81,22 +81,13 @@ document::Value valueOf(const Setting& setting) {
   return setting.text;
 }
 
-/// Options with the same meaning as on the board, whose table parses and describes them.
-constexpr std::string_view kSharedOptions[] = {"score",           "normalizer",         "softmax_sink",
-                                               "position",        "causal_offset",      "key_length",
-                                               "prefix",          "rotary_pairs",       "rotary_base",
-                                               "rotary_dims",     "rotary_scaling",     "rotary_factor",
-                                               "position_ids",    "additive_dim",       "pattern",
-                                               "pattern_local",   "pattern_dilation",   "pattern_stride",
-                                               "pattern_block",   "pattern_global",     "pattern_random",
-                                               "pattern_seed",    "mask_after_softmax", "block_residual",
-                                               "block_norm",      "block_activation",   "block_hidden",
-                                               "block_dropout",   "block_epsilon",      "block_seed",
-                                               "segment_by",      "segment_tokens",     "segment_seed",
-                                               "segment_classes", "patch_columns"};
+/// The option of that name if it means the same as on the board, whose table parses and describes it.
+const document::Option* sharedOption(std::string_view name) {
+  const document::Option* option = document::optionNamed(name);
+  return option && option->isOfTensors ? option : nullptr;
+}
 
-Result<void> setShared(const Setting& setting, Options& options) {
-  const document::Option& option = *document::optionNamed(setting.name);
+Result<void> setShared(const Setting& setting, const document::Option& option, Options& options) {
   if (auto ok = document::checkAlone(option, valueOf(setting)); !ok)
     return inField(ok.error(), setting.field);
   if (option.id == document::OptionId::pattern && setting.text == "custom")
@@ -151,7 +142,7 @@ constexpr Entry kOptions[] = {
 bool isOption(std::string_view name) {
   return std::any_of(std::begin(kOptions), std::end(kOptions),
                      [&](const Entry& entry) { return entry.name == name; }) ||
-         std::find(std::begin(kSharedOptions), std::end(kSharedOptions), name) != std::end(kSharedOptions);
+         sharedOption(name) != nullptr;
 }
 
 Result<void> setOption(const Setting& setting, Options& options) {
@@ -160,10 +151,9 @@ Result<void> setOption(const Setting& setting, Options& options) {
     if (entry.name == setting.name) return entry.read(setting, options);
     names.emplace_back(entry.name);
   }
-  for (const std::string_view name : kSharedOptions) {
-    if (name == setting.name) return setShared(setting, options);
-    names.emplace_back(name);
-  }
+  if (const auto* shared = sharedOption(setting.name)) return setShared(setting, *shared, options);
+  for (const document::Option& option : document::options())
+    if (option.isOfTensors) names.emplace_back(option.name);
   return base::refuse(ErrorKind::range, setting.field,
                       {"the option is unknown; use " + base::orList(names) + "."});
 }
@@ -180,7 +170,8 @@ std::string optionsText(const document::Settings& settings) {
     out += ", \"" + std::string(name) + "\": " + document::toJson(value);
   };
   for (const Entry& entry : kOptions) add(entry.name);
-  for (const std::string_view name : kSharedOptions) add(name);
+  for (const document::Option& option : document::options())
+    if (option.isOfTensors) add(option.name);
   if (settings.mode == document::Mode::x)
     out += ", \"heads\": " + std::to_string(settings.heads) +
            ", \"kv_heads\": " + std::to_string(settings.kvHeads);
@@ -236,12 +227,12 @@ std::string optionsHelp() {
     out += std::string(help) + "\n";
   };
   for (const layer::Entry& entry : layer::kOptions) add(entry.name, entry.help);
-  for (const std::string_view shared : layer::kSharedOptions) {
-    const document::Option& option = *document::optionNamed(shared);
+  for (const document::Option& option : document::options()) {
+    if (!option.isOfTensors) continue;
     std::string words;
     for (const std::string_view choice : option.choices)
       if (choice != "custom") words += (words.empty() ? ": " : ", ") + std::string(choice);
-    add(shared, std::string(document::helpOn(option.id)) + words);
+    add(option.name, std::string(document::helpOn(option.id)) + words);
   }
   return out;
 }

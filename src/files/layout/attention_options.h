@@ -31,7 +31,7 @@ struct Options {
   int windowLeft = -1, windowRight = -1;
   int heads = 0, kvHeads = 0;  ///< 0: not given
   std::string scaleField = "options.scale", headsField = "options.heads", kvHeadsField = "options.kv_heads";
-  document::Settings shared;            ///< score and the other options listed in kSharedOptions
+  document::Settings shared;            ///< score and other options of the board (Option::isOfTensors)
   std::vector<Setting> sharedSettings;  ///< the settings that they came from, the latest last
 };
 

@@ -1,10 +1,13 @@
-// `attn mechanisms`: what the registry has, for documents that are made from it.
+// `attn mechanisms`: what the registry and the table of options have, for documents and types that are made
+// from it.
 #include "attention/mechanisms/mechanism.h"
 
 #include "attention/experiments/cost.h"
+#include "base/number.h"
 #include "cli/command.h"
 #include "cli/files.h"
 #include "document/json.h"
+#include "document/option.h"
 
 namespace cli {
 namespace {
@@ -52,6 +55,19 @@ std::string recordOf(attention::Normalizer normalizer) {
          member("hasGradient", !mechanism.isStep()) + "}";
 }
 
+std::string recordOf(document::OptionId id) {
+  constexpr std::string_view kTypes[] = {"boolean", "integer", "real", "choice", "labels",
+                                         "scale",   "heads",   "ids",  "text",   "names"};
+  const document::Option& option = document::option(id);
+  std::string choices;
+  for (const std::string_view choice : option.choices)
+    choices += (choices.empty() ? "" : ", ") + jsonQuoted(choice);
+  return "{" + member("name", option.name) + ", " +
+         member("type", kTypes[static_cast<std::size_t>(option.type)]) +
+         ", \"min\": " + base::shortest(option.min) + ", \"max\": " + base::shortest(option.max) +
+         ", \"choices\": [" + choices + "], " + member("help", document::helpOn(id)) + "}";
+}
+
 template <class Kind>
 std::string recordsOf(std::string_view name, int count) {
   std::string out = jsonQuoted(name) + ": [";
@@ -61,16 +77,18 @@ std::string recordsOf(std::string_view name, int count) {
 
 void listMechanisms() {
   Output output({});
-  output.finish(output.put("{" + recordsOf<attention::Score>("scores", attention::kScoreCount) + ",\n" +
-                           recordsOf<attention::Normalizer>("normalizers", attention::kNormalizerCount) +
-                           "}\n"));
+  output.finish(output.put(
+      "{" + recordsOf<attention::Score>("scores", attention::kScoreCount) + ",\n" +
+      recordsOf<attention::Normalizer>("normalizers", attention::kNormalizerCount) + ",\n" +
+      recordsOf<document::OptionId>("options", static_cast<int>(document::options().size())) + "}\n"));
 }
 
 }  // namespace
 
 void addMechanisms(CLI::App& attn) {
-  attn.add_subcommand("mechanisms",
-                      "List the scores and the ways to make weights, with formulas and costs, as JSON")
+  attn.add_subcommand(
+          "mechanisms",
+          "List the scores and the ways to make weights, with formulas and costs, and the options, as JSON")
       ->callback(listMechanisms);
 }
 

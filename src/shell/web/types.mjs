@@ -1,33 +1,64 @@
-// The parts of web/element.d.ts that list what is told elsewhere: the formats of files and the examples. Each stands between two lines,
-// "// made: NAME" and "// end".
-//   node types.mjs --write   writes them anew; a test holds that they are as they would be written
+// What TypeScript and editors know of options, pages, mechanisms, formats and examples, from the tables of the program as `attn mechanisms` prints them,
+// src/files/formats/formats.def and lessons/examples.json: in element.d.ts and core.d.ts what stands between "// made: NAME" and "// end", in
+// lessons/schema.json the pages. The target `types` of the native build writes them anew:
+//   node types.mjs ATTN WEB_FOLDER
+import {execFileSync} from 'node:child_process';
 import {readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-const at = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url)), read = (path) => readFileSync(at(path), 'utf8');
-const WIDTH = 150, TYPES = 'web/element.d.ts';
+const TYPES = {boolean: 'boolean', integer: 'number', real: 'number', scale: 'boolean | number', labels: 'string | string[]', names: 'string | string[]',
+  heads: 'number[]', ids: 'number[]', text: 'string'};
+const WIDTH = 150;
+const union = (names) => names.map((name) => `'${name}'`).join(' | ');
 
-/** A type that is one of these texts, in lines of at most WIDTH characters. */
-function union(name, comment, texts) {
+/** The same in lines of at most WIDTH characters. */
+function unionLines(names) {
   const lines = [''];
-  for (const text of texts) {
-    const part = `${lines.at(-1) ? ' ' : '  '}| '${text}'`;
+  for (const name of names) {
+    const part = `${lines.at(-1) ? ' ' : '  '}| '${name}'`;
     if (lines.at(-1).length + part.length < WIDTH) lines[lines.length - 1] += part;
-    else lines.push(`  | '${text}'`);
+    else lines.push(`  | '${name}'`);
   }
-  return `/** ${comment} */\nexport type ${name} =\n${lines.join('\n')};\n`;
+  return lines.join('\n');
 }
 
-const MADE = {
-  formats: () => union('FormatName', 'The formats of files, by the endings of their names.',
-    Array.from(read('src/files/formats/formats.def').matchAll(/^FORMAT\((\w+)/gm), ([, name]) => name)),
-  examples: () => union('PresetName', 'The examples.', JSON.parse(read('web/lessons/examples.json')).cards.map(({id}) => id)),
+function optionLines({name, type, min, max, choices, help}) {
+  const range = ['integer', 'real', 'scale'].includes(type) ? ` ${min} to ${max}.` : '';
+  return `  /** ${help}.${range} */\n  ${name}: ${name === 'view' ? 'ViewName' : TYPES[type] ?? union(choices)};\n`;
+}
+
+/** The text with what `make` gives between the marks of that name. */
+const between = (text, name, made) => text.replace(new RegExp(`(?<=^// made: ${name}\n)[^]*?(?=^// end$)`, 'm'), () => made);
+const MAKERS = {
+  'element.d.ts': (text, {options}, {formats, examples}) => {
+    const listed = between(text, 'options',
+      `/** What is open: the board of the layer, or one of the pages. */\nexport type ViewName = ${union(options.find(({name}) => name === 'view').choices)};\n` +
+      `export interface PlaygroundOptions {\n${options.map(optionLines).join('')}}\n`);
+    const named = between(listed, 'examples', `/** The examples. */\nexport type PresetName =\n${unionLines(examples)};\n`);
+    return between(named, 'formats', `/** The formats of files, by the endings of their names. */\nexport type FormatName =\n${unionLines(formats)};\n`);
+  },
+  'core.d.ts': (text, {scores, normalizers}) => between(text, 'mechanisms', [['Score', scores], ['Normalizer', normalizers]].map(([type, all]) =>
+    `export type ${type} = ${union(all.map(({name}) => name))};\n`).join('')),
+  'lessons/schema.json': (text, {options}) => text.replace(/("view": \{"enum": \[)[^\]]*/, (_, begin) =>
+    begin + options.find(({name}) => name === 'view').choices.map((name) => `"${name}"`).join(', ')),
 };
 
-/** The file, and what it should be. */
-export const types = () => {
-  const before = read(TYPES);
-  return {before, after: before.replace(/^(\/\/ made: (\w+)\n)[^]*?(?=^\/\/ end$)/gm, (_, begin, name) => begin + MADE[name]())};
-};
+/** The formats and examples, by their names, as the folder of the page and that of the program have them. */
+const namesIn = (web) => ({
+  formats: Array.from(readFileSync(join(web, '../src/files/formats/formats.def'), 'utf8').matchAll(/^FORMAT\((\w+)/gm), ([, name]) => name),
+  examples: JSON.parse(readFileSync(join(web, 'lessons/examples.json'), 'utf8')).cards.map(({id}) => id),
+});
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && process.argv[2] === '--write') writeFileSync(at(TYPES), types().after);
+/** The files with what is made anew, as {path, is, made}: the text that they have, and that they should have. */
+export function typesFrom(tables, web) {
+  return Object.entries(MAKERS).map(([name, make]) => {
+    const path = join(web, name), is = readFileSync(path, 'utf8');
+    return {path, is, made: make(is, tables, namesIn(web))};
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [attn, web] = process.argv.slice(2);
+  for (const {path, is, made} of typesFrom(JSON.parse(execFileSync(attn, ['mechanisms'], {encoding: 'utf8'})), web)) if (is !== made) writeFileSync(path, made);
+}

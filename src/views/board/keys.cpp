@@ -9,6 +9,7 @@
 #include "views/board/stepper.h"
 #include "views/guide/glossary.h"
 #include "views/guide/guide_page.h"
+#include "views/pages/page.h"
 #include "views/palette.h"
 #include "views/panels/changes.h"
 #include "views/widgets.h"
@@ -65,11 +66,10 @@ class Keys {
     return letter.act == &Keys::size && letter.key != ImGuiKey_None;
   }
   static bool isHere(const Letter& letter, const document::Settings& s) {
-    return letter.act == &Keys::layer ? hasLayers(s)
-                                      : letter.act != &Keys::model || document::hasManyHeads(s);
+    return letter.act != &Keys::layer || hasLayers(s);
   }
   static const Shortcut kShortcuts[5];
-  static const Letter kLetters[41];
+  static const Letter kLetters[37];
 
  private:
   static bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(key); }
@@ -278,7 +278,7 @@ class Keys {
   bool letter(ImWchar ch) {
     const auto found = std::find_if(std::begin(kLetters), std::end(kLetters),
                                     [&](const Letter& l) { return l.character == ch; });
-    return found != std::end(kLetters) && (this->*found->act)(found->by);
+    return found == std::end(kLetters) ? showPageOfKey(c_, ch) : (this->*found->act)(found->by);
   }
 
   bool help(int) { return c_.view.help.open = !c_.view.help.open, true; }
@@ -320,9 +320,6 @@ class Keys {
     return nudgeAll(c_) || say("Press u first, to see what would raise the selected value.");
   }
 
-  bool block(int) { return open(document::View::block, "This is the block around the layer. Press b"); }
-  bool segments(int) { return open(document::View::segments, "This is attention over segments. Press g"); }
-  bool experiments(int) { return open(c_.view.experiments.recent, "These are the experiments. Press e"); }
   bool reset(int) { return c_.requests.ask(Command::reset), say("Back at the start. Ctrl+Z undoes this."); }
 
   bool say(std::string words) { return c_.requests.say(std::move(words)), true; }
@@ -343,12 +340,6 @@ class Keys {
     c_.view.painting = !c_.view.painting;
     return say(c_.view.painting ? "Painting: a click or drag on S or W hides cells. Press p again to stop."
                                 : "Painting ended.");
-  }
-
-  bool open(document::View page, std::string_view words) {
-    if (listed(c_.hide, "experiments") || listed(c_.hide, "views")) return false;
-    showView(c_, page);
-    return say(joined({words, " or Esc to go back to the board."}));
   }
 
   bool tokens(int step) {
@@ -393,9 +384,6 @@ class Keys {
     const int to = (c_.state.batchItem + step + count) % count;
     return option(OptionId::layer, "layer", static_cast<double>(to),
                   joined({"Layer ", to + 1, " of ", count, "."}));
-  }
-  [[gnu::noinline]] bool model(int) {
-    return document::hasManyHeads(c_.state) && open(document::View::model, "These are all heads. Press a");
   }
 
   bool temperature(int step) {
@@ -451,9 +439,6 @@ const Keys::Letter Keys::kLetters[] = {
     {'d', &Keys::scale},
     {'m', &Keys::mode},
     {'p', &Keys::painting},
-    {'b', &Keys::block},
-    {'g', &Keys::segments},
-    {'e', &Keys::experiments},
     {'r', &Keys::reset},
     {'t', &Keys::tokens, +1},
     {'T', &Keys::tokens, -1},
@@ -465,7 +450,6 @@ const Keys::Letter Keys::kLetters[] = {
     {']', &Keys::temperature, +1, ImGuiKey_RightBracket},
     {'j', &Keys::layer, +1},
     {'J', &Keys::layer, -1},
-    {'a', &Keys::model},
     {'y', &Keys::card},
     {'P', &Keys::pin},
     {'l', &Keys::before},
@@ -531,11 +515,13 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
   if (alt) return false;
   if (typing && isNumberKey(key)) return true;
   if ((key == ImGuiKey_Slash || key == ImGuiKey_Equal) && !shift) return false;
-  return std::any_of(std::begin(Keys::kLetters), std::end(Keys::kLetters), [&](const Keys::Letter& l) {
-    if (!Keys::isHere(l, c.state)) return false;
-    if (l.key == ImGuiKey_None) return key == ImGuiKey_A + static_cast<int>((l.character | 0x20) - 'a');
-    return l.key == key && !(panel && Keys::isOfBoard(l));
-  });
+  return isPageKey(c, key) ||
+         std::any_of(std::begin(Keys::kLetters), std::end(Keys::kLetters), [&](const Keys::Letter& l) {
+           if (!Keys::isHere(l, c.state)) return false;
+           if (l.key == ImGuiKey_None)
+             return key == ImGuiKey_A + static_cast<int>((l.character | 0x20) - 'a');
+           return l.key == key && !(panel && Keys::isOfBoard(l));
+         });
 }
 
 bool boardKeys(Context& c) {

@@ -5,12 +5,9 @@
 #include <cmath>
 
 #include "views/pages/column.h"
+#include "views/panels/panels.h"
 
 namespace views {
-
-/// Both draw from the top of `area`, and return the y below what they drew.
-float memoryPage(Context& context, const Box& area);
-float costPage(Context& context, const Box& area);
 
 inline std::string fixed(double value, int decimals = 2) { return formatNumber(value, decimals); }
 

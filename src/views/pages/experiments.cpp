@@ -1,4 +1,4 @@
-// The experiments: a page for each question, behind one tab.
+// Two of the experiments: the spread of scores, and fixed against following weights.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,7 +15,6 @@ namespace {
 using attention::Distribution;
 using attention::Spread;
 using document::OptionId;
-using document::View;
 
 // --- Why divide by √d_k?
 
@@ -297,37 +296,9 @@ class DenseView {
   const attention::Comparison* result_;
 };
 
-// --- The page
-
-void tabs(Context& c, const Box& row) {
-  static constexpr std::pair<View, std::string_view> kTabs[] = {
-      {View::spread, "Spread"}, {View::dense, "Dense"}, {View::memory, "Memory"}, {View::cost, "Cost"}};
-  Widgets w(c);
-  const float width = row.width / static_cast<float>(std::size(kTabs));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled({row.x, row.y}, {row.right(), row.bottom()}, c.palette.panel, 5);
-  list->AddRect({row.x, row.y}, {row.right(), row.bottom()}, c.palette.border, 5);
-  Box box{row.x, row.y, width, row.height};
-  for (int i = 0; i < static_cast<int>(std::size(kTabs)); ++i, box.x += width) {
-    const auto& [view, title] = kTabs[i];
-    if (w.segment(view == View::cost ? "view:cost" : "lab:" + std::to_string(i + 1), box,
-                  elide(c.fonts.text, title, width - 8), view == c.open()))
-      showView(c, view);
-  }
-}
-
 }  // namespace
 
-float experimentPage(Context& c, const Box& area) {
-  Box below = area;
-  tabs(c, {area.x, area.y, std::min(area.width, 400.0f), 28});
-  below.y += 28 + kColumnGap;
-  switch (c.open()) {
-    case View::dense: return drawExperiment<DenseView>(c, below);
-    case View::memory: return memoryPage(c, below);
-    case View::cost: return costPage(c, below);
-    default: return drawExperiment<SpreadView>(c, below);
-  }
-}
+float spreadPage(Context& c, const Box& area) { return drawExperiment<SpreadView>(c, area); }
+float densePage(Context& c, const Box& area) { return drawExperiment<DenseView>(c, area); }
 
 }  // namespace views

@@ -12,6 +12,7 @@
 #include "views/pages/column.h"
 #include "views/pages/model_compare.h"
 #include "views/pages/model_switches.h"
+#include "views/pages/page.h"
 #include "views/panels/panels.h"
 #include "views/work.h"
 

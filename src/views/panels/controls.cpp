@@ -12,6 +12,7 @@
 #include "document/text.h"
 #include "views/control_action.h"
 #include "views/guide/guide_page.h"
+#include "views/pages/page.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
@@ -24,11 +25,6 @@ using document::OptionId;
 constexpr std::uint32_t kMaskSlot = 900;  // texture slot
 constexpr float kMaskSize = 48;
 constexpr float kTouchRow = 44, kTouchGap = 2;
-
-/// The pages, by the names of the controls that open them.
-constexpr std::string_view kPages[] = {"view:layer", "view:block",    "view:train",
-                                       "view:model", "view:segments", "lab:1",
-                                       "lab:2",      "lab:3",         "view:cost"};
 
 /// A choice as shown in the menu.
 struct Entry {
@@ -290,12 +286,8 @@ class SidePanel {
     if (c_.open() == document::View::train) return trainControls(c_, {x_, y_ + 4, width_, 0});
     for (const std::string* name : {&c_.view.seek, &c_.view.run})
       if (!name->empty() && !sectionOf(*name).empty()) c_.view.sections.open = sectionOf(*name);
-    if (!listed(c_.hide, "views") && !listed(c_.hide, "experiments"))
-      section("section:view", "View",
-              about(*std::ranges::find_if(
-                        kPages, [&](std::string_view page) { return pageOf(c_, page) == c_.open(); }))
-                  .title,
-              &SidePanel::pages);
+    if (hasPages(c_))
+      section("section:view", "View", aboutPage(pageOf(c_.open()).name).title, &SidePanel::pageRows);
     const document::State& s = c_.state;
     section("section:inputs", "Inputs",
             base::joined({s.mode == document::Mode::x ? "X · W, " : "Q K V, ", s.tokens,
@@ -343,15 +335,14 @@ class SidePanel {
     rule();
   }
 
-  void pages() {
-    for (const std::string_view name : kPages) {
-      const auto page = pageOf(c_, name);
-      if (page == document::View::model && !document::hasManyHeads(c_.state)) continue;
+  void pageRows() {
+    for (const Page& page : pages()) {
+      if (!hasPage(c_, page.view)) continue;
       const Box box = row(24, 4);
-      const bool isOpen = page == c_.open();
-      if (w_.area(name, box)) showView(c_, *page), c_.view.drawer = false;
+      const bool isOpen = page.view == c_.open();
+      if (w_.area(page.name, box)) showView(c_, page.view), c_.view.drawer = false;
       textMiddle(list_, isOpen ? c_.fonts.strong : c_.fonts.text, box.x, box.midY(), c_.palette.text,
-                 about(name).title);
+                 aboutPage(page.name).title);
       if (isOpen) list_->AddCircleFilled({box.right() - 6, box.midY()}, 4, c_.palette.on, 16);
     }
   }
@@ -569,8 +560,7 @@ class SidePanel {
     const int step = stepRow("layer", base::joined({"Layer, of ", all}), std::to_string(here + 1), here > 0,
                              here + 1 < all, std::to_string(here + 1));
     if (step != 0) c_.requests.set(OptionId::layer, static_cast<double>(here + step));
-    if (!listed(c_.hide, "views") && !listed(c_.hide, "experiments") &&
-        w_.button("all-heads", row(28, 8), "All heads of the model"))
+    if (hasPages(c_) && w_.button("all-heads", row(28, 8), "All heads of the model"))
       showView(c_, document::View::model);
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/sentence.h"
 #include "document/preset.h"
+#include "views/pages/page.h"
 #include "views/palette.h"
 #include "views/panels/changes.h"
 #include "views/panels/panels.h"
@@ -18,23 +19,7 @@ using Icon = Widgets::Icon;
 
 using document::View;
 
-/// The tabs in order.
-struct Tab {
-  View view;
-  std::string_view name, title;
-  float width;
-};
-constexpr Tab kTabs[] = {{View::layer, "view:layer", "Layer", 56},
-                         {View::block, "view:block", "Block", 56},
-                         {View::train, "view:train", "Train", 56},
-                         {View::model, "view:model", "Model", 56}};
-/// The pages of the menu More, with the names of their entries, whose words are those of about().
-constexpr std::pair<View, std::string_view> kMore[] = {{View::segments, "view:segments"},
-                                                       {View::spread, "lab:1"},
-                                                       {View::dense, "lab:2"},
-                                                       {View::memory, "lab:3"},
-                                                       {View::cost, "view:cost"}};
-constexpr float kTabsMenu = 124, kMoreMenu = 240, kLeastPreset = 110;
+constexpr float kTab = 56, kTabsMenu = 124, kMoreMenu = 240, kLeastPreset = 110;
 constexpr float kAround = 14, kTight = 6;  // around the words of a tab
 
 class Header {
@@ -111,23 +96,25 @@ class Header {
     if (w_.menuItem("share", "Share …")) c_.requests.ask(Command::share);
   }
 
-  bool hasTabs() const { return !hidden("views") && !hidden("experiments"); }
+  bool hasTabs() const { return hasPages(c_); }
   /// The tab with all heads of a model exists only if there are several layers.
-  bool isThere(const Tab& tab) const {
-    return tab.view != View::model || hasLayers(c_.state) || c_.open() == View::model;
+  bool isThere(const Page& page) const {
+    return page.place == Page::Place::tab &&
+           (page.view != View::model || hasLayers(c_.state) || c_.open() == View::model);
   }
-  float widthOf(const Tab& tab) const { return room(tab.title, tab.width, around_); }
+  float widthOf(const Page& tab) const { return room(tab.title, kTab, around_); }
   float tabsWidth() const {
     float width = 0;
-    for (const Tab& tab : kTabs) width += hasTabs() && isThere(tab) ? widthOf(tab) : 0;
+    for (const Page& page : pages()) width += hasTabs() && isThere(page) ? widthOf(page) : 0;
     return width > 0 ? width + gap_ + moreWidth() : 0;
   }
   /// What the button of the menu More says: what is open of it.
   std::string_view moreTitle() const {
-    return isExperiment(c_.open()) ? "Experiments" : c_.open() == View::segments ? "Segments" : "More";
+    const Page& open = pageOf(c_.open());
+    return open.place == Page::Place::experiment ? "Experiments" : isMoreOpen() ? open.title : "More";
   }
   float moreWidth() const { return room(moreTitle(), 68, 38); }
-  bool isMoreOpen() const { return isExperiment(c_.open()) || c_.open() == View::segments; }
+  bool isMoreOpen() const { return pageOf(c_.open()).place != Page::Place::tab; }
 
   // In the middle of the window, or as close to it as there is room.
   void tabs() {
@@ -136,7 +123,7 @@ class Header {
     c_.widgetRects["views"] = box;
     ImGui::GetWindowDrawList()->AddRect({box.x, box.y}, {box.right() - gap_ - moreWidth(), box.bottom()},
                                         c_.palette.border, 5);
-    for (const Tab& tab : kTabs) {
+    for (const Page& tab : pages()) {
       if (!isThere(tab)) continue;
       box.width = widthOf(tab);
       if (w_.segment(tab.name, box, tab.title, tab.view == c_.open()) && tab.view != c_.open())
@@ -161,16 +148,11 @@ class Header {
     }
   }
 
-  std::string_view openTitle() const {
-    const auto* tab = std::find_if(std::begin(kTabs), std::end(kTabs),
-                                   [&](const Tab& one) { return one.view == c_.open(); });
-    return tab == std::end(kTabs) ? moreTitle() : tab->title;
-  }
+  std::string_view openTitle() const { return isMoreOpen() ? moreTitle() : pageOf(c_.open()).title; }
 
   void tabItems() {
-    for (const Tab& tab : kTabs) {
+    for (const Page& tab : pages())
       if (isThere(tab) && w_.menuItem(tab.name, tab.title, tab.view == c_.open())) showView(c_, tab.view);
-    }
   }
 
   void tabsMenu(float width) {
@@ -184,9 +166,10 @@ class Header {
 
   /// The last entries of a menu.
   void moreItems() {
-    for (const auto& [view, name] : kMore) {
-      const About what = about(name);
-      if (w_.menuItem(name, what.title, view == c_.open(), what.words)) showView(c_, view);
+    for (const Page& page : pages()) {
+      if (page.place == Page::Place::tab) continue;
+      const About what = aboutPage(page.name);
+      if (w_.menuItem(page.name, what.title, page.view == c_.open(), what.words)) showView(c_, page.view);
     }
     w_.endMenu();
   }

@@ -64,20 +64,13 @@ bool isQuiet(const Context& context, attention::TensorId id);
 void help(Context& context);
 /// The question in ViewState::form, which must not be null, in front of everything.
 void form(Context& context);
-/// The page that is open in place of the board: block, segments, an experiment …
-void page(Context& context);
-/// Requests a page, or the board with the layer, like any option. Does nothing if the host page locked the
-/// view.
-void showView(Context& context, document::View view);
-/// Handles keys on a page. Returns true if one was used.
-bool pageKeys(Context& context);
-bool pageUsesKey(const Context& context, ImGuiKey key, bool command, bool alt);
-/// Is it one of the experiments, which share a tab?
-bool isExperiment(document::View view);
 /// The pages: each draws from the top of `area`, and returns the y below what it drew.
 float blockPage(Context& context, const Box& area);
 float segmentsPage(Context& context, const Box& area);
-float experimentPage(Context& context, const Box& area);
+float spreadPage(Context& context, const Box& area);
+float densePage(Context& context, const Box& area);
+float memoryPage(Context& context, const Box& area);
+float costPage(Context& context, const Box& area);
 float trainPage(Context& context, const Box& area);
 float modelPage(Context& context, const Box& area);
 /// The bar below the training page, with controls to play and to go back through the run, and its height.
