@@ -12,6 +12,8 @@ const NAMES = {
 
 const LINK = /^guide:(text|question|because|task|hint|sentence):\d+$/;  // within a sentence
 
+const CELLS = 4;  // of a table take as long to create as a choice
+
 const FAR = 12;  // pixels between formulas that are none of one another
 
 /** Does a piece of text continue the sentence before it, in the same or the next row? */
@@ -95,6 +97,7 @@ export class Controls {
       line = null;
       if (taken.has(item)) continue;
       if (item.role === 'radio') {
+        if (!this.hasRoom(part, item)) continue;
         if (!group || !lastRadio || Math.abs(lastRadio.y - item.y) > 6) {
           const name = item.name.split(':')[0], title = NAMES[name] ? this.t(NAMES[name]) : above || item.before || this.t(capital(spaced(name)));
           group = this.keyed(part, `radios ${item.name}`, () => make('div', {role: 'radiogroup', class: 'row'}));
@@ -125,6 +128,13 @@ export class Controls {
       if (one.kind === 0 && !one.node.firstElementChild) nameFormula(one.node, (sign) => this.t(sign));
     }
     this.stopOnce();
+  }
+
+  /** Is that choice there already, or created now? Of many new ones some come later. */
+  hasRoom(part, {name}) {
+    if (part.keyed.has(`control ${name}`)) return true;
+    this.isPart ||= this.room <= 0;
+    return this.room > 0 && (this.room -= CELLS, true);
   }
 
   /** Of a group of radios Tab reaches one: where the focus is, else the one that is on, or the first; arrow keys choose among them. */

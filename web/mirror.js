@@ -119,8 +119,8 @@ export class Mirror {
     }, this.isUsed ? SOON : Math.max(0, Math.min(QUIET, this.staleSince + LATEST - performance.now())));
   }
 
-  /** Brings it up to date. Large tables that are new come one after the other, so that neither input nor training waits for all of them;
-   * `goesOn`: only the next ones. */
+  /** Brings it up to date. Large tables that are new, and many new controls, come one after the other, so that neither input nor training waits for
+   * all of them; `goesOn`: only the next ones. */
   update(press = '', step = 0, goesOn = false) {
     const {board} = this;
     clearTimeout(this.rest);
