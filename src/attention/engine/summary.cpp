@@ -575,10 +575,13 @@ void Summaries::sampleVisible(const Spec& spec, int each) {
 /// Adds the keys that a query sees to a row of visible_, in which a cell stands for `each` keys.
 void Summaries::addVisible(const Spec& spec, const Inputs& inputs, int query, int each, float* row) {
   const MaskRow mask(spec, query);
+  const KeyRange range = visibleKeys(spec, query);
+  const bool isPainted = inputs.painted && !inputs.painted->empty(),
+             isAll = !spec.pattern.any() && !isPainted && !inputs.bias;  // does it see each of them?
   int count = 0;
-  for (int j = 0; j < spec.keyCount; ++j) {
-    const bool isSeen = mask.sees(j) && !(inputs.painted && inputs.painted->isBlocked(query, j)) &&
-                        !everyHeadMasks(inputs, query, j);
+  for (int j = range.begin; j < range.end; ++j) {
+    const bool isSeen = isAll || (mask.sees(j) && !(isPainted && inputs.painted->isBlocked(query, j)) &&
+                                  !everyHeadMasks(inputs, query, j));
     row[j / each] += isSeen ? 1.0f : 0.0f;
     count += isSeen;
   }
