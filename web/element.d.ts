@@ -336,6 +336,8 @@ export interface PlaygroundOptions {
   model_find: string;
   /** What should have been predicted: one class for this token, or one for each, - for none. */
   model_targets: string;
+  /** The first NaN or infinity of the file, and how many; such rows are 0 here, and hidden. */
+  not_finite: string;
 }
 // end
 export type OptionName = keyof PlaygroundOptions;

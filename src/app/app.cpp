@@ -12,6 +12,7 @@
 #include "app/script.h"
 #include "app/watched.h"
 #include "base/sentence.h"
+#include "document/not_finite.h"
 #include "document/preset.h"
 #include "files/layout/packed.h"
 #include "files/layout/read.h"
@@ -155,7 +156,7 @@ Result<void> App::openText(std::string_view text, std::string_view fileName) {
   auto state = files::readState(text, parts_->session.state());
   if (!state) {
     Error& error = state.error();
-    error.field = base::joined({fileName, ": ", error.field});
+    error.field = error.isOfWhole() ? std::string(fileName) : base::joined({fileName, ": ", error.field});
     parts_->screen.refuse(error);
     return error;
   }
@@ -170,9 +171,11 @@ Result<void> App::openState(document::State state, std::string_view fileName, st
     return ok;
   }
   parts_->screen.view.form.reset();  // a question about another file
-  const std::string more =
+  std::string more =
       heading > 0 ? base::joined({" Row ", heading, " is taken as a heading."}) : std::string();
-  if (!isFirst || heading > 0) parts_->screen.say(base::joined({"Opened ", fileName, ".", more}), false);
+  if (const std::string gap = document::notFiniteSentence(parts_->session.state()); !gap.empty())
+    more += " " + gap;
+  if (!isFirst || !more.empty()) parts_->screen.say(base::joined({"Opened ", fileName, ".", more}), false);
   return {};
 }
 

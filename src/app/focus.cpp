@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/sentence.h"
+#include "document/not_finite.h"
 #include "views/board/board.h"
 
 namespace app {
@@ -23,6 +24,8 @@ void Focus::follow(ChangeKind how) {
   else clampSelection();
   explainSelection();
   if (how == ChangeKind::restored || how == ChangeKind::opened) screen_.dropText();
+  if (how == ChangeKind::opened && !session_.state().notFinite.empty())
+    screen_.say(document::notFiniteSentence(session_.state()), false);
   screen_.wake(how != ChangeKind::recomputed || screen_.onPage());
 }
 

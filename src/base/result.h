@@ -35,6 +35,10 @@ struct Error {
 
   /// What a person reads: "heads: 5 is too large; use 1 to 4."
   std::string message() const;
+  /// Is the field no more than the file, or the text, as a whole?
+  bool isOfWhole() const { return field == "file" || field == "text"; }
+  /// What a person reads after the name of the file.
+  std::string messageInFile() const { return isOfWhole() ? sentence : message(); }
 };
 
 /// Either a value or an error; converts to true when it holds a value.

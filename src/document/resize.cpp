@@ -415,6 +415,14 @@ void resizeBatch(State& state, int batch) {
   state.batch = batch;
 }
 
+void widenBias(const Settings& settings, Tensor& bias) {
+  const int heads = axes(settings, TensorId::bias).heads;
+  if (bias.heads() == heads && !bias.empty()) return;
+  Tensor wide(heads, settings.tokens, settings.keyTokens);  // of zeros
+  for (int h = 0; h < heads && !bias.empty(); ++h) std::copy_n(bias.data(), bias.size(), wide.head(h));
+  bias = std::move(wide);
+}
+
 void tidyMask(PaintedMask& mask) {
   if (std::find(mask.blocked.begin(), mask.blocked.end(), 1) == mask.blocked.end()) mask = {};
 }

@@ -73,6 +73,8 @@ void removeTokens(State& state, Side side, int at, int count);
 void resizeBatch(State& state, int batch);
 /// Moves that item of the batch to the board, and the one on the board to the pages.
 void showItem(State& state, int item);
+/// Extends a bias of one head, or none, to the heads of Settings::biasKind.
+void widenBias(const Settings& settings, Tensor& bias);
 /// Replaces a mask that blocks nothing by an empty one, so that equal states are equal bit for bit.
 void tidyMask(PaintedMask& mask);
 

@@ -219,6 +219,7 @@ struct Settings : ViewSettings {
   training::Setup training;
 
   Pin pin;
+  std::string notFinite;  ///< by hideNotFinite(): the first such number of the file, and how many
   /// For the last random fill, and for the numbers of new tokens, heads and columns.
   std::uint32_t seed = 1;
 

@@ -75,7 +75,12 @@ def wrong(folder, one):
     np.savez(f"{folder}/pickled.npz", q=np.array([{"a": 1}], dtype=object), k=one["k"], v=one["v"])
     with_nan = {name: a.copy() for name, a in one.items()}
     with_nan["k"][1, 2, 3] = np.nan
-    np.savez(f"{folder}/nan.npz", **with_nan)
+    np.savez(f"{folder}/nan.npz", tokens=tokens, **with_nan)
+    long = layer(7, heads=1, tokens=1500)
+    long["q"][0, 700, 1] = np.inf
+    np.savez(f"{folder}/nan-long.npz", **long)
+    with_nan["k"][:] = np.nan
+    np.savez(f"{folder}/all-nan.npz", **with_nan)
     put("ragged.csv", b"1,2,3\n4,5\n")
     put("empty.npz", b"")
     bomb = io.BytesIO()

@@ -222,15 +222,15 @@ test('src opens a file of the site', async () => {
 // ---------------------------------------------------------------- errors
 
 const WRONG = [
-  ['cut.npz', /^cut\.npz: file: the directory at its end is missing; it is cut off or damaged/],
+  ['cut.npz', /^cut\.npz: the directory at its end is missing; it is cut off or damaged/],
   ['cut.safetensors', /^cut\.safetensors: v: its data_offsets \[320, 480\] do not lie within the 470 bytes/],
-  ['lies.safetensors', /^lies\.safetensors: file: its header should take 1099511627776 bytes, found 784/],
+  ['lies.safetensors', /^lies\.safetensors: its header should take 1099511627776 bytes, found 784/],
   ['mislabelled.npy', /its name ends in \.npy, and it begins as an archive does; rename it to \.npz/],
   ['model.pt', /it is pickled, as torch\.save and pickle\.dump write it, and such files are never read/],
   ['pickled.npz', /q: it holds Python objects \(dtype "\|O"\), which are pickled and never read/],
-  ['nan.npz', /^nan\.npz: k\[1, 2, 3\]: NaN cannot be used/],
+  ['all-nan.npz', /^all-nan\.npz: k\[0, 0, 0\]: NaN cannot be used/],
   ['ragged.csv', /^ragged\.csv: row 2: it has 2 numbers, those before it 3/],
-  ['empty.npz', /^empty\.npz: file: it is empty/],
+  ['empty.npz', /^empty\.npz: it is empty/],
   ['many.safetensors', /there are more than 100000 tensors; give fewer\.$/],
   ['deep.json', /lists (and objects )?are more than \d+ deep; use /],
   ['bomb.npz', /the archive of 1 MB would inflate to more than 68 MB \(this entry alone to 1001 MB\)/],
@@ -245,6 +245,36 @@ test('what is wrong is said in one sentence, and the board stays', () => onBoard
   assert.deepEqual(await board.call('getState'), before);
   const {heapBytes} = await board.stats();
   assert.ok(heapBytes < 64e6, `the board took ${heapBytes} bytes meanwhile`);
+}));
+
+test('a row with NaN is marked, hidden and said, and the rest is shown; a link says it too', () => onBoard(async (board) => {
+  await event(board, ['change'], () => drop(board, 'nan.npz'));
+  await board.rest();
+  assert.ok((await names(board)).includes('notice'));
+  const state = await board.call('getState');
+  assert.deepEqual(state.labels, ['I', 'saw', 'NaN a', 'saw', '.']);
+  assert.equal(state.not_finite, 'k[1, 2, 3]: NaN, 1');
+  const weights = await board.call('getTensor', 'weights'), at = (head, row, col) => weights.data[(head * 5 + row) * 5 + col];
+  assert.ok(at(0, 4, 2) > 0);
+  assert.equal(at(1, 4, 2), 0);
+  assert.ok(Math.abs([0, 1, 2, 3, 4].reduce((sum, j) => sum + at(1, 4, j), 0) - 1) < 1e-5);
+  await board.call('set', 'focus_head', 1);
+  await board.rest();
+  assert.ok((await names(board)).includes('not-finite:k'));
+  await board.page.screenshot({path: `${SCREENSHOTS}/nan.png`});
+  const {pathname, hash} = new URL(await board.call('link')), linked = await browser.open(pathname + hash);
+  await linked.rest();
+  assert.ok((await names(linked)).includes('notice'));
+  assert.deepEqual((await linked.call('getState')).labels, state.labels);
+  await linked.close();
+}));
+
+test('a row of infinity among 1,500 tokens is marked beside the matrices and in the map', () => onBoard(async (board) => {
+  await event(board, ['change'], () => drop(board, 'nan-long.npz'));
+  await board.rest();
+  assert.equal((await board.call('getState')).not_finite, 'q[0, 700, 1]: inf, 1');
+  assert.ok((await names(board)).includes('not-finite:weights'));
+  await board.page.screenshot({path: `${SCREENSHOTS}/nan-long.png`});
 }));
 
 test('a row of 200,000 columns is read, and cannot be opened, as the board has fewer', () => onBoard(async (board) => {

@@ -377,3 +377,19 @@ P`, process.env.ATTN ?? join(here, '../../build/native/attn'), 'info', join(brok
     assert.ok(Number(done.stdout) < most, `${name}: ${done.stdout} KB`);
   }
 });
+
+test('a row of NaN is hidden and said: in figures, states and programs, and where they are read again', () => {
+  const nan = join(broken, 'nan.npz'), board = join(broken, 'nan-board.json'), said = /: q\[1, 2, 3\] of the file \(head, token, column, from 0\) is NaN\. Such rows are 0 here, and hidden\.\n$/;
+  for (const args of [['render', nan, '-o', join(broken, 'nan.svg')], ['convert', nan, board, '--state'], ['code', nan], ['run', board], ['run', board, '--set', 'causal=true']]) {
+    const {status, stderr, stdout} = attn(...args);
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, said, args.join(' '));
+    if (args[0] === 'code') assert.match(stdout, /^# q\[1, 2, 3\] of the file .* is NaN\. .*\n/);
+  }
+  assert.match(readFileSync(join(broken, 'nan.svg'), 'utf8'), /NaN t3/);
+  const all = join(broken, 'nan-all.npz'), {weights} = JSON.parse(attn('run', board, '--outputs', 'weights').stdout);
+  assert.deepEqual(weights.data.slice(9 + 6, 9 + 9), [0, 0, 0], 'of the query of that row');
+  quietly('convert', board, all);
+  assert.match(attn('run', all).stderr, said);
+  assert.match(refusal(1, attn('grad', nan, '--target', 'weights[0,0,0]')), /q\[1, 2, 3\]: NaN cannot be used/);
+});

@@ -27,12 +27,12 @@ const placesOf = (file, home) => {
 
 test('any file is an argument: clear ones open, unclear ones ask, wrong ones are refused in one sentence', (t) => {
   const files = made(t);
-  for (const name of ['clear.npz', 'packed.npz', 'stacked.npy', 'clear.safetensors', 'sheet.csv', 'sheet.tsv', 'lists.json'])
+  for (const name of ['clear.npz', 'packed.npz', 'stacked.npy', 'clear.safetensors', 'sheet.csv', 'sheet.tsv', 'lists.json', 'nan.npz'])
     assert.ok(!placesOf(name, files).some((item) => item.name === 'form'), name);
   for (const name of ['unclear.npz', 'layers.npz', 'llama.safetensors', 'thousand.npz'])
     assert.ok(placesOf(name, files).some((item) => item.name === 'form-open'), name);
   for (const [name, sentence] of [['cut.npz', /directory at its end is missing/], ['pickled.npz', /pickled and never read/], ['model.pt', /torch\.save/],
-    ['bomb.npz', /would inflate to more than 68 MB/], ['nan.npz', /k\[1, 2, 3\]: NaN/], ['mislabelled.npy', /rename it to \.npz/]]) {
+    ['bomb.npz', /would inflate to more than 68 MB/], ['all-nan.npz', /k\[0, 0, 0\]: NaN/], ['mislabelled.npy', /rename it to \.npz/]]) {
     const refused = run([name, '--items'], {display: display.name, home: files});
     assert.equal(refused.status, 1, name);
     assert.match(refused.stderr, sentence);

@@ -35,7 +35,7 @@ inline int checkReader(const std::uint8_t* data, std::size_t size, files::Format
     files::Result<files::Stored> plain = files::plain(tensor);
     HOLDS(plain);
     tensor = std::move(*plain);
-    const auto array = files::arrayOf(tensor, false);
+    const auto array = files::arrayOf(tensor);
     if (!array) checkSentence(array.error());
     else HOLDS(array->values.size() == static_cast<std::size_t>(*count));
   }

@@ -2,6 +2,7 @@
 // with what rows and columns add up to.
 #include "app_fixture.h"
 #include "attention/engine/engine.h"
+#include "document/not_finite.h"
 #include "layer.h"
 
 using namespace attention;
@@ -80,6 +81,28 @@ TEST_CASE(
   CHECK(f.app().explained().row == 200);
   pressKey(f, ImGuiKey_0, '0');
   CHECK_FALSE(f.app().locate("minimap", 0, 0, 0));
+}
+
+TEST_CASE("long: a row of NaN is marked beside the matrices and in the map, and said") {
+  LongBoard f;
+  document::State s = f.app().document().state();
+  s.q.at(0, 200, 0) = NAN, s.k.at(0, 200, 1) = NAN;
+  REQUIRE(document::hideNotFinite(s));
+  REQUIRE(f.app().openState(std::move(s), "layer.npz"));
+  f.settle();
+  CHECK(f.app().notice() ==
+        "Opened layer.npz. q[0, 200, 0] of the file (head, token, column, from 0) is NaN, the first of 2 "
+        "numbers that are not finite. Such rows are 0 here, and hidden.");
+  const app::Rect weights = f.at("matrix:weights"), row = f.at("not-finite:weights"),
+                  column = f.at("not-finite:weights:above");
+  CHECK(row.x < weights.x);
+  CHECK(row.y == doctest::Approx(weights.y + weights.height * 200 / 300).epsilon(0.01));
+  CHECK(column.x == doctest::Approx(weights.x + weights.width * 200 / 300).epsilon(0.01));
+  CHECK(f.app().locate("not-finite:q", 0, 0, 0));
+  f.click(f.at("weights", 0, 220, 100));
+  for (int i = 0; i < 3; ++i) pressKey(f, ImGuiKey_Equal, '+');
+  const app::Rect map = f.at("minimap"), mark = f.at("not-finite:minimap");
+  CHECK(mark.y == doctest::Approx(map.y + 26 + (map.height - 34) * 200 / 300).epsilon(0.02));
 }
 
 TEST_CASE("long: profiles stand beside the weights, and go when the board is small") {

@@ -7,11 +7,14 @@
 #include "attention/steps/forward.h"
 #include "document/document.h"
 #include "document/form.h"
+#include "document/not_finite.h"
 #include "document/option.h"
 #include "document/preset.h"
 #include "document/remedy.h"
 #include "document/resize.h"
 #include "document/text.h"
+#include "files/export/code.h"
+#include "files/formats/language.h"
 #include "files/formats/npy.h"
 #include "files/formats/printed.h"
 #include "files/formats/zip.h"
@@ -21,6 +24,7 @@
 #include "files/layout/opener.h"
 #include "files/layout/packed.h"
 #include "files/layout/read.h"
+#include "files/layout/state_tensors.h"
 
 namespace {
 
@@ -661,7 +665,7 @@ std::string npz(const Numbers& numbers) {
 }
 
 TEST_CASE(
-    "of 2,048 tokens a file that is cut off, and a row with NaN, are refused with the place; what is too "
+    "of 2,048 tokens a file that is cut off, and a tensor of NaN, are refused with the place; what is too "
     "long, with what fits") {
   files::Opener opener;
   Numbers layer;
@@ -678,14 +682,157 @@ TEST_CASE(
     CHECK(refusalOf(std::string_view(bytes).substr(
                         0, static_cast<std::size_t>(share * static_cast<double>(bytes.size()))))
               .find("cut off") != std::string::npos);
-  for (float& number : std::span(layer.kept[1]).subspan((2048 + 1500) * 8, 8)) number = NAN;
-  CHECK(refusalOf(npz(layer)).find("k[1, 1500, 0]: NaN cannot be used; give a finite number.") !=
-        std::string::npos);
+  for (float& number : layer.kept[1]) number = NAN;
+  CHECK(refusalOf(npz(layer)) == "k[0, 0, 0]: NaN cannot be used; give a finite number.");
   const auto longer = document::check(opened->state, document::OptionId::tokens, 16384.0);
   REQUIRE_FALSE(longer);
   CHECK(document::withRemedy(opened->state, document::OptionId::tokens, 16384.0, longer.error())
             .message()
             .ends_with(" The nearest that fits is 11585."));
+}
+
+/// The board of a file with those tensors.
+State openedOf(const Numbers& numbers) {
+  files::Opener opener;
+  const std::string bytes = npz(numbers);
+  const auto opened = opener.open(bytes, "layer.npz");
+  REQUIRE_MESSAGE(opened, (opened ? "" : opened.error().message()));
+  REQUIRE(opened->kind == Opened::Kind::state);
+  return opened->state;
+}
+
+attention::Trace traceOf(const State& s) {
+  attention::Trace trace;
+  attention::forward(document::spec(s), document::inputs(s), trace);
+  return trace;
+}
+
+TEST_CASE("NaN in a row of a file: marked, and the rest is as if the row was not there") {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  Numbers n;
+  for (const char* name : {"q", "k", "v"}) n.add(name, {1, 4, 2});
+  SUBCASE("a key") {
+    n.kept[1][2 * 2 + 1] = NAN;
+    const State s = openedOf(n);
+    CHECK(s.notFinite == "k[0, 2, 1]: NaN, 1");
+    CHECK(document::notFiniteSentence(s) ==
+          "k[0, 2, 1] of the file (head, token, column, from 0) is NaN. Such rows are 0 here, and hidden.");
+    CHECK(s.labels == std::vector<std::string>{"t1", "t2", "NaN t3", "t4"});
+    CHECK(document::isNotFinite(s, s.labels[2]));
+    CHECK_FALSE(document::isNotFinite(s, s.labels[1]));
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) CHECK(s.painted.isBlocked(i, j) == (j == 2));
+    // The other weights are those of a file without this key.
+    Numbers rest;
+    for (const std::size_t one : {0u, 1u, 2u}) {
+      rest.add(std::string(1, "qkv"[one]), {1, one == 0 ? 4 : 3, 2});
+      std::vector<float> kept = n.kept[one];
+      if (one > 0) kept.erase(kept.begin() + 4, kept.begin() + 6);
+      std::copy(kept.begin(), kept.end(), rest.kept[one].begin());
+    }
+    const attention::Trace with = traceOf(s), without = traceOf(openedOf(rest));
+    for (int i = 0; i < 4; ++i) {
+      for (int j = 0; j < 4; ++j)
+        CHECK(with.weights.at(0, i, j) ==
+              doctest::Approx(j == 2 ? 0.0f : without.weights.at(0, i, j < 2 ? j : j - 1)));
+      for (int d = 0; d < 2; ++d)
+        CHECK(with.headOutput.at(0, i, d) == doctest::Approx(without.headOutput.at(0, i, d)));
+    }
+  }
+  SUBCASE("a query and a value, with infinities") {
+    n.kept[0][1] = kInfinite, n.kept[2][6] = -kInfinite, n.kept[2][7] = NAN;
+    const State s = openedOf(n);
+    CHECK(s.notFinite == "q[0, 0, 1]: inf, 3");
+    CHECK(s.labels == std::vector<std::string>{"NaN t1", "t2", "t3", "NaN t4"});
+    const attention::Trace trace = traceOf(s);
+    for (int j = 0; j < 4; ++j) CHECK(trace.weights.at(0, 0, j) == 0.0f);
+    for (int i = 1; i < 4; ++i) CHECK(trace.weights.at(0, i, 3) == 0.0f);
+    CHECK(trace.weights.at(0, 1, 0) > 0);
+    // Mask, mark and sentence stay in the state text, in files of all tensors, and in programs.
+    const auto text = document::fromText(document::toText(s), State{});
+    REQUIRE(text);
+    CHECK(sameBits(*text, s));
+    const auto unpacked = files::unpacked(files::packed(s), State{});
+    REQUIRE(unpacked);
+    CHECK(sameBits(*unpacked, s));
+    auto file = files::tensorsOfState(s);
+    REQUIRE(file);
+    auto tensors = files::tensorsOf(std::move(*file));
+    REQUIRE(tensors);
+    const auto back = files::stateOf(std::move(*tensors), State{});
+    REQUIRE(back);
+    CHECK(back->notFinite == s.notFinite);
+    CHECK(back->labels == s.labels);
+    CHECK(back->painted == s.painted);
+    CHECK(files::toCode(s, files::Language::numpy)->starts_with("# q[0, 0, 1] of the file (head, "));
+  }
+  SUBCASE("a mask of the file stays") {
+    n.add("mask", {4, 4});
+    n.kept[3][1] = -kInfinite, n.kept[1][7] = NAN;
+    const State s = openedOf(n);
+    CHECK(s.bias.at(0, 0, 1) == -kInfinite);
+    CHECK(s.bias.at(0, 2, 1) == n.kept[3][9]);
+    CHECK(traceOf(s).weights.at(0, 2, 3) == 0.0f);
+  }
+}
+
+TEST_CASE("NaN in one head hides there alone, while the board has room to say so") {
+  Numbers n;
+  n.add("q", {4, 3, 2}), n.add("k", {2, 3, 2}), n.add("v", {2, 3, 2});
+  n.kept[1][(3 + 1) * 2] = NAN;  // of the heads 2 and 3
+  State s = openedOf(n);
+  CHECK(s.biasKind == document::Bias::perHead);
+  const attention::Trace trace = traceOf(s);
+  for (int h = 0; h < 4; ++h) CHECK((trace.weights.at(h, 2, 1) == 0.0f) == (h >= 2));
+  Numbers large;
+  for (const char* name : {"q", "k", "v"}) large.add(name, {4, 2048, 2});
+  large.kept[1][(2048 + 1500) * 2] = NAN;
+  s = openedOf(large);
+  CHECK(s.notFinite == "k[1, 1500, 0]: NaN, 1, all heads");
+  CHECK(s.painted.isBlocked(7, 1500));
+  CHECK(document::notFiniteSentence(s).ends_with("and hidden in all heads."));
+}
+
+TEST_CASE("NaN in X hides its token as a query and as a key; in an entry of a batch, there alone") {
+  Numbers x;
+  x.add("x", {3, 2});
+  for (const char* name : {"w_q", "w_k", "w_v"}) x.add(name, {2, 2});
+  x.kept[0][2] = NAN;
+  State s = openedOf(x);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) CHECK(s.painted.isBlocked(i, j) == (i == 1 || j == 1));
+  x.kept[1][0] = NAN;  // weights are no rows of tokens
+  CHECK_FALSE(files::Opener().open(npz(x), "layer.npz"));
+  Numbers batch;
+  for (const char* name : {"q", "k", "v"}) batch.add(name, {2, 1, 3, 2});
+  batch.kept[1][6 + 2] = NAN;
+  s = openedOf(batch);
+  CHECK(s.notFinite == "k[1, 0, 1, 0]: NaN, 1");
+  CHECK(s.labels[1] == "t2");
+  document::showItem(s, 1);
+  CHECK(s.labels[1] == "NaN t2");
+  CHECK(traceOf(s).weights.at(0, 2, 1) == 0.0f);
+  document::showItem(s, 0);
+  CHECK(traceOf(s).weights.at(0, 2, 1) > 0.0f);
+}
+
+TEST_CASE("NaN in a layer of a recorded model, and in a row of 4,096 tokens") {
+  Numbers n;
+  for (const char* name : {"0.q", "0.k", "0.v", "1.q", "1.k", "1.v"}) n.add(name, {2, 3, 4});
+  n.kept[4][5] = NAN;
+  const Form form = formOf(n);
+  REQUIRE(form.isReady);
+  State s = stateOf(n, choices(form, "layer", 2));
+  CHECK(s.notFinite == "k[1, 0, 1, 1]: NaN, 1");
+  CHECK(s.labels[1] == "t2");
+  document::showItem(s, 1);
+  CHECK(s.labels[1] == "NaN t2");
+  Numbers large;
+  for (const char* name : {"q", "k", "v"}) large.add(name, {1, 4096, 1});
+  large.kept[0][4000] = NAN;
+  s = openedOf(large);
+  CHECK(s.painted.isBlocked(4000, 0));
+  CHECK_FALSE(s.painted.isBlocked(3999, 4000));
 }
 
 TEST_CASE("a clear file opens at once, an unclear one asks, a wrong one is refused") {

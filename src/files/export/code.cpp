@@ -10,6 +10,7 @@
 #include "attention/steps/mask.h"
 #include "attention/steps/position.h"
 #include "document/document.h"
+#include "document/not_finite.h"
 #include "files/formats/digits.h"
 
 namespace files {
@@ -475,9 +476,13 @@ std::string weightsProgram(const attention::Spec& spec, Language language, bool 
 
 base::Result<std::string> toCode(const document::State& state, Language language) {
   if (auto ok = attention::validate(document::spec(state), document::inputs(state)); !ok) return ok;
-  if (language != Language::latex) return Program(state, language).text();
+  const std::string gap = document::notFiniteSentence(state),
+                    comment = gap.empty() ? gap
+                                          : base::joined({language == Language::latex ? "% " : "# ",
+                                                          base::printable(gap), "\n"});
+  if (language != Language::latex) return comment + Program(state, language).text();
   // The reference computes the numbers, so that the page's module for files does not need the kernels.
-  return latex(state, attention::reference(document::spec(state), document::inputs(state)));
+  return comment + latex(state, attention::reference(document::spec(state), document::inputs(state)));
 }
 
 }  // namespace files

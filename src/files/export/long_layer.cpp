@@ -119,7 +119,7 @@ Result<StateTensors> givenWeights(const StoredFile& file, const Stored& weights,
   const Result<Shown> shown = shownOf(options, weights.shape.size() > 2 ? sizeOf(weights, 3) : 1,
                                       sizeOf(weights, 2), sizeOf(weights, 1), std::move(labels));
   if (!shown) return shown.error();
-  Result<Array> array = arrayOf(weights, false);
+  Result<Array> array = arrayOf(weights);
   if (!array) return array.error();
   const auto excerpt = settled(shown->excerpt(array->shape.size()), array->shape, "tokens");
   if (!excerpt) return excerpt.error();

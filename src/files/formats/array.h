@@ -20,6 +20,7 @@ struct Array {
   Type type = Type::float32;  ///< float16: every value is representable in 16 bits
   Shape shape;                ///< sizes may be 0
   std::vector<float> values;  ///< 0 and 1 for booleans
+  bool isFinite = true;       ///< false if there are NaN or infinities
 };
 
 /// A tensor with its name in files.

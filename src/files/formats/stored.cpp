@@ -105,8 +105,9 @@ void toFloats(const Stored& tensor, std::size_t count, std::vector<float>& value
   }
 }
 
-Result<void> checkFinite(const Stored& tensor, bool isMask, const std::vector<float>& values) {
+Result<void> checkFinite(const Stored& tensor, Holds holds, Array& array) {
   if (tensor.type > Type::bfloat16) return {};
+  const std::vector<float>& values = array.values;
   // Infinities and NaN have exponents of all ones; a sum of the values could not say which of them is at
   // fault.
   bool isFine = true;
@@ -114,16 +115,18 @@ Result<void> checkFinite(const Stored& tensor, bool isMask, const std::vector<fl
                                      // function calls for each number
   for (std::size_t i = 0, count = values.size(); i < count; ++i)
     isFine &= (std::bit_cast<std::uint32_t>(all[i]) & 0x7f800000u) != 0x7f800000u;
+  array.isFinite = isFine;
   if (isFine) return {};
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i])) continue;
     const std::string field = tensor.name + placeOf(tensor.shape, i);
-    if (std::isnan(values[i])) return document::refuseNumber(field, values[i]);
     const double given = valueAt(tensor, i).real;
+    if (holds == Holds::any && !std::isfinite(given)) continue;
+    if (std::isnan(values[i])) return document::refuseNumber(field, values[i]);
     if (std::isfinite(given))
       return base::refuse(Error::Kind::range, field,
                           {base::shortest(given) + " is too large for 32 bits; use -3.4e38 to 3.4e38."});
-    if (!isMask)
+    if (holds == Holds::finite)
       return base::refuse(
           Error::Kind::range, field,
           {std::string(given < 0 ? "-inf" : "inf") + " is only for a mask; give a finite number."});
@@ -191,7 +194,8 @@ Result<Stored> plain(Stored tensor) {
   return tensor;
 }
 
-Result<Array> arrayOf(Stored given, bool isMask) {
+Result<Array> arrayOf(Stored given, Holds holds) {
+  const bool isMask = holds == Holds::mask;
   if (given.type == Type::text)
     return base::refuse(Error::Kind::type, given.name, {"it holds texts; give numbers."});
   if (isMask && given.type >= Type::int8 && given.type <= Type::uint64)
@@ -208,7 +212,7 @@ Result<Array> arrayOf(Stored given, bool isMask) {
                                                : Array::Type::float32;
   array.shape = tensor->shape;
   toFloats(*tensor, static_cast<std::size_t>(checkedCount(array.shape).value_or(0)), array.values);
-  if (auto ok = checkFinite(*tensor, isMask, array.values); !ok) return ok;
+  if (auto ok = checkFinite(*tensor, holds, array); !ok) return ok;
   return array;
 }
 

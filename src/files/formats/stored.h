@@ -81,11 +81,13 @@ std::shared_ptr<char[]> memoryFor(std::size_t bytes);
 /// own files. Not copied if it already is. An error if there is not enough memory.
 Result<Stored> plain(Stored tensor);
 
-/// Its values as row-major 32-bit floats, each rounded once to nearest. Must be finite, unless `isMask`,
-/// which also allows infinities and booleans. An error, with a sentence that names the tensor and the cell,
-/// for NaN, numbers beyond the range of float, texts, and integer masks, which could be meant as numbers to
-/// add or as booleans.
-Result<Array> arrayOf(Stored tensor, bool isMask);
+/// What a tensor may hold: finite numbers; those of a mask, which are also infinities and booleans; or
+/// infinities and NaN as well, which Array::isFinite then says.
+enum class Holds : std::uint8_t { finite, mask, any };
+/// Its values as row-major 32-bit floats, each rounded once to nearest. An error, with a sentence that names
+/// the tensor and the cell, for what it may not hold, numbers beyond the range of float, texts, and integer
+/// masks, which could be meant as numbers to add or as booleans.
+Result<Array> arrayOf(Stored tensor, Holds holds = Holds::finite);
 
 /// A tensor of 32-bit floats that the caller owns.
 Stored storedOf(std::string name, Shape shape, const std::vector<float>& values);

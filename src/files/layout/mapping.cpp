@@ -11,6 +11,7 @@
 #include "base/sentence.h"
 #include "base/sort.h"
 #include "document/document.h"
+#include "document/not_finite.h"
 #include "document/resize.h"
 #include "document/text.h"
 #include "files/layout/attention_options.h"
@@ -327,11 +328,11 @@ int Mapping::chooseHeads(std::int64_t columns, std::int64_t keyColumns) {
   return static_cast<int>(std::max<std::int64_t>(count, 1));
 }
 
-Result<Array> Mapping::floats(int index, std::string_view name) const {
+Result<Array> Mapping::floats(int index, std::string_view name, Holds holds) const {
   if (index < 0) return base::refuse(ErrorKind::type, name, {"it is missing; choose a tensor."});
   Stored copy = tensor(index);  // the bytes are shared, not copied
   copy.name = fieldOf(copy.name);
-  return arrayOf(std::move(copy), false);
+  return arrayOf(std::move(copy), holds);
 }
 
 // ---- making
@@ -392,7 +393,7 @@ Result<State> Mapping::make() {
   if (as == 2) return weightsAlone();
   Result<StoredFile> chosen = as == 1 ? projected() : direct();
   if (!chosen) return chosen.error();
-  Result<TensorsFile> tensors = tensorsOf(std::move(*chosen));
+  Result<TensorsFile> tensors = tensorsOf(std::move(*chosen), {}, NotFinite::hidden);
   if (!tensors) return tensors.error();
   return stateOf(std::move(*tensors), State{});
 }
@@ -458,22 +459,12 @@ void addPainted(State& state) {
   state.painted = {};
 }
 
-/// Extends a bias to `kind`: one for each head, or one for all.
-void widenBias(State& state, document::Bias kind) {
-  if (state.biasKind == kind) return;
-  document::Tensor wide(kind == document::Bias::perHead ? state.heads : 1, state.tokens, state.keyTokens);
-  for (int h = 0; h < wide.heads(); ++h) {
-    if (state.bias.empty()) std::fill_n(wide.row(h, 0), state.tokens * state.keyTokens, 0.0f);
-    else std::copy_n(state.bias.row(0, 0), state.tokens * state.keyTokens, wide.row(h, 0));
-  }
-  state.bias = std::move(wide), state.biasKind = kind;
-}
-
 }  // namespace
 
 /// Layers of a recorded model, as the items of a batch. They share their options; an error if these differ.
 Result<State> Mapping::allLayers(Span which) {
   std::vector<State> states;
+  bool isFinite = true;
   const document::Form asked = form_;
   // Each layer has its own tensors; questions about their layout are asked only once.
   const auto isShared = [](std::string_view name) { return name == "axes" || name == "heads"; };
@@ -482,9 +473,10 @@ Result<State> Mapping::allLayers(Span which) {
     layer_ = layers_[static_cast<std::size_t>(i)], form_ = asked, added_.clear(), axes_ = 0, entry_ = -1;
     Result<StoredFile> chosen = direct();
     if (!chosen) return chosen.error();
-    Result<TensorsFile> tensors = tensorsOf(std::move(*chosen));
+    Result<TensorsFile> tensors = tensorsOf(std::move(*chosen), {}, NotFinite::hidden);
     if (!tensors) return tensors.error();
-    Result<State> made = stateOf(std::move(*tensors), State{});
+    isFinite = isFinite && tensors->isFinite;
+    Result<State> made = rawStateOf(std::move(*tensors), State{});
     if (!made) return made.error();
     states.push_back(std::move(*made));
   }
@@ -495,7 +487,10 @@ Result<State> Mapping::allLayers(Span which) {
     for (State& s : states) addPainted(s);
   document::Bias kind = document::Bias::none;
   for (const State& s : states) kind = std::max(kind, s.biasKind);
-  for (State& s : states) widenBias(s, kind);
+  for (State& s : states) {
+    s.biasKind = kind;
+    if (kind != document::Bias::none) document::widenBias(s, s.bias);
+  }
   all = states.front();
   for (std::size_t i = 1; i < states.size(); ++i) {
     const std::string& name = layers_[static_cast<std::size_t>(which.begin) + i];
@@ -518,6 +513,8 @@ Result<State> Mapping::allLayers(Span which) {
     for (const attention::TensorId id : document::itemInputIds())
       if (hasInput(all, id)) *document::input(other, id) = std::move(*document::input(s, id));
   }
+  if (!isFinite)
+    if (auto ok = document::hideNotFinite(all); !ok) return ok.error();
   if (auto ok = document::check(all); !ok) return ok.error();
   return all;
 }
@@ -530,7 +527,7 @@ bool Mapping::looksLikeWeights() const {
     const std::size_t rank = one.shape.size();
     if (rank < 3 || one.shape[rank - 1] != one.shape[rank - 2] || countOf(one.shape) < 1) return false;
     Stored copy = one;
-    const Result<Array> read = arrayOf(std::move(copy), false);
+    const Result<Array> read = arrayOf(std::move(copy));
     if (!read) return false;
     const auto size = static_cast<std::size_t>(one.shape[rank - 1]);
     for (auto row = read->values.begin(), end = row + static_cast<std::ptrdiff_t>(size * size); row != end;
@@ -644,7 +641,7 @@ Result<Mapping::Three> Mapping::readThree(const std::array<int, 3>& chosen) {
       arrays[i] = arrays[0];
       continue;
     }
-    Result<Array> read = floats(chosen[i], kDirect[i].name);
+    Result<Array> read = floats(chosen[i], kDirect[i].name, Holds::any);
     if (!read) return read.error();
     arrays[i] =
         together > 0 ? third(*read, static_cast<int>(i), together == 1 && mayStack) : std::move(*read);
@@ -771,7 +768,7 @@ Result<Mapping::Named> Mapping::readWeights(const std::array<int, 3>& chosen, in
 
 /// X for weights w_q of this shape: [tokens, in]; of a batch one entry, of an embedding table the first rows.
 Result<Array> Mapping::readX(int index, const Shape& weights) {
-  Result<Array> x = floats(index, "x");
+  Result<Array> x = floats(index, "x", Holds::any);
   if (!x) return x;
   Shape& shape = x->shape;
   while (shape.size() > 2 && shape[0] == 1) shape.erase(shape.begin());

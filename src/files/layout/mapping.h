@@ -73,7 +73,7 @@ class Mapping {
   /// If none is most likely, the `nth` of the tensors is the default.
   int chooseTensor(std::string_view name, std::string_view label, int likeliest, std::string_view none = {},
                    int nth = 0);
-  Result<Array> floats(int index, std::string_view name) const;
+  Result<Array> floats(int index, std::string_view name, Holds holds = Holds::finite) const;
 
   Result<document::State> make();
   std::int64_t numbersOfAlike() const;

@@ -69,7 +69,10 @@ std::optional<std::string_view> without(std::string_view prefix, std::string_vie
 
 class Matcher {
  public:
-  Matcher(StoredFile file, std::string_view prefix) : stored_(std::move(file)), prefix_(prefix) {}
+  Matcher(StoredFile file, std::string_view prefix, NotFinite notFinite)
+      : stored_(std::move(file)),
+        prefix_(prefix),
+        hides_(notFinite == NotFinite::hidden) {}
 
   Result<TensorsFile> match() {
     if (auto ok = choosePrefix(); !ok) return ok;
@@ -200,8 +203,12 @@ class Matcher {
           return base::refuse(ErrorKind::range, name + ".shape",
                               {"[] is a single value; give a list or a matrix."});
         tensor.name = name;
-        Result<Array> array = arrayOf(std::move(tensor), field.isMask);
+        const bool mayHide = field.isOfTokens && hides_;
+        Result<Array> array = arrayOf(std::move(tensor), field.isMask ? Holds::mask
+                                                         : mayHide    ? Holds::any
+                                                                      : Holds::finite);
         if (!array) return array.error();
+        if (mayHide) file_.isFinite = file_.isFinite && array->isFinite;
         *field.target = std::move(*array);
         return {};
       }
@@ -330,6 +337,7 @@ class Matcher {
 
   StoredFile stored_;
   std::string prefix_;
+  bool hides_;
   TensorsFile file_;
   std::set<std::string> taken_;
   std::string unknown_;
@@ -376,11 +384,11 @@ StoredFile withTexts(StoredFile file, bool isJson) {
 
 }  // namespace
 
-Result<TensorsFile> tensorsOf(StoredFile file, std::string_view prefix) {
-  return Matcher(std::move(file), prefix).match();
+Result<TensorsFile> tensorsOf(StoredFile file, std::string_view prefix, NotFinite notFinite) {
+  return Matcher(std::move(file), prefix, notFinite).match();
 }
 
-Result<TensorsFile> tensorsOfOne(StoredFile file) {
+Result<TensorsFile> tensorsOfOne(StoredFile file, NotFinite notFinite) {
   for (Stored& tensor : file.tensors) {
     if (tensor.type == Type::text) continue;
     const bool isStacked = tensor.shape.size() >= 3 && tensor.shape[0] == 3;
@@ -391,7 +399,7 @@ Result<TensorsFile> tensorsOfOne(StoredFile file) {
     file.tensors.push_back(std::move(k)), file.tensors.push_back(std::move(v));
     break;
   }
-  return tensorsOf(std::move(file));
+  return tensorsOf(std::move(file), {}, notFinite);
 }
 
 bool writeFile(StoredFile file, Format format, const std::function<bool(std::string_view)>& put) {

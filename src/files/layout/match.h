@@ -21,11 +21,12 @@ namespace files {
 /// ("layers.0.q"), or if `prefix` names one, only the tensors with that prefix are used. An error, with a
 /// sentence, for what arrayOf() and checkFields() refuse, two names with the same meaning, and several such
 /// prefixes.
-Result<TensorsFile> tensorsOf(StoredFile file, std::string_view prefix = {});
+Result<TensorsFile> tensorsOf(StoredFile file, std::string_view prefix = {},
+                              NotFinite notFinite = NotFinite::refused);
 
 /// The tensors file for one unnamed tensor: q, k and v stacked on a first axis of 3; or else the tensor is
 /// used as q, k and v alike, so that its rows attend to each other without projections.
-Result<TensorsFile> tensorsOfOne(StoredFile file);
+Result<TensorsFile> tensorsOfOne(StoredFile file, NotFinite notFinite = NotFinite::refused);
 
 /// Writes a file by writeStored(). JSON and npz have no metadata, so labels become texts there, and the
 /// settings of a layer one text, "options"; other metadata, such as PyTorch's "format", is dropped. In JSON

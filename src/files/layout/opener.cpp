@@ -59,7 +59,8 @@ Result<Opened> Opener::take(StoredFile file, const Read& again, bool hasNoName, 
   const bool mayBeWeights = (hasNoName || isNameless(file)) && Mapping(file, {}).isWeightsAlone();
   const std::size_t heading = file.heading;
   StoredFile own = mayBeWeights ? file : std::exchange(file, {});
-  Result<TensorsFile> tensors = hasNoName ? tensorsOfOne(std::move(own)) : tensorsOf(std::move(own));
+  Result<TensorsFile> tensors = hasNoName ? tensorsOfOne(std::move(own), NotFinite::hidden)
+                                          : tensorsOf(std::move(own), {}, NotFinite::hidden);
   Error error;
   if (tensors && !mayBeWeights) {
     Result<State> state = stateOf(std::move(*tensors), State{});

@@ -8,6 +8,7 @@
 
 #include "base/sentence.h"
 #include "document/block.h"
+#include "document/not_finite.h"
 #include "document/resize.h"
 #include "files/layout/attention_problem.h"
 #include "files/layout/labels.h"
@@ -38,7 +39,6 @@ class StateMaker {
         setParameter(state_, id, std::move(own));
     }
     if (auto ok = masks(); !ok) return ok;
-    if (auto ok = document::check(state_); !ok) return ok;
     return std::move(state_);
   }
 
@@ -363,8 +363,18 @@ void StateMaker::addBias(const layer::Mask& mask) {
 
 }  // namespace
 
-Result<State> stateOf(TensorsFile file, const State& current) {
+Result<State> rawStateOf(TensorsFile file, const State& current) {
   return StateMaker(std::move(file), current).make();
+}
+
+Result<State> stateOf(TensorsFile file, const State& current) {
+  const bool isFinite = file.isFinite;
+  Result<State> state = rawStateOf(std::move(file), current);
+  if (!state) return state;
+  if (!isFinite)
+    if (auto ok = document::hideNotFinite(*state); !ok) return ok;
+  if (auto ok = document::check(*state); !ok) return ok;
+  return state;
 }
 
 Result<State> readState(std::string_view bytes, const State& current) {

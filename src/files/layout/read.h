@@ -18,5 +18,7 @@ Result<document::State> readState(std::string_view bytes, const document::State&
 
 /// The same for tensors that are already in memory.
 Result<document::State> stateOf(TensorsFile file, const document::State& current);
+/// The same before document::hideNotFinite() and document::check().
+Result<document::State> rawStateOf(TensorsFile file, const document::State& current);
 
 }  // namespace files

@@ -36,7 +36,8 @@ Result<document::State> readLayer(std::string_view bytes, Format format, std::st
   const bool isOne = holdsOne(format) && !isLayerName(name);
   if (isOne || isNameless(*file))
     if (auto alone = weightsAlone(*file)) return std::move(*alone);
-  Result<TensorsFile> tensors = isOne ? tensorsOfOne(std::move(*file)) : tensorsOf(std::move(*file), prefix);
+  Result<TensorsFile> tensors = isOne ? tensorsOfOne(std::move(*file), NotFinite::hidden)
+                                      : tensorsOf(std::move(*file), prefix, NotFinite::hidden);
   if (tensors) return stateOf(std::move(*tensors), document::State{});
   file = readStored(bytes, format, name);  // again, so that it does not take memory beside what is made of it
   if (!file) return file.error();

@@ -34,12 +34,12 @@ Result<TensorsFile> readTensorsFile(std::string_view text) {
 }
 
 std::vector<TensorField> tensorFields(TensorsFile& file) {
-  std::vector<TensorField> fields{{"q", &file.q},
-                                  {"k", &file.k},
-                                  {"v", &file.v},
+  std::vector<TensorField> fields{{"q", &file.q, false, true},
+                                  {"k", &file.k, false, true},
+                                  {"v", &file.v, false, true},
                                   {"mask", &file.mask, true},
-                                  {"past_k", &file.pastK},
-                                  {"past_v", &file.pastV},
+                                  {"past_k", &file.pastK, false, true},
+                                  {"past_v", &file.pastV, false, true},
                                   {"key_lengths", &file.keyLengths},
                                   {"w_a", &file.wA},
                                   {"u_a", &file.uA},
@@ -48,8 +48,8 @@ std::vector<TensorField> tensorFields(TensorsFile& file) {
                                   {"picture", &file.picture},
                                   {"d_output", &file.dOutput},
                                   {"d_weights", &file.dWeights},
-                                  {"x", &file.x},
-                                  {"x_kv", &file.xKv},
+                                  {"x", &file.x, false, true},
+                                  {"x_kv", &file.xKv, false, true},
                                   {"w_q", &file.wQ},
                                   {"w_k", &file.wK},
                                   {"w_v", &file.wV},
@@ -58,7 +58,7 @@ std::vector<TensorField> tensorFields(TensorsFile& file) {
                                   {"b_k", &file.bK},
                                   {"b_v", &file.bV},
                                   {"b_o", &file.bO},
-                                  {"x_v", &file.xV}};
+                                  {"x_v", &file.xV, false, true}};
   for (std::size_t i = 0; i < file.parameters.size(); ++i)
     fields.push_back({document::name(static_cast<document::ParameterId>(i)), &file.parameters[i]});
   return fields;

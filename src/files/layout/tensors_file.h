@@ -37,13 +37,19 @@ struct TensorsFile {
   std::optional<document::Value> labels, keyLabels;                        ///< a sentence, or a list of texts
   std::array<std::optional<Array>, document::kParameterCount> parameters;  ///< by document::ParameterId
   std::vector<Setting> options;
+  bool isFinite = true;  ///< false if rows of tokens have NaN or infinities: see NotFinite
 };
+
+/// What is done with NaN and infinities in rows of tokens, those of q, k, v and x: they are refused, as by
+/// `attn run` and `attn grad`, whose results go on to other programs; or stateOf() hides their rows.
+enum class NotFinite : std::uint8_t { refused, hidden };
 
 /// A tensor and its name in files.
 struct TensorField {
   std::string_view name;
   std::optional<Array>* target = nullptr;
   bool isMask = false;
+  bool isOfTokens = false;  ///< its rows are those of tokens
 };
 std::vector<TensorField> tensorFields(TensorsFile& file);
 /// Is it a result that `attn run` writes? Results saved in a file are ignored, and computed again.

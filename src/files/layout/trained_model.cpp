@@ -100,7 +100,7 @@ Result<void> take(const StoredFile& file, const training::Parameter& p, float* o
                                [&](const Stored& tensor) { return tensor.name == p.name; });
   if (at == file.tensors.end())
     return base::refuse(ErrorKind::range, p.name, {"it is missing; the model needs it, ", shapeOf(p), "."});
-  const Result<Array> array = arrayOf(*at, false);
+  const Result<Array> array = arrayOf(*at);
   if (!array) return array.error();
   if (base::shapeText(array->shape) != shapeOf(p))
     return base::refuse(

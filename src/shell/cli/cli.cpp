@@ -16,9 +16,7 @@ namespace cli {
 
 Failure failureOf(const std::string& in, const base::Error& error) {
   if (error.field.starts_with("--")) return {kWrongUse, error.message()};
-  const bool isWhole = error.field == "file" ||
-                       error.field == "text";  // does the field say no more than the name of the file?
-  return {kBadData, in + ": " + (isWhole ? error.sentence : error.message())};
+  return {kBadData, in + ": " + error.messageInFile()};
 }
 
 namespace {

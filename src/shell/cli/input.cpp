@@ -7,6 +7,7 @@
 #include "base/sentence.h"
 #include "cli/files.h"
 #include "cli/system.h"
+#include "document/not_finite.h"
 #include "document/resize.h"
 #include "files/layout/mapping.h"
 #include "files/layout/read.h"
@@ -72,6 +73,11 @@ void Input::sayHeading(std::size_t row) const {
                  base::printable(path_).c_str(), row);
 }
 
+void Input::sayNotFinite(const document::Settings& settings) const {
+  if (const std::string gap = document::notFiniteSentence(settings); !gap.empty())
+    std::fprintf(stderr, "attn: %s: %s\n", base::printable(path_).c_str(), base::printable(gap).c_str());
+}
+
 files::StoredFile tensorsIn(const Input& input) {
   files::StoredFile file =
       valueOf(input.path(), files::readEverything(input.bytes(), input.format(), input.stem()));
@@ -84,6 +90,7 @@ document::State stateIn(const Input& input, const std::string& prefix) {
   document::State state =
       valueOf(input.path(), files::readLayer(input.bytes(), input.format(), input.stem(), prefix, heading));
   input.sayHeading(heading);
+  input.sayNotFinite(state);
   return state;
 }
 

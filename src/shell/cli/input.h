@@ -30,6 +30,8 @@ class Input {
   std::string stem() const;
   /// Says on stderr which row of a table was taken as a heading and left out; nothing for row 0.
   void sayHeading(std::size_t row) const;
+  /// Says there which number of the file was not finite, and what became of its row; nothing if all were.
+  void sayNotFinite(const document::Settings& settings) const;
   /// Moves the bytes to a string.
   std::string takeText();
 

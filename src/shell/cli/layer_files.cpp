@@ -6,6 +6,7 @@
 #include "base/sentence.h"
 #include "files/layout/attention_options.h"
 #include "files/layout/match.h"
+#include "files/layout/read.h"
 #include "files/layout/trained_model.h"
 
 namespace cli {
@@ -40,7 +41,12 @@ files::TensorsFile tensorsOf(const std::vector<std::unique_ptr<Input>>& inputs, 
     }
     all.notes = std::move(file.notes);
   }
-  return valueOf(inputs.front()->path(), files::tensorsOf(std::move(all), layer.prefix));
+  files::TensorsFile file = valueOf(inputs.front()->path(), files::tensorsOf(std::move(all), layer.prefix));
+  document::Settings said;
+  for (const files::Setting& setting : file.options)
+    if (setting.name == "not_finite") said.notFinite = setting.text;
+  inputs.front()->sayNotFinite(said);
+  return file;
 }
 
 }  // namespace
@@ -91,8 +97,12 @@ LayerInput layerIn(const LayerFiles& layer) {
                                    files::formatList(true) + "; give one file."};
   std::vector<std::unique_ptr<Input>> inputs;
   for (const std::string& path : layer.in) inputs.push_back(std::make_unique<Input>("IN", path));
-  if (inputs.size() == 1 && inputs.front()->format() == files::Format::json)
-    return {inputs.front()->takeText(), {}};
+  if (inputs.size() == 1 && inputs.front()->format() == files::Format::json) {
+    std::string text = inputs.front()->takeText();
+    if (text.find("\"not_finite\"") != std::string::npos)  // seldom: it is read twice
+      if (const auto state = files::readState(text, document::State{})) inputs.front()->sayNotFinite(*state);
+    return {std::move(text), {}};
+  }
   return {std::nullopt, tensorsOf(inputs, layer)};
 }
 

@@ -900,7 +900,7 @@ base::Result<void> Desktop::take(base::Result<files::Opened> opened, const std::
                                  std::string_view text, bool isFirst) {
   using Kind = files::Opened::Kind;
   if (!opened) {
-    if (!isFirst) app_.notify(name + ": " + opened.error().message(), true);
+    if (!isFirst) app_.notify(name + ": " + opened.error().messageInFile(), true);
     return opened.error();
   }
   switch (opened->kind) {

@@ -32,7 +32,7 @@ Reader& reader() {
 
 /// The reply for an error: its field and its message, with a NUL between them.
 int refuse(const base::Error& error) {
-  reader().reply = error.field + '\0' + error.message();
+  reader().reply = error.field + '\0' + error.messageInFile();
   return 0;
 }
 

@@ -20,6 +20,8 @@ std::string_view termOf(TensorId id);
 void drawMatrices(Context& context);
 /// The colour of a cell; nothing if the board does not show it.
 std::optional<draw::Color> cellColor(Context& context, CellRef cell);
+/// Is the weight masked in every head that is shown?
+bool isMaskedWeight(Context& context, int query, int key);
 /// The colour of a number in the row that is stepped through, in the matrix of a tensor.
 [[gnu::noinline]] draw::Color stepColor(Context& context, TensorId id, float value);
 /// Handles the pointer on the board.

@@ -11,6 +11,7 @@
 #include "views/board/saliency.h"
 #include "views/board/stepper.h"
 #include "views/guide/glossary.h"
+#include "views/not_finite.h"
 #include "views/panels/changes.h"
 #include "views/panels/picture.h"
 #include "views/widgets.h"
@@ -82,6 +83,19 @@ class BoardView {
                            ? c_.summaries.rowPeaks(c_.weightsId(), *tensor, mean ? 0 : cell.head)[cell.row]
                            : 0;
     return draw::at(look.map, draw::fraction(look, value, peak));
+  }
+
+  // Is the cell masked in every head that is shown?
+  bool isMasked(int query, int key) const {
+    const Tensor& masked = c_.trace.masked;
+    const int first = c_.showsMean() ? 0 : c_.state.focusHead,
+              last = c_.showsMean() ? masked.heads() - 1 : first;
+    for (int h = first; h <= last; ++h) {
+      const bool isHidden =
+          masked.isStored() ? std::isinf(masked.at(h, query, key)) : isHiddenIn(h, query, key);
+      if (!isHidden) return c_.state.maskAfterSoftmax && c_.weight(query, key) == 0.0f;
+    }
+    return true;
   }
 
   draw::Color colorIn(TensorId id, float value) const {
@@ -200,11 +214,67 @@ class BoardView {
     if (c_.decodes()) decoding(m, box);
     titles(m, box);
     labels(m, box);
+    if (!c_.state.notFinite.empty()) notFinite(shown);
     if (c_.view.magnify > 1) edgeLabels(m, box);
     columnNames(m, box);
     if (m.tensor == TensorId::weights) weightLegend(c_, m, box, look);
     if (m.tensor == TensorId::weights && isLong(c_) && m.sums && !m.transposed && !mean)
       weightProfiles(c_, m, box, look);
+  }
+
+  // Tokens whose numbers in the file were not finite: a line beside their cells, and no numbers where zeros
+  // stand for those of the file.
+  [[gnu::noinline]] void notFinite(const ShownMatrix& shown) {
+    const auto& [m, box, look, tensor, id, s] = shown;
+    using attention::Rows;
+    const Rows own = attention::rowsOf(m.tensor),
+               others = attention::isOfPairs(m.tensor) ? Rows::keys : Rows::other;
+    const TokenSide rows{
+        own, !m.transposed, s.firstRow, m.transposed ? m.cols : m.rows, m.transposed ? box.x : box.y, m.cell},
+        cols{others, m.transposed, s.firstCol, m.transposed ? m.rows : m.cols, m.transposed ? box.y : box.x,
+             m.cell};
+    for (const TokenSide& side : {rows, cols}) {
+      const Box line = markNotFinite(c_, list_, side, (side.isDown ? box.x : box.y) - 3);
+      if (!line.empty())
+        c_.widgetRects[base::joined(
+            {"not-finite:", attention::name(m.tensor), side.isDown ? "" : ":above"})] = line;
+    }
+    if (m.labelsLeft && m.cell < 14) fewLabels(m, box, m.transposed ? others : own);
+    const bool isInput = m.tensor == TensorId::x || m.tensor == TensorId::x_kv || m.tensor == TensorId::x_v ||
+                         m.tensor == TensorId::q || m.tensor == TensorId::k || m.tensor == TensorId::v;
+    if (!isInput || m.cell < 10) return;
+    const auto [downs, acrosses] = cellsInView(m, box);
+    const attention::Span seen = m.transposed ? acrosses : downs, along = m.transposed ? downs : acrosses;
+    for (int i = seen.begin; i < seen.end; ++i) {
+      const float* const numbers = tensor.row(s.head, s.firstRow + i);
+      if (!isNotFinite(c_, own == Rows::keys, s.firstRow + i) ||
+          std::any_of(numbers, numbers + tensor.cols(), [](float number) { return number != 0; }))
+        continue;
+      for (int j = along.begin; j < along.end; ++j) {
+        const float down = static_cast<float>(m.transposed ? j : i) * m.cell,
+                    across = static_cast<float>(m.transposed ? i : j) * m.cell;
+        const Box cell{box.x + across, box.y + down, m.cell, m.cell};
+        m.cell >= kNumberCell ? hatch(cell) : hatchSmall(cell);
+      }
+    }
+  }
+
+  // Of a long board not every token has a label: those that are marked have, as far as there is room.
+  void fewLabels(const MatrixPlace& m, const Box& box, attention::Rows rows) {
+    if (rows == attention::Rows::other) return;
+    const AsIs asIs;
+    const bool ofKeys = rows == attention::Rows::keys;
+    constexpr float kHigh = 14;
+    const float x = box.x - 12;
+    for (float t = 0, lowest = -kHigh; t < static_cast<float>(m.rows); ++t) {
+      const float y = box.y + (t + 0.5f) * m.cell;
+      if (y < lowest + kHigh || !isNotFinite(c_, ofKeys, static_cast<int>(t))) continue;
+      lowest = y;
+      const TokenLabel label{ofKeys, static_cast<int>(t), false, ofKeys ? "keys" : "left"};
+      const float wide = std::min(textWidth(c_.fonts.small, wordsOf(label)), 84.0f);
+      list_->AddRectFilled({x - wide - 4, y - kHigh / 2}, {x + 1, y + kHigh / 2}, c_.palette.background);
+      tokenLabel(label, x, y, 1, kHigh);
+    }
   }
 
   bool isSeen(const MatrixPlace& m) const {
@@ -342,19 +412,6 @@ class BoardView {
     if (c_.spec.maskAfterSoftmax) return false;
     return (painted && painted->isBlocked(query, key)) || !attention::isVisible(c_.spec, query, key) ||
            attention::isMaskedByBias(c_.inputs, head, query, key);
-  }
-
-  // Is the cell masked in every head that is shown?
-  bool isMasked(int query, int key) const {
-    const Tensor& masked = c_.trace.masked;
-    const int first = c_.showsMean() ? 0 : c_.state.focusHead,
-              last = c_.showsMean() ? masked.heads() - 1 : first;
-    for (int h = first; h <= last; ++h) {
-      const bool isHidden =
-          masked.isStored() ? std::isinf(masked.at(h, query, key)) : isHiddenIn(h, query, key);
-      if (!isHidden) return c_.state.maskAfterSoftmax && c_.weight(query, key) == 0.0f;
-    }
-    return true;
   }
 
   // For weights too small for numbers: distinguishes masked from 0, as long as there is room for a line.
@@ -814,6 +871,10 @@ class BoardView {
   std::string_view wordsOf(const TokenLabel& label) const {
     return labelsOf(label.ofKeys)[static_cast<std::size_t>(label.token)];
   }
+  ImU32 inkOf(const TokenLabel& label) const {
+    return !c_.state.notFinite.empty() && isNotFinite(c_, label.ofKeys, label.token) ? c_.palette.error
+                                                                                     : c_.palette.text;
+  }
   void note(const TokenLabel& label, const Box& box) {
     c_.widgetRects[base::joined({"label:", label.where, ":", label.token})] = box;
     c_.places.labels.push_back({label.ofKeys, label.token, box});
@@ -828,7 +889,7 @@ class BoardView {
     const int first = list_->VtxBuffer.Size;
     const float reach = textWidth(font, words) * kTurn;
     const bool isPicture = words.starts_with("\xf0\x9f") && reach < 20;  // a single emoji stays upright
-    textMiddle(list_, font, isPicture ? x - 2 : x, isPicture ? foot - 8 : foot - 6, c_.palette.text, words);
+    textMiddle(list_, font, isPicture ? x - 2 : x, isPicture ? foot - 8 : foot - 6, inkOf(label), words);
     const ImVec2 pivot{x, foot - 3};
     for (int i = first; i < list_->VtxBuffer.Size && !isPicture; ++i) {
       ImVec2& p = list_->VtxBuffer[i].pos;
@@ -860,7 +921,7 @@ class BoardView {
     }
     const float width = textWidth(font, words);
     const float left = side > 0 ? x - width : side < 0 ? x : std::min(x - width / 2, end - width);
-    textMiddle(list_, font, left, midY, c_.palette.text, words);
+    textMiddle(list_, font, left, midY, inkOf(label), words);
     note(label, {left - 4, midY - high / 2, width + 8, high});
   }
 
@@ -1099,5 +1160,7 @@ void drawMatrices(Context& c) { BoardView(c).draw(); }
 draw::Color stepColor(Context& c, TensorId id, float value) { return BoardView(c).colorIn(id, value); }
 
 std::optional<draw::Color> cellColor(Context& c, CellRef cell) { return BoardView(c).colorOf(cell); }
+
+bool isMaskedWeight(Context& c, int query, int key) { return BoardView(c).isMasked(query, key); }
 
 }  // namespace views

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/sentence.h"
+#include "views/not_finite.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
 
@@ -88,6 +89,17 @@ void minimap(Context& c) {
   const draw::Values values =
       valuesOf(c, {c.weightsId(), w, c.weightsHead(), 0, 0, w.rows(), w.cols()}, look);
   c.heatmaps.draw(list, kMinimapSlot, values, look);
+  if (!c.state.notFinite.empty()) {
+    const bool isTurned = map->weights->transposed;
+    const float cell = picture.width / static_cast<float>(isTurned ? w.rows() : w.cols());
+    using attention::Rows;
+    const Box line = markNotFinite(
+        c, list, {Rows::queries, !isTurned, 0, w.rows(), isTurned ? picture.x : picture.y, cell},
+        (isTurned ? picture.y : picture.x) - 1);
+    if (!line.empty()) c.widgetRects["not-finite:minimap"] = line;
+    markNotFinite(c, list, {Rows::keys, isTurned, 0, w.cols(), isTurned ? picture.y : picture.x, cell},
+                  (isTurned ? picture.x : picture.y) - 1);
+  }
   const Box frame = map->frame(c.layout.board);
   list->AddRect({frame.x - 2, frame.y - 2}, {frame.right() + 2, frame.bottom() + 2}, c.palette.text, 3, 0,
                 1.5f);

@@ -9,7 +9,7 @@ from . import module, program
 from .positions import mask_by, turned
 from .state import text_of
 
-VIEW = {"version", "preset", "mode", "tokens", "labels", "key_labels", "heads", "kv_heads", "d_k", "d_v", "model_dim", "focus_head", "decimals", "theme", "seed", "weight_scale", "patch_columns", "picture",
+VIEW = {"version", "preset", "mode", "tokens", "labels", "key_labels", "heads", "kv_heads", "d_k", "d_v", "model_dim", "focus_head", "decimals", "theme", "seed", "weight_scale", "patch_columns", "not_finite", "picture",
         "x", "w_q", "w_k", "w_v", "w_o"}  # what changes no number of a layer that has q, k and v
 POSITIONS = {"position", "rotary_pairs", "rotary_base", "rotary_dims", "rotary_scaling", "rotary_factor", "window_left", "window_right"}
 PLAIN = {"q", "k", "v", "mask", "causal", "scale", "softcap", "temperature", "normalizer", "score", *POSITIONS}
