@@ -29,11 +29,21 @@ std::string scoreOf(const document::Settings& s) {
 
 }  // namespace
 
-std::string scoreFormula(const document::Settings& s) {
+namespace {
+
+/// May a query be kept from seeing a key?
+bool mayHide(const document::State& s) {
+  return s.causal || s.windowLeft >= 0 || s.windowRight >= 0 || s.keyLength >= 0 || s.pattern.any() ||
+         s.biasKind != document::Bias::none || !s.painted.empty();
+}
+
+}  // namespace
+
+std::string scoreFormula(const document::State& s) {
   std::string words = "S = " + scoreOf(s);
   if (s.softcap > 0) words += ", capped at " + base::shortest(s.softcap);
   if (s.position == attention::Position::alibi) words += " + bias";
-  return words + (s.maskAfterSoftmax ? "" : " + mask");
+  return words + (!s.maskAfterSoftmax && mayHide(s) ? " + mask" : "");
 }
 
 std::string weightFormula(const document::Settings& s) {
@@ -163,19 +173,18 @@ bool isLong(const Context& c) {
 }
 
 std::optional<double> rowEntropy(const Context& c, int query) {
-  double bits = 0, sum = 0;
+  double bits = 0, sum = 0, low = 0;
   if (keepsWhatIsSaid(c)) {
     const Kept::Row& row = keptTotals(c, query);
-    if (row.low < 0) return std::nullopt;
-    bits = row.bits, sum = row.sum;
+    bits = row.bits, sum = row.sum, low = static_cast<double>(row.low);
+  } else {
+    for (int j = 0; j < c.state.keyTokens; ++j) {
+      const double w = static_cast<double>(c.weight(query, j));
+      if (w > 0) bits -= w * std::log2(w);
+      sum += w, low = std::min(low, w);
+    }
   }
-  for (int j = 0; !keepsWhatIsSaid(c) && j < c.state.keyTokens; ++j) {
-    const double w = static_cast<double>(c.weight(query, j));
-    if (w < 0) return std::nullopt;
-    if (w > 0) bits -= w * std::log2(w);
-    sum += w;
-  }
-  if (std::fabs(sum - 1) > 1e-3) return std::nullopt;
+  if (low < 0 || std::fabs(sum - 1) > 1e-3) return std::nullopt;
   return std::max(bits, 0.0);  // avoids −0
 }
 

@@ -190,7 +190,7 @@ each('options of the file', badData, [
 ]);
 
 each('wrong use', wrongUse, [
-  ['an unknown option', layer(), '--set foo: the option is unknown', '--set', 'foo=1'],
+  ['an unknown option', layer(), '--set causl: the option is unknown; perhaps causal, ', '--set', 'causl=1'],
   ['a value of the wrong kind', layer(), ['--set causal', '1'], '--set', 'causal=1'],
   ['a value of no kind', layer(), ['--set causal', '"maybe"'], '--set', 'causal=maybe'],
   ['no value', layer(), ['--set softcap', '""'], '--set', 'softcap='],

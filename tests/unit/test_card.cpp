@@ -9,6 +9,18 @@ app::Rect placeOf(Fixture& f, const char* name) { return *f.app().locate(name, 0
 
 }  // namespace
 
+TEST_CASE("card: a notice covers no arithmetic") {
+  for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1280.0f, 720.0f}, {390.0f, 844.0f}}) {
+    CAPTURE(width);
+    Fixture f(width, height);
+    f.app().notify("Opened layer.npz. Its numbers are those of a layer with a rather long name.", false);
+    f.settle();
+    const app::Rect said = f.at("notice"), card = f.at("inspector");
+    CHECK(
+        (said.x + said.width <= card.x || said.y + said.height <= card.y || said.y >= card.y + card.height));
+  }
+}
+
 TEST_CASE("card: a tip that is dragged within a frame or over many leaves the plane as it is") {
   for (const bool atOnce : {false, true}) {
     Fixture f;

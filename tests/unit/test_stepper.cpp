@@ -247,6 +247,26 @@ TEST_CASE("arithmetic: a sum that is too long keeps its result") {
   CHECK(views::shortened(font, line, all - 1) == "0.20×0.30 + (−0.70)×(−0.50) + … = 2.65");
   CHECK(views::shortened(font, line, all / 2) == "0.20×0.30 + … = 2.65");
   CHECK(views::shortened(font, line, all / 4) == "… = 2.65");
+  const std::string_view long64 = "0.20×0.30 + 0.40×0.50 + … + 1.60×1.40 = 2.65";
+  CHECK(views::shortened(font, long64, views::textWidth(font, long64) - 1) ==
+        "0.20×0.30 + 0.40×0.50 + … = 2.65");
+}
+
+TEST_CASE("arithmetic: a sum goes on with its sign in the next line") {
+  Fixture f;
+  ImFont* font = ImGui::GetIO().Fonts->Fonts[0];
+  const auto lines = [&](std::string_view text, float width) {
+    std::vector<std::string> out;
+    std::size_t begin = 0;
+    for (const std::size_t end : views::brokenAt(font, text, width))
+      out.emplace_back(text.substr(begin, end - begin)), begin = end + 1;
+    return out;
+  };
+  const std::string_view sum = "0.20×0.30 + 0.40×0.50 = 0.26";
+  CHECK(lines(sum, views::textWidth(font, sum)) == std::vector<std::string>{std::string(sum)});
+  CHECK(lines(sum, views::textWidth(font, "0.20×0.30 + 0.40")) ==
+        std::vector<std::string>{"0.20×0.30", "+ 0.40×0.50", "= 0.26"});
+  CHECK(lines("unbreakable", 3).empty());
 }
 
 TEST_CASE("stepper: buttons and dots of the bar") {

@@ -169,7 +169,7 @@ TEST_CASE("tensors: options") {
   CHECK(bad("\"layout\": 1") == "options.layout: 1 cannot be used; give \"split\" or \"packed\".");
   CHECK(bad("\"temperature\": 0") ==
         "options.temperature: 0 cannot be used; give a number from 1e-06 to 1000000.");
-  CHECK(bad("\"casual\": true").starts_with("options.casual: the option is unknown; use causal,"));
+  CHECK(bad("\"casual\": true").starts_with("options.casual: the option is unknown; perhaps causal, "));
   CHECK(tried(qkv("[4, 6]", 24, ", \"options\": []")) ==
         "options: a list is not an object; give {\"causal\": true} or the like.");
 }

@@ -28,6 +28,12 @@ Result<void> wrong(const Setting& setting, std::string_view want) {
                       {described(setting) + " cannot be used; give " + std::string(want) + "."});
 }
 
+Result<void> unknown(const Setting& setting, std::string_view where, const std::vector<std::string>& names) {
+  return base::refuse(ErrorKind::range, setting.field,
+                      {"the option is unknown", where, "; perhaps ",
+                       base::orList(base::nearest(setting.name, names, 3)), " was meant."});
+}
+
 Result<void> setFlag(const Setting& setting, bool& to) {
   if (setting.kind != Setting::Kind::boolean) return wrong(setting, "true or false");
   to = setting.boolean;
@@ -154,8 +160,7 @@ Result<void> setOption(const Setting& setting, Options& options) {
   if (const auto* shared = sharedOption(setting.name)) return setShared(setting, *shared, options);
   for (const document::Option& option : document::options())
     if (option.isOfTensors) names.emplace_back(option.name);
-  return base::refuse(ErrorKind::range, setting.field,
-                      {"the option is unknown; use " + base::orList(names) + "."});
+  return unknown(setting, "", names);
 }
 
 std::string optionsText(const document::Settings& settings) {
@@ -183,8 +188,7 @@ Result<void> applySetting(const Setting& setting, document::State& state) {
   if (!option) {
     std::vector<std::string> names;
     for (const document::Option& known : document::options()) names.emplace_back(known.name);
-    return base::refuse(ErrorKind::range, setting.field,
-                        {"the option is unknown for a state; use " + base::orList(names) + "."});
+    return unknown(setting, " for a state", names);
   }
   const document::Edit edit = document::SetOption{option->id, valueOf(setting)};
   if (auto ok = document::check(state, edit); !ok) return inField(ok.error(), "--set " + ok.error().field);

@@ -255,11 +255,24 @@ bool isTouched(const Context& c, const Box& card) {
     term.label.replace(at, row.size(), "column");
 }
 
+std::vector<std::size_t> brokenAt(ImFont* font, std::string_view text, float width) {
+  std::vector<std::size_t> ends;
+  for (std::size_t begin = 0, fits = 0, at = 0; at != std::string_view::npos; fits = at) {
+    at = std::min(text.find(" + ", at + 1), text.find(" = ", at + 1));
+    if (textWidth(font, text.substr(begin, at - begin)) <= width) continue;
+    if (fits <= begin || textWidth(font, text.substr(fits + 1, at - fits - 1)) > width) return {};
+    ends.push_back(fits), begin = fits + 1;
+  }
+  ends.push_back(text.size());
+  return ends;
+}
+
 std::string shortened(ImFont* font, std::string_view line, float width) {
   const std::size_t result = line.rfind(" = ");
   if (result == std::string_view::npos || textWidth(font, line) <= width) return elide(font, line, width);
   for (std::size_t cut = line.rfind(" + ", result); cut != std::string_view::npos && cut > 0;
        cut = line.rfind(" + ", cut - 1)) {
+    if (line.substr(0, cut).ends_with("…")) continue;
     std::string fits = base::joined({line.substr(0, cut), " + …", line.substr(result)});
     if (textWidth(font, fits) <= width) return fits;
   }

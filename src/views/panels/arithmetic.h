@@ -58,6 +58,9 @@ bool isTouched(const Context& context, const Box& card);
 /// The lines of a marked explanation; sums that are expanded follow the line that they belong to.
 [[gnu::noinline]] std::vector<TouchedLine> touchedLines(Context& context, attention::Explanation marked,
                                                         CellRef focus);
+/// Where the lines of a sum end, so that none is wider: each begins with its sign, after a space. Empty: a
+/// part of it is wider.
+std::vector<std::size_t> brokenAt(ImFont* font, std::string_view text, float width);
 /// A line that is longer than `width`, with fewer terms of its sum: "a×b + … = c". Its result is kept.
 std::string shortened(ImFont* font, std::string_view line, float width);
 /// Writes the query's row in the label of a line as a column, for the layout where tokens are columns.

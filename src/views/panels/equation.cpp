@@ -46,20 +46,6 @@ EquationSet typeset(const Fonts& f, const attention::CellFormula& formula) {
   return out;
 }
 
-/// Where the lines of a sum end, so that none is wider: each begins with its sign. Empty: a part of it is
-/// wider.
-std::vector<std::size_t> brokenAt(ImFont* font, std::string_view text, float width) {
-  std::vector<std::size_t> ends;
-  for (std::size_t begin = 0, fits = 0, at = 0; at != std::string_view::npos; fits = at) {
-    at = std::min(text.find(" + ", at + 1), text.find(" = ", at + 1));
-    if (textWidth(font, text.substr(begin, at - begin)) <= width) continue;
-    if (fits <= begin || textWidth(font, text.substr(fits + 1, at - fits - 1)) > width) return {};
-    ends.push_back(fits), begin = fits + 1;
-  }
-  ends.push_back(text.size());
-  return ends;
-}
-
 /// Of a board of a hundred thousand keys it is made once, not in each frame.
 attention::CellFormula formulaFor(Context& c, CellRef cell, const std::vector<Term>& terms) {
   const auto made = [&] {

@@ -191,10 +191,10 @@ class Header {
     left_ += textWidth(c_.fonts.strong, "Attention Playground") + 10;
   }
 
-  // Beside the sentence a board that is no example needs no name.
+  // Beside the sentence a board that is no example needs no name, nor one that nobody has changed.
   std::string_view menuTitle() const {
-    const bool isSentenceSeen = hasSentence_ || !c_.layout.bar.empty();
-    return isSentenceSeen && c_.state.preset.empty() && !c_.isOfLesson() ? "Examples" : presetTitle();
+    const bool isKnown = hasSentence_ || !c_.layout.bar.empty() || !c_.canUndo;
+    return isKnown && c_.state.preset.empty() && !c_.isOfLesson() ? "Examples" : presetTitle();
   }
 
   std::string_view presetTitle() const {
@@ -231,7 +231,7 @@ class Header {
       }
     }
     if (isWide) w_.endColumn();
-    w_.menuText(about);
+    w_.menuText(about.empty() ? views::about("preset").words : about);
     w_.endMenu();
   }
 

@@ -43,12 +43,15 @@ Explanation explainMean(const Context& c, CellRef focus) {
   return e;
 }
 
+Explanation explained(const Context& c, CellRef focus, bool marked) {
+  return attention::explain({c.spec, c.inputs, c.trace}, focus,
+                            {c.state.labels, document::keyLabels(c.state)}, c.state.decimals, marked);
+}
+
 [[gnu::noinline]] Explanation keptExplanation(const Context& c, CellRef focus, bool marked) {
   std::optional<Kept::Said>& said = keptOf(c).said[marked];
   if (!said || !(said->cell == focus)) {
-    Explanation words =
-        attention::explain({c.spec, c.inputs, c.trace}, focus, {c.state.labels, document::keyLabels(c.state)},
-                           c.state.decimals, marked);
+    Explanation words = explained(c, focus, marked);
     said = {focus, std::move(words)};
   }
   return said->words;
@@ -60,10 +63,7 @@ Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
     return explainMean(c, focus);
   // The scores on the board include the mask.
   if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
-  Explanation e = keepsWhatIsSaid(c) ? keptExplanation(c, focus, marked)
-                                     : attention::explain({c.spec, c.inputs, c.trace}, focus,
-                                                          {c.state.labels, document::keyLabels(c.state)},
-                                                          c.state.decimals, marked);
+  Explanation e = keepsWhatIsSaid(c) ? keptExplanation(c, focus, marked) : explained(c, focus, marked);
   if (c.state.columnLayout) std::for_each(e.terms.begin(), e.terms.end(), turnLabel);
   return e;
 }
@@ -418,6 +418,12 @@ class Inspector {
     c_.places.bars.push_back({query, key, box});
   }
 
+  // What stands beside a bar: a key that the query does not see has no weight.
+  bool isHiddenKey(int row, int key, float w) const { return w == 0.0f && isMaskedWeight(c_, row, key); }
+  std::string barNumber(int row, int key, float w, int decimals) const {
+    return isHiddenKey(row, key, w) ? "hidden" : formatNumber(static_cast<double>(w), decimals);
+  }
+
   void rowBar(const Box& box, const Span& span, int row, int j, float midY, float high) {
     const float longest = (box.width - 92) / (span.high - span.low), zero = box.x - span.low * longest;
     const float w = c_.weight(row, j), width = std::max(2.0f, longest * std::fabs(w)),
@@ -435,9 +441,11 @@ class Inspector {
       textMiddle(list_, c_.fonts.monoSmall, x, midY, c_.palette.text, word);
       wide = textWidth(c_.fonts.monoSmall, word);
     }
-    textMiddle(list_, c_.fonts.monoSmall, x + wide + 7, midY, c_.palette.text,
-               c_.pin ? changedNumber(c_, weightBefore(c_, row, j), w)
-                      : formatNumber(static_cast<double>(w), c_.state.decimals));
+    const bool isHidden = !c_.pin && isHiddenKey(row, j, w);
+    textMiddle(
+        list_, isHidden ? c_.fonts.small : c_.fonts.monoSmall, x + wide + 7, midY,
+        isHidden ? c_.palette.muted : c_.palette.text,
+        c_.pin ? changedNumber(c_, weightBefore(c_, row, j), w) : barNumber(row, j, w, c_.state.decimals));
   }
 
   // The keys of the largest weights, at most so many of them, that of the largest first.
@@ -514,9 +522,10 @@ class Inspector {
         textRight(list_, chosen ? c_.fonts.smallStrong : c_.fonts.small, track.x - 10, y, c_.palette.text,
                   elide(c_.fonts.small, label(j), kWord - 10));
       }
-      textRight(list_, c_.fonts.monoSmall, box.right(), y, c_.palette.text,
-                before ? changedNumber(c_, before, w)
-                       : formatNumber(static_cast<double>(w), std::min(c_.state.decimals, 3)));
+      const bool isHidden = !before && isHiddenKey(row, j, w);
+      textRight(list_, isHidden ? c_.fonts.small : c_.fonts.monoSmall, box.right(), y,
+                isHidden ? c_.palette.muted : c_.palette.text,
+                before ? changedNumber(c_, before, w) : barNumber(row, j, w, std::min(c_.state.decimals, 3)));
       noteBar(row, j, {box.x, y - pitch / 2 + 1, box.width, pitch - 2});
     }
     rowWords({box.x - 18, box.y, box.width, box.height},
@@ -534,21 +543,25 @@ class Inspector {
     return static_cast<int>(std::max(count, 1.0f));
   }
 
-  // Breaks lines between terms; returns the y of the last line.
+  // Returns the y of the last line.
   float wrapped(std::string_view words, float x, float y, float width, float pitch, float limit) {
-    const char* base = words.data();
-    while (textWidth(digits_, words) > width && y + pitch <= limit) {
-      std::size_t cut = words.size();
-      while (cut != std::string_view::npos && cut > 0 && textWidth(digits_, words.substr(0, cut)) > width) {
-        cut = words.rfind(' ', cut - 1);
-      }
-      if (cut == std::string_view::npos || cut == 0) break;
-      piece(words.substr(0, cut), base, x, y);
-      words.remove_prefix(cut + 1);
+    std::size_t begin = 0;
+    const std::vector<std::size_t> ends = brokenAt(digits_, words, width);
+    if (ends.empty() && words.find(" = ") == std::string_view::npos) {  // a sentence
+      const float one = paragraph({nullptr, digits_, 0}, x, 0, 1e6f, words),
+                  more = paragraph({nullptr, digits_, 0}, x, 0, width, words) - one;
+      if (y + more <= limit)
+        return paragraph({list_, digits_, color_}, x, y - one / 2, width, words), y + more;
+    }
+    for (const std::size_t end : ends) {
+      if (end == words.size() || y + pitch > limit) break;
+      piece(words.substr(begin, end - begin), words.data(), x, y);
+      begin = end + 1;
       y += std::min(pitch, 21.0f);
     }
-    if (textWidth(digits_, words) <= width) piece(words, base, x, y);
-    else textMiddle(list_, digits_, x, y, color_, shortened(digits_, words, width));
+    const std::string_view last = words.substr(begin);
+    if (textWidth(digits_, last) <= width) piece(last, words.data(), x, y);
+    else textMiddle(list_, digits_, x, y, color_, shortened(digits_, last, width));
     return y;
   }
   void piece(std::string_view words, const char* base, float x, float y) {
@@ -635,7 +648,8 @@ class Inspector {
                            withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), std::min(2.0f, barWidth / 3));
       // If there is no room for all names and numbers, only the selected key's bar has them.
       if (pitch < 32 && !(chosen && each == 1)) continue;
-      std::string number = formatNumber(static_cast<double>(w), std::min(c_.state.decimals, 3));
+      std::string number = barNumber(row, j, w, std::min(c_.state.decimals, 3));
+      if (number == "hidden" && textWidth(c_.fonts.monoSmall, number) > pitch - 2) number = "–";
       float labelY = w < 0 ? bottom + 8 : top - 9;
       if (c_.pin)
         pinnedBar(row, j, {x - barWidth / 2 - 2.5f, base, barWidth + 5, unit}, pitch, number, labelY);

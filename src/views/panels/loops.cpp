@@ -59,7 +59,7 @@ class LoopsView {
   std::string formula() const {
     document::Settings one = c_.state;
     one.averageHeads = false;
-    if (at_.tensor == TensorId::scores) return scoreFormula(one);
+    if (at_.tensor == TensorId::scores) return scoreFormula(c_.state);
     if (at_.tensor == TensorId::weights) return weightFormula(one);
     if (at_.tensor == TensorId::head_output) return outputFormula(one);
     const MatrixPlace* m = c_.layout.find(at_.tensor);

@@ -93,14 +93,43 @@ void goTo(Context& c, CellRef cell) {
   c.view.scroll = std::min(std::max(c.view.scroll, highest), std::max(lowest, highest));
 }
 
+namespace {
+
+struct NoticePlace {
+  Box box;
+  float most;  ///< the width of its lines
+};
+
+/// At the lower edge of the board. Arithmetic that is there is not covered, since what was done may be about
+/// it: the card beside it is, or what is above it.
+NoticePlace noticePlace(const Context& c) {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const auto place = [&c](float most, float midX, float bottom) {
+    const ImVec2 extent = flow(c, most, [](auto&&...) {});
+    const float width = std::ceil(extent.x) + 2 * kPadding, height = extent.y + 2 * kEdge - 4;
+    return NoticePlace{{std::floor(midX - width / 2), std::floor(bottom - height), width, height}, most};
+  };
+  const Box& board = c.layout.board;
+  NoticePlace out = place(std::min(size.x - 48, 720.0f) - 2 * kPadding, size.x / 2, board.bottom() - 20);
+  const Box said = onScreen(c.layout, c.view, c.layout.inspector),
+            arcs = onScreen(c.layout, c.view, c.layout.arcs);
+  const bool isOver = c.open() == document::View::layer && !c.layout.inspector.empty() &&
+                      said.y > board.y + board.height / 3 && said.y < out.box.bottom() &&
+                      said.bottom() > out.box.y && said.x < out.box.right() && said.right() > out.box.x;
+  constexpr float kAway = 8, kLeast = 280;
+  if (!isOver) return out;
+  if (!c.layout.arcs.empty() && arcs.right() <= said.x && arcs.width >= kLeast)
+    return place(arcs.width - 2 * (kPadding + kAway), arcs.midX(),
+                 std::min(arcs.bottom(), board.bottom()) - kAway);
+  if (said.y - kAway - out.box.height > board.y) out.box.y = std::floor(said.y - kAway - out.box.height);
+  return out;
+}
+
+}  // namespace
+
 void notice(Context& c) {
   if (c.view.notice.empty()) return;
-  const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const float most = std::min(size.x - 48, 720.0f) - 2 * kPadding;
-  const ImVec2 extent = flow(c, most, [](auto&&...) {});
-  const float width = std::ceil(extent.x) + 2 * kPadding, height = extent.y + 2 * kEdge - 4;
-  const Box box{std::floor((size.x - width) / 2), std::floor(c.layout.board.bottom() - height - 20), width,
-                height};
+  const auto [box, most] = noticePlace(c);
   // A window of its own, so that a press on it is not also a press on the board below.
   ImGui::SetNextWindowPos({box.x, box.y});
   ImGui::SetNextWindowSize({box.width, box.height});

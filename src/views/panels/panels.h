@@ -82,7 +82,7 @@ float trainControls(Context& context, const Box& area);
 void notice(Context& context);
 
 /// The formulas under scores and weights, and the label of the arrow between them.
-std::string scoreFormula(const document::Settings& settings);
+std::string scoreFormula(const document::State& state);
 std::string weightFormula(const document::Settings& settings);
 std::string normalizerName(const document::Settings& settings);
 /// The title of the weights and the caption of the outputs, which name the head.

@@ -125,7 +125,10 @@ double dot(const float* a, const float* b, int columns) {
 std::string nth(const char* letter, int row) {
   return letter + attention::explanation_format::subscript(row + 1);
 }
-std::string percent(double share) { return formatNumber(share * 100, 0) + " %"; }
+/// What a share adds to those `before` it, so that what is shown adds up: 46 % and 27 % are 73 %.
+std::string percent(double share, double before = 0) {
+  return formatNumber(std::round((before + share) * 100) - std::round(before * 100), 0) + " %";
+}
 
 /// 1, 2, 2.5 or 5 times a power of ten, at least `least`.
 double niceStep(double least) {
@@ -524,9 +527,10 @@ class PlaneCard {
                                          : "the one column there is");
       y += 18;
     } else {
-      y = line(y, columnName(1), percent(shown_.shares.first), p_.muted);
-      y = line(y, columnName(2), percent(shown_.shares.second), p_.muted);
-      y = line(y, "variance shown", percent(shown_.shares.first + shown_.shares.second), p_.muted);
+      const auto [first, second] = shown_.shares;
+      y = line(y, columnName(1), percent(first), p_.muted);
+      y = line(y, columnName(2), percent(second, first), p_.muted);
+      y = line(y, "variance shown", percent(first + second), p_.muted);
     }
     y = rule(y);
     if (values_) y = line(y, "length of " + nth("o", pair_.query), formatNumber(outputLength(), 2), p_.text);
