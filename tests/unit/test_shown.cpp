@@ -234,6 +234,45 @@ TEST_CASE("shown: a decoder explains the row of its step, and shows no row that 
   }
 }
 
+TEST_CASE("shown: + mask stands below the scores only where something may be hidden") {
+  Shown f(1440, 900);
+  f.set("causal", "false");
+  CHECK(f.words("caption:scores") == "S = Q·K T / d k");
+  f.set("key_length", "3");
+  CHECK(f.words("caption:scores") == "S = Q·K T / d k + mask");
+}
+
+TEST_CASE("shown: the bar of a key that is not seen says so") {
+  Shown f(1440, 900);
+  f.set("causal", "true");
+  f.choose("weights", 1, 0);
+  CHECK(f.words("bar:1:3").find("hidden") != std::string::npos);
+  CHECK(f.words("bar:1:0").find("hidden") == std::string::npos);
+}
+
+TEST_CASE("shown: a board that nobody has changed is not called one's own on a page") {
+  Shown f(1440, 900, true);
+  f.set("view", "\"block\"");
+  CHECK(f.words("preset").find("Your own") == std::string::npos);
+}
+
+TEST_CASE("shown: the shares of the plane add up to what is shown of both") {
+  Shown f(1440, 900);
+  f.set("card", "\"plane\"");
+  for (int columns = 4; columns <= 20; ++columns) {
+    f.set("d_k", std::to_string(columns));
+    const app::Rect plane = f.at("plane"), card = f.at("inspector");
+    const std::string words = Painted().in(plane.x + plane.width, plane.y, card.x, plane.y + plane.height);
+    CAPTURE(words);
+    const auto shares = [&](const std::string& name) {
+      const std::size_t at = words.rfind(name);
+      REQUIRE(at != std::string::npos);
+      return numberIn(words.substr(at + name.size()));
+    };
+    CHECK(shares("axis 1") + shares("axis 2") == shares("variance shown"));
+  }
+}
+
 TEST_CASE("shown: the formula of the scores is in view at common sizes, and nothing is written over it") {
   for (const auto& [width, height] :
        {std::pair{1366, 768}, {1280, 720}, {1440, 900}, {1920, 1080}, {1100, 700}}) {
