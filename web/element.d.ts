@@ -399,6 +399,8 @@ export interface PlaygroundStats {
   vertices: number;
   /** Graphics contexts that all boards of the page hold together: they share one. */
   contexts: number;
+  /** Of the layer, or on the page Model of all layers: how many heads have a picture, of some of their rows at least, and how many are computed. */
+  heads: {pictured: number; whole: number};
 }
 
 /** A refused value: a TypeError, RangeError or SyntaxError with the name of the field that was wrong. */

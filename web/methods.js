@@ -106,6 +106,7 @@ export const methods = {
       uploads: board.run('uploads'),
       vertices: board.run('vertices'),
       contexts: board.contexts,
+      heads: {pictured: board.run('heads', 0), whole: board.run('heads', 1)},
     };
   },
 };

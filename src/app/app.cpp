@@ -60,6 +60,7 @@ App::~App() = default;
 
 // --- frames
 
+bool App::prepares() { return parts_->frame.prepares(); }
 bool App::frame() { return parts_->frame.build(); }
 void App::carryOut() { parts_->frame.finish(); }
 void App::wake() { parts_->frame.wake(); }
@@ -336,6 +337,7 @@ Result<const attention::Tensor*> App::gradient(std::string_view name, int head, 
 Result<int> App::train(int steps) { return parts_->frame.train(steps); }
 void App::resetTraining() { parts_->frame.trainAnew(); }
 bool App::trains() const { return parts_->frame.trains(); }
+int App::heads(bool isWhole) { return parts_->frame.heads(isWhole); }
 bool App::computes() const { return parts_->frame.computes(); }
 bool App::workOn() { return parts_->frame.workOn(); }
 std::string App::items() const { return parts_->script.items(); }

@@ -37,6 +37,9 @@ class App {
   /// it changed parts of the frame that had already been built: the shell must then call ImGui::EndFrame(),
   /// begin a new frame and call this again.
   bool frame();
+  /// To be asked before a frame: has it computed something that takes as long as one? Then the frame comes
+  /// next.
+  bool prepares();
   /// To be called after a frame was drawn (until then the heatmaps refer to its numbers), or was built but
   /// will not be drawn: does what had to wait, such as dialogs.
   void carryOut();
@@ -190,6 +193,9 @@ class App {
   bool computes() const;  ///< are there heads that the last frame lacked?
   /// Trains or computes them for a time slice between frames. Returns whether there is more to do.
   bool workOn();
+  /// How many heads of a large layer, or on the page Model of all layers, have been computed; or have a
+  /// picture, of some of their rows at least.
+  int heads(bool isWhole);
   std::uint64_t frames() const;  ///< frames drawn since the start
   /// Heads are computed on all processors, where the platform has threads.
   void useAllProcessors();

@@ -47,7 +47,7 @@ void Focus::selectStart() {
   // The mistake of masking after softmax only shows where keys are masked, which causal does not do for the
   // last token.
   const int begin = s.maskAfterSoftmax ? count / 2 : count - 1;
-  const float* row = session_.traceSoon(s.focusHead).weights.row(s.focusHead, begin);
+  const float* row = session_.weightsSoon(s.focusHead, begin);
   const int best = static_cast<int>(std::max_element(row, row + s.keyTokens) - row);
   selection_ = {true, TensorId::weights, begin, best, begin, best};
 }
@@ -80,7 +80,7 @@ void Focus::followStep() {
   if (!moved && s.row < step && s.anchorRow < step) return;
   s.row = s.anchorRow = step - 1;
   if (s.tensor != TensorId::weights && s.tensor != TensorId::scores) return;
-  const float* row = session_.traceSoon(state.focusHead).weights.row(state.focusHead, s.row);
+  const float* row = session_.weightsSoon(state.focusHead, s.row);
   s.col = s.anchorCol = static_cast<int>(std::max_element(row, row + state.keyTokens) - row);
 }
 

@@ -99,6 +99,13 @@ bool Frame::build() {
   return true;
 }
 
+bool Frame::prepares() {
+  const int head = session_.state().focusHead;
+  if (session_.isWhole(head) || !session_.isStored() || screen_.onPage()) return false;
+  (void)session_.traceWith(head);
+  return true;
+}
+
 // The pinned board cannot be edited. True if another board must be shown than the one with which the frame
 // was begun.
 bool Frame::lookedBack(bool before) {
@@ -395,6 +402,16 @@ bool Frame::goesOn() {
   int done = 0;
   for (int h = 0; h < heads; ++h) done += session_.summaries().isComputed(attention::TensorId::weights, h);
   return views::goesOn(screen_.view, "Computing heads", done, heads);
+}
+
+int Frame::heads(bool isWhole) {
+  document::DerivedTensors& derived = session_.derived();
+  if (session_.state().view == document::View::model)
+    return isWhole ? derived.headsInLayers() : derived.headsPictured();
+  int count = 0;
+  for (int h = 0; h < session_.state().heads; ++h)
+    count += session_.isWhole(h) || (!isWhole && session_.summaries().firstPictures().has(h));
+  return count;
 }
 
 // Trains after the frame was drawn, so that input is handled in the next frame, however long this takes.

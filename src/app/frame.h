@@ -23,6 +23,9 @@ class Frame {
   /// Builds the frame with Dear ImGui. False: input changed controls that had already been built, so it must
   /// be built again in the same frame of the screen.
   bool build();
+  /// Computes the head in view of a large layer that is new, if it is missing: that takes as long as a frame,
+  /// so the frame comes after it. Returns whether it did.
+  bool prepares();
   /// To be called after the frame was drawn, since heatmaps refer to its numbers until then: dialogs and
   /// files, and preparations for the next frame.
   void finish();
@@ -44,6 +47,8 @@ class Frame {
   /// Is training in progress?
   bool trains();
   /// Did the last frame leave heads to compute?
+  /// How many heads have been computed, or have a picture, of the layer or on the page Model of all.
+  int heads(bool isWhole);
   bool computes() const { return computes_ != Computes::nothing; }
   /// Trains, or computes them, for a time slice outside a frame; returns whether there is more to do. Results
   /// are reported after the next frame. Where it is never called, frames compute as much themselves.

@@ -80,8 +80,10 @@ class Session {
   /// The trace with at least this head: see attention::Engine. computeNext() computes one of those missing.
   const attention::Trace& traceWith(int head) { return engine_.traceWith(head); }
   const attention::Trace& traceSoon(int head) { return engine_.traceSoon(head); }
+  const float* weightsSoon(int head, int row) { return engine_.weightsSoon(head, row); }
   bool isStored() const { return engine_.shapes().raw.isStored(); }
   bool hasMore() const { return engine_.hasMore(); }
+  bool isWhole(int head) const { return engine_.isWhole(head); }
   bool mayWait() const { return engine_.mayWait(); }
   void computeNext(bool isBrief = false) { engine_.computeNext(isBrief); }
   void setThreads(int threads) { engine_.setThreads(threads); }

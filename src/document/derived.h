@@ -111,6 +111,7 @@ class DerivedTensors {
   /// milliseconds; until it is true, some are not computed yet.
   const std::vector<LayerPicture>& layers() { return layers_.of(state_, revision_, 0); }
   int headsInLayers() { return layers_.of(state_, revision_, 0), layers_.heads(state_); }
+  int headsPictured() { return layers_.of(state_, revision_, 0), layers_.pictured(state_); }
   bool layersKnown() { return layers_.of(state_, revision_, 0), layers_.isWhole(); }
   bool layersAreWhole() { return layers_.of(state_, revision_, 6), layers_.isWhole(); }
 

@@ -130,6 +130,7 @@ void addRows(LayerPicture& out, const Tensor& weights, const Tensor& masked, con
 LayerPicture pictureOf(const Tensor& weights, const Tensor& masked, const HeadsAsked& asked) {
   LayerPicture out;
   for (int h = 0; h < weights.heads(); ++h) addRows(out, weights, masked, {h, {0, weights.rows()}}, asked);
+  out.each = 1;
   return out;
 }
 
@@ -150,24 +151,52 @@ Tensor weightsOf(const State& state, int layer) {
   return std::move(trace.weights);
 }
 
-/// Begins a layer, or adds some rows to its picture.
-void LayerPictures::piece(const State& state) {
-  if (begun_ < 0) {
-    while (pictures_[static_cast<std::size_t>(++begun_)].version != 0) continue;
-    head_ = row_ = 0;
-    if (!engine_) engine_.emplace().setMost({0, 0, attention::Limits::scores, true});
-    return engine_->apply(spec(state), inputsOf(state, begun_), attention::Change{});
-  }
-  LayerPicture& picture = pictures_[static_cast<std::size_t>(begun_)];
+int LayerPictures::pictured(const State& state) const {
+  const auto isThere = [](const LayerPicture& one) { return one.each != 0; };
+  return static_cast<int>(std::count_if(pictures_.begin(), pictures_.end(), isThere)) * state.heads;
+}
+
+/// Begins the next layer.
+void LayerPictures::begin(const State& state) {
+  const auto isNext = [this](const LayerPicture& one) { return isOfSome_ ? one.each == 0 : one.each != 1; };
+  begun_ = static_cast<int>(std::find_if(pictures_.begin(), pictures_.end(), isNext) - pictures_.begin());
+  head_ = row_ = 0;
+  if (!engine_) engine_.emplace().setMost({0, 0, attention::Limits::scores, true});
+  engine_->apply(spec(state), inputsOf(state, begun_), attention::Change{});
+  if (isOfSome_) engine_->summaries().firstPictures().begin(engine_->spec(), LayerPicture::kMostFirst);
+}
+
+/// Adds rows to the picture of the layer that is made.
+void LayerPictures::take(const State& state) {
   const std::int64_t ofRow = state.keyTokens * (std::int64_t{state.headDim} + kPerScore);
   const int end = std::min(state.tokens, row_ + static_cast<int>(std::max(kPiece / ofRow, std::int64_t{1})));
   const attention::Trace& trace = engine_->shapes();
-  addRows(picture, trace.weights, trace.masked, {head_, {row_, end}}, asked_);
+  addRows(made_, trace.weights, trace.masked, {head_, {row_, end}}, asked_);
   row_ = end < state.tokens ? end : 0;
   if (row_ > 0 || ++head_ < state.heads) return;
-  picture.version = ++version_;
+  made_.each = 1, made_.version = ++version_;
+  pictures_[static_cast<std::size_t>(begun_)] = std::exchange(made_, {});
   begun_ = -1;
   if (--missing_ == 0) engine_.reset();
+}
+
+void LayerPictures::takeSome() {
+  engine_->computeFirst();
+  const attention::FirstPictures& first = engine_->summaries().firstPictures();
+  if (first.hasMore()) return;
+  const attention::Overview& overview = first.overview();
+  LayerPicture& picture = pictures_[static_cast<std::size_t>(begun_)];
+  picture.each = overview.side(), picture.weights = overview.blocks(), picture.version = ++version_;
+  picture.peaks.assign(overview.peaks(0), overview.peaks(picture.weights.heads()));
+  begun_ = -1;
+  isOfSome_ = &picture != &pictures_.back();
+}
+
+/// Begins a layer, or adds some rows to its picture.
+void LayerPictures::piece(const State& state) {
+  if (begun_ < 0) begin(state);
+  else if (isOfSome_) takeSome();
+  else take(state);
 }
 
 const std::vector<LayerPicture>& LayerPictures::of(const State& state, std::uint64_t revision,
@@ -177,7 +206,11 @@ const std::vector<LayerPicture>& LayerPictures::of(const State& state, std::uint
     seen_ = revision + 1, begun_ = -1;
     pictures_.assign(count, {});
     missing_ = state.batch;
+    made_ = {};
     asked_ = headsAsked(state);
+    const std::int64_t scores = std::int64_t{state.batch} * state.heads * state.tokens * state.keyTokens;
+    isOfSome_ = scores >= kMany && std::max(state.tokens, state.keyTokens) > 2 * LayerPicture::kMostFirst &&
+                attention::FirstPictures::areFor(spec(state));
   }
   if (milliseconds <= 0) return pictures_;
   const double end = millisecondsOfPicture() + milliseconds;

@@ -18,6 +18,10 @@ namespace document {
 struct LayerPicture {
   static constexpr int kMost = 128;
   static constexpr int kMostMean = 256;
+  static constexpr int kMostFirst = 32;
+  /// One of so many queries has been taken: 1 of a whole picture, 0 of none. Of one that is not whole there
+  /// are nothing but weights, of at most kMostFirst rows and columns, and peaks.
+  int each = 0;
   Tensor weights;            ///< [heads, rows, columns]
   std::vector<float> peaks;  ///< [heads, rows]: the largest magnitude in each row
   /// Of each head, from all its weights; empty where hasHeadTags() is false.
@@ -61,29 +65,39 @@ float lookAt(const LayerPicture& picture, int head, std::span<const int> keys, c
 Tensor weightsOf(const State& state, int layer);
 
 /// The pictures of all layers. They are computed in pieces of some rows of a head, so that none takes long.
+/// If all together take longer, first each layer gets a picture of some of the rows.
 class LayerPictures {
  public:
   /// The work of a piece, in multiplications of Q by K: a few milliseconds on a page. Each score counts as so
   /// many more, for the rest of its way to a weight.
   static constexpr std::int64_t kPiece = 1 << 22, kPerScore = 32;
+  /// So many scores of all heads, and more, take a while.
+  static constexpr std::int64_t kMany = 1 << 22;
   /// Computes pieces for about so many milliseconds, at least one unless that is 0. `revision` must change
   /// whenever the state does, which must stay as it is in between. The result is valid until the next call.
   const std::vector<LayerPicture>& of(const State& state, std::uint64_t revision, double milliseconds);
   bool isWhole() const { return missing_ == 0; }
   int missing() const { return missing_; }
-  /// The heads that are in the pictures, of all layers.
+  /// The heads of which all rows are in the pictures, of all layers.
   int heads(const State& state) const {
-    return (state.batch - missing_) * state.heads + (begun_ >= 0 ? head_ : 0);
+    return (state.batch - missing_) * state.heads + (begun_ >= 0 && !isOfSome_ ? head_ : 0);
   }
+  /// The heads that have a picture, at least of some of their rows.
+  int pictured(const State& state) const;
 
  private:
   void piece(const State& state);
+  void begin(const State& state);
+  void take(const State& state);
+  void takeSome();
 
   std::vector<LayerPicture> pictures_;
   HeadsAsked asked_;
   std::optional<attention::Engine> engine_;  ///< while some are missing; it keeps no weights
   std::uint64_t seen_ = 0, version_ = 0;
   int missing_ = 0;
+  bool isOfSome_ = false;   ///< layers get pictures of some of their rows
+  LayerPicture made_;       ///< of the layer that the engine has, until it is whole
   int begun_ = -1;          ///< the layer that the engine has
   int head_ = 0, row_ = 0;  ///< what of it comes next to its picture
 };

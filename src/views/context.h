@@ -379,6 +379,9 @@ document::View openView(const document::Settings& settings, std::string_view hid
 draw::Written writtenOf(const attention::Stamps& stamps, int firstRow = 0, int firstCol = 0);
 
 struct Context;
+/// How strongly pictures of heads are drawn that are made of some of their rows, until all are computed.
+inline constexpr float kFirstOpacity = 0.6f;
+
 /// The numbers of a head from a given row and column on, as Heatmaps::draw() takes them. Where they are not
 /// stored and cells are smaller than a pixel, those of their overview, and `look` is changed to its larger
 /// cells.

@@ -28,7 +28,7 @@ const REPORTS = {
     ...PARTS.flatMap((what) => ['64 × 4 causal', '64 × 4'].map((size) => `page ${size} ${what} # ms ≤ # # vertices ~ cells uploaded`)),
     ...[4, 16, 64].map((tokens) => `page ${tokens} × 4 causal in words, a frame ~ ms ≤ # # frames; ~ ms`), 'page a lesson, from click to frame # ms ≤ 50 at most # ms',
     ...[12, 64].map((tokens) => `page ${tokens} × 4 causal step # ms ≤ # # vertices`), 'page 16 × 4 without # ms', 'page 16 × 4 with gradients # ms', 'page 16 × 4 el.gradient ~ ms'],
-  heads: ['4 × 128 from a file: first picture # ms (at most 150), all pictures of heads # ms', '3 × 4 heads of 64 tokens: grid # ms'],
+  heads: ['4 × 128 from a file: first picture # ms (at most 150), a picture of each head # ms', '3 × 4 heads of 64 tokens: a picture of each # ms'],
   long: [...['at first', '1200 × 2 × 16', 'and back', 'there again', 'after edits', 'after the page Model'].map((when) => `${when} # MB of the module's memory`),
     ...['until whole', 'drag q', 'drag k', 'drag v', 'pan and zoom', 'Model, 2 × 2 × 1200', 'Model, 48 × 64 × 8'].map((what) => `${what} # ms median, # at the 99th percentile, # the longest, # frames`)],
   keys: ['Q, another cell # ms', 'Q, another number # ms'],

@@ -22,9 +22,23 @@ async function opened(content, layers, dropped = (board) => board.drop(JSON.stri
   await board.click('form-open');
   await until('the layers', async () => await board.get('batch') === layers, 60_000);
   await board.call('set', 'view', 'model');
+  board.noted = await noted(board);
   await drawn(board);
   return board;
 }
+/** Notes in each frame how many heads have a picture, and how many have been computed; returns a function that gives all that there was. */
+async function noted(board) {
+  await board.page.evaluate(() => {
+    globalThis.noted = new Set();
+    const look = () => {
+      globalThis.noted.add(JSON.stringify(document.querySelector('attention-playground').stats().heads));
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  return async () => (await board.page.evaluate(() => [...globalThis.noted])).map((one) => JSON.parse(one));
+}
+
 /** Waits until all heads are measured and drawn: then no further frame is asked for. */
 async function drawn(board) {
   let last = -1;
@@ -86,9 +100,25 @@ test('12 layers × 12 heads × 256 tokens of 64 columns: the whole recording ope
     for (const type of ['dragenter', 'dragover', 'drop']) element.dispatchEvent(new DragEvent(type, {dataTransfer, bubbles: true, cancelable: true, composed: true}));
   }, [SHAPE, LAYERS]));
   assert.equal((await order(board)).length, 144);
+  const states = (await board.noted()).filter(({whole}) => whole > 0);
+  assert.ok(states.length > 0 && states.every(({pictured}) => pictured === 144), JSON.stringify(states));
   const {heapBytes} = await board.stats();
   console.log(`${(heapBytes / MEGABYTE).toFixed(0)} MB`);
   assert.ok(heapBytes < 300 * MEGABYTE, `${heapBytes} bytes`);
+  await board.close();
+});
+
+test('8 heads of 1,024 tokens: all have a picture before the one in view is followed by another, and in the end all are computed', async () => {
+  const board = await browser.open('/', {viewport: {width: 1440, height: 900}, seen: true});
+  await board.call('set', 'heads', 1);
+  const found = await noted(board);
+  await board.page.evaluate(() => {
+    const element = document.querySelector('attention-playground');
+    for (const [option, value] of [['d_k', 64], ['heads', 8], ['tokens', 1024]]) element.set(option, value);
+  });
+  await until('all heads', async () => (await board.stats()).heads.whole === 8, 60_000);
+  const states = await found();  // of a busy machine, not all that there were
+  for (const {pictured, whole} of states) assert.ok(whole < 2 || pictured === 8, JSON.stringify(states));
   await board.close();
 });
 

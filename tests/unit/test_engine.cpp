@@ -384,8 +384,9 @@ TEST_CASE("engine: heads of a large layer are computed when they are asked for, 
     CHECK(!s.isComputed(TensorId::output, 0));
     CHECK(s.range(TensorId::weights, weights) ==
           test::scanned(whole.weights, 2, {0, weights.rows()}, {0, weights.cols()}));
+    while (s.firstPictures().hasMore()) engine.computeNext();
     const std::uint32_t before = s.now();
-    engine.computeNext();
+    while (!engine.isWhole(0)) engine.computeNext();
     CHECK(s.stamps(TensorId::weights, 0).isNewer(before));
     CHECK(!s.stamps(TensorId::weights, 2).isNewer(before));
     CHECK(!engine.isWhole());
@@ -399,6 +400,95 @@ TEST_CASE("engine: heads of a large layer are computed when they are asked for, 
     }
     test::SummaryCheck check;
     CHECK(check.wrong(engine, layer.inputs()) == "");
+  }
+}
+
+TEST_CASE("engine: first all heads of a large layer get a picture of some rows, then each is computed") {
+  Random random(33);
+  const auto isNear = [](float a, float b) { return std::fabs(a - b) <= 2e-5f; };
+  for (const Layer& layer : largeLayers(random))
+    for (const bool isStored : {true, false}) {
+      CAPTURE(isStored);
+      Trace whole;
+      forward(layer.spec, layer.inputs(), whole);
+      Engine engine;
+      if (!isStored) engine.setMost({0, 0});
+      engine.apply(layer.spec, layer.inputs(), Change{});
+      (void)engine.traceSoon(2);
+      const int heads = layer.spec.heads;
+      FirstPictures& first = engine.summaries().firstPictures();
+      for (; first.hasMore(); engine.computeNext())
+        for (int h = 0; h < heads; ++h) CHECK(engine.isWhole(h) == (h == 2 && isStored));
+      const Overview& overview = first.overview();
+      const Tensor& blocks = overview.blocks();
+      CHECK(overview.side() == 16);
+      for (int h = 0; h < heads; ++h) {
+        CHECK(first.has(h) == (h != 2 || !isStored));
+        for (int r = 0; first.has(h) && r < blocks.rows(); ++r) {
+          const float* const row = whole.weights.row(h, overview.sampleOf(16 * r));
+          for (int c = 0; c < blocks.cols(); ++c) {
+            const int last = std::min(16 * c + 16, layer.spec.keyCount);
+            CHECK(isNear(blocks.at(h, r, c), *std::max_element(row + 16 * c, row + last)));
+          }
+        }
+      }
+      for (; !engine.isWhole(); engine.computeNext())
+        for (int h = 0; h < heads; ++h) CHECK(first.has(h) != engine.isWhole(h));
+      for (int h = 0; h < heads; ++h)
+        for (int i = 0; i < layer.spec.queryCount; ++i)
+          CHECK(std::equal(whole.weights.row(h, i), whole.weights.row(h, i) + layer.spec.keyCount,
+                           std::as_const(engine.trace().weights).row(h, i)));
+      CHECK(engine.trace().output == whole.output);
+    }
+}
+
+TEST_CASE(
+    "engine: a first picture that an edit makes stale is made again; there is none where one row is dear") {
+  Random random(34);
+  Layer layer = test::direct(test::shape(3, 3, 500, 500, 4, 4), random);
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  FirstPictures& first = engine.summaries().firstPictures();
+  while (first.hasMore()) engine.computeNext();
+  const std::uint32_t before = first.version();
+  layer.spec.causal = true;
+  engine.apply(layer.spec, layer.inputs(), {.what = What::causal});
+  CHECK((first.has(0) && first.has(2)));
+  while (first.hasMore()) engine.computeNext();
+  CHECK(first.version() == before + 3);
+  const Tensor& blocks = first.overview().blocks();
+  for (int h = 0; h < 3; ++h) CHECK(blocks.at(h, 0, blocks.cols() - 1) == 0.0f);
+  while (engine.hasMore()) engine.computeNext();
+  CHECK_FALSE(first.has(0));
+  // An edit of a layer that is whole leaves its pictures as they are until they are made anew.
+  engine.apply(layer.spec, layer.inputs(), {.what = What::temperature});
+  CHECK_FALSE(first.hasMore());
+  layer = test::withScore(layer, Score::cosine, random);
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  CHECK_FALSE(first.hasMore());
+}
+
+TEST_CASE(
+    "engine: a row of weights of a large layer is there without its head, which has the same bits "
+    "afterwards") {
+  Random random(35);
+  for (const Layer& layer : largeLayers(random)) {
+    Trace whole;
+    forward(layer.spec, layer.inputs(), whole);
+    Engine engine;
+    engine.apply(layer.spec, layer.inputs(), Change{});
+    while (engine.summaries().firstPictures().hasMore()) engine.computeNext();
+    engine.computeNext();  // some rows of the first head
+    for (const int head : {0, 2}) {
+      const float* const row = engine.weightsSoon(head, 3);
+      for (int j = 0; j < layer.spec.keyCount; ++j)
+        CHECK(std::fabs(row[j] - whole.weights.at(head, 3, j)) <= 2e-5f);
+      CHECK_FALSE(engine.isWhole(head));
+    }
+    while (!engine.isWhole()) engine.computeNext();
+    CHECK(engine.trace().weights == whole.weights);
+    CHECK(engine.trace().output == whole.output);
   }
 }
 

@@ -158,6 +158,36 @@ TEST_CASE(
   CHECK(f.option("view") == "\"model\"");
 }
 
+TEST_CASE(
+    "heads: all of a large layer are drawn pale, from some of their rows, before the next is computed") {
+  Fixture f;
+  setHeads(f, "8");
+  REQUIRE(f.app().set("tokens", "1024"));
+  const auto isPale = [] {  // is there a picture of some rows?
+    draw::Values values;
+    draw::Heatmap look;
+    for (const ImDrawList* list : ImGui::GetDrawData()->CmdLists)
+      for (const ImDrawCmd& command : list->CmdBuffer)
+        if (draw::Heatmaps::queued(command, values, look) && look.opacity < 1 && values.rows == 64)
+          return true;
+    return false;
+  };
+  bool wasPale = false;
+  f.app().wake();
+  int frames = 0;
+  for (; f.app().wantsFrame() && frames < 10'000; ++frames) {
+    const bool isDue = f.app().heads(false) == 8 && f.app().heads(true) < 8;
+    f.frame();
+    if (isDue) CHECK(isPale());
+    wasPale |= isDue;
+    if (f.app().heads(true) > 1) CHECK(f.app().heads(false) == 8);
+  }
+  CHECK(frames < 10'000);
+  CHECK(wasPale);
+  CHECK(f.app().heads(true) == 8);
+  CHECK_FALSE(isPale());
+}
+
 TEST_CASE("work: between two frames heads go on to be computed, on the board and on the page of all heads") {
   for (const char* view : {"\"layer\"", "\"model\""}) {
     CAPTURE(view);

@@ -89,6 +89,47 @@ TEST_CASE("layers: thousands of tokens are taken some rows at a time, with the m
   }
 }
 
+TEST_CASE("layers: of many weights all layers first get a picture of some rows, then the same as without") {
+  document::State s = *document::preset("i-saw-a-saw");
+  document::resize(s, document::settingsAfter(s, document::OptionId::tokens, 700.0));
+  s.batchOf = document::BatchOf::layers;
+  document::resizeBatch(s, 5);
+  REQUIRE(std::int64_t{s.batch} * s.heads * s.tokens * s.tokens >= document::LayerPictures::kMany);
+  document::LayerPictures pictures;
+  const auto& all = pictures.of(s, 7, 0);
+  const auto next = [&] { pictures.of(s, 7, 1e-9); };
+  const int heads = s.batch * s.heads;
+  for (int calls = 0; pictures.pictured(s) < heads && calls < 10'000; ++calls) {
+    CHECK(pictures.heads(s) == 0);
+    next();
+  }
+  for (int layer = 0; layer < s.batch; ++layer) {
+    const document::LayerPicture& some = all[static_cast<std::size_t>(layer)];
+    CHECK(some.each == 32);
+    CHECK((some.tags.empty() && some.measures.empty() && some.received.empty() && some.mean.empty()));
+    const attention::Trace trace = traceOf(s, layer);
+    const float* const row = trace.weights.row(1, 32 + 16);
+    CHECK(some.weights.at(1, 1, 0) == doctest::Approx(*std::max_element(row, row + 32)));
+    CHECK(some.peaks[static_cast<std::size_t>(some.weights.rows() + 1)] ==
+          doctest::Approx(*std::max_element(row, row + s.tokens)));
+  }
+  for (int calls = 0; !pictures.isWhole() && calls < 10'000; ++calls) {
+    CHECK(pictures.pictured(s) == heads);
+    next();
+  }
+  REQUIRE(pictures.isWhole());
+  for (int layer = 0; layer < s.batch; ++layer) {
+    const attention::Trace trace = traceOf(s, layer);
+    const document::LayerPicture whole =
+        document::pictureOf(trace.weights, trace.masked, document::headsAsked(s));
+    const document::LayerPicture& made = all[static_cast<std::size_t>(layer)];
+    CHECK(made.each == 1);
+    CHECK(std::ranges::equal(made.weights.values(), whole.weights.values()));
+    CHECK(made.peaks == whole.peaks);
+    CHECK(made.tags == whole.tags);
+  }
+}
+
 TEST_CASE(
     "layers: of a layer with X each head is projected when it is its turn, with keys that heads share too") {
   for (const auto& [tokens, kvHeads] : {std::pair{12.0, 2.0}, {12.0, 1.0}, {300.0, 1.0}}) {

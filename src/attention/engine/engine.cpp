@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "attention/steps/mask.h"
+#include "attention/steps/rows.h"
 
 namespace attention {
 namespace {
@@ -18,6 +20,10 @@ constexpr int kRowsByProduct = 64;  // up to this many changed rows of concat ar
 // Layers with more scores than this are computed one head after the other. Fewer take less than 30 ms on a
 // page (measured).
 constexpr std::int64_t kScoresAtOnce = 1 << 20;
+
+// Of first pictures so much is made at once, in multiplications of Q by K: some milliseconds on a page. Each
+// score counts as so many more, for the rest of its way to a weight.
+constexpr std::int64_t kOfSlice = 1 << 21, kPerScore = 32;
 
 /// The tensors that are computed head by head.
 constexpr TensorId kOfHeads[] = {TensorId::raw,        TensorId::scores,  TensorId::softcapped,
@@ -95,12 +101,17 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
 void Engine::recompute() {
   forwardInputs(spec_, inputs_, trace_, scratch_);
   missing_.assign(static_cast<std::size_t>(spec_.heads), 1), missingCount_ = spec_.heads;
+  begun_ = {};
   changed_.assign(static_cast<std::size_t>(spec_.queryCount), 0);
 }
 
 /// Computes heads that are missing: one, or all. With the last of them follows what needs every head.
 void Engine::computeHeads(Span heads) {
   forwardHeads(spec_, inputs_, heads, trace_, scratch_);
+  noteComputed(heads);
+}
+
+void Engine::noteComputed(Span heads) {
   std::fill(missing_.begin() + heads.begin, missing_.begin() + heads.end, std::uint8_t{0});
   missingCount_ -= heads.size();
   if (missingCount_ == 0) forwardOutput(inputs_, trace_, scratch_);
@@ -109,9 +120,27 @@ void Engine::computeHeads(Span heads) {
 /// The same after apply(), when summaries may have been asked for.
 void Engine::computeLater(Span heads) {
   computeHeads(heads);
+  announce(heads);
+}
+
+/// Some rows of a head, which has been computed with the last of them. To the same bits.
+void Engine::computeRows(int head) {
+  if (begun_.head != head) begun_ = {head, {0, 0}};
+  const int some = kernels::kWholeRows * scratch_.score.products.workspace.threads(), first = begun_.rows.end;
+  begun_.rows.end = std::min(first + some, spec_.queryCount);
+  forwardRows(spec_, inputs_, {head, {first, begun_.rows.end}}, trace_, scratch_);
+  if (begun_.rows.end < spec_.queryCount) return;
+  begun_ = {};
+  makeConcat(spec_, head, {0, spec_.queryCount}, trace_);
+  noteComputed({head, head + 1});
+  announce({head, head + 1});
+}
+
+void Engine::announce(Span heads) {
   summaries_.begin(false);
   for (int h = heads.begin; h < heads.end; ++h) {
     for (const TensorId id : kOfHeads) summaries_.touchHead(id, h);
+    summaries_.firstPictures().drop(h);
   }
   if (isWhole()) summaries_.touchHead(TensorId::concat, 0), summaries_.touchHead(TensorId::output, 0);
 }
@@ -120,8 +149,17 @@ void Engine::computeLater(Span heads) {
 const Trace& Engine::trace() {
   if (isSampled()) return trace_;
   if (isStored() && !isWhole() && missingCount_ == spec_.heads) computeLater({0, spec_.heads});
-  while (!isWhole()) computeNext();
+  for (int h = 0; !isWhole(); ++h) (void)traceWith(h);
   return trace_;
+}
+
+// A row that is made alone may differ from that of the whole head in its last bits, so such a head is begun
+// again.
+const float* Engine::weightsSoon(int head, int row) {
+  if (!isStored() || isWhole(head)) return std::as_const(traceSoon(head).weights).row(head, row);
+  begun_ = {};
+  forwardRows(spec_, inputs_, {head, {row, row + 1}, false, true}, trace_, scratch_);
+  return trace_.weights.row(head, row);
 }
 
 const Trace& Engine::traceWith(int head) {
@@ -139,13 +177,28 @@ void Engine::computeNext(bool isBrief) {
 
 void Engine::computeOne() {
   if (summaries_.detail().hasMore()) return computeDetail();
+  if (summaries_.firstPictures().hasMore()) return computeFirst();
   if (isWhole() && ofMean_.left > 0) return computeMean();
   if (isWhole()) return computeProfiles();
   const auto wanted = static_cast<std::size_t>(wanted_);
   const auto next = std::find(missing_.begin(), missing_.end(), std::uint8_t{1});
   const int head =
       wanted < missing_.size() && missing_[wanted] ? wanted_ : static_cast<int>(next - missing_.begin());
-  isStored() ? (void)traceWith(head) : computeSome(head);
+  isStored() ? computeRows(head) : computeSome(head);
+}
+
+// The rows are not kept: they need not be those of the whole head to the bit.
+void Engine::computeFirst() {
+  FirstPictures& first = summaries_.firstPictures();
+  const std::int64_t ofRow = spec_.keyCount * (std::int64_t{spec_.headDim} + kPerScore);
+  const int head = first.head();
+  for (std::int64_t left = kOfSlice; left > 0 && first.hasMore() && first.head() == head; left -= ofRow) {
+    const Span row{first.query(), first.query() + 1};
+    if (!isStored()) hold(head, row), window_ = {head, row};
+    forwardRows(spec_, inputs_, {head, row, false, true}, trace_, scratch_);
+    first.take(trace_.weights);
+  }
+  window_ = {};
 }
 
 /// Tells the summaries what is missing of a layer that was recomputed.
@@ -154,6 +207,7 @@ void Engine::withhold() {
     for (const TensorId id : kOfHeads) summaries_.withhold(id, h);
   }
   summaries_.withhold(TensorId::concat, 0), summaries_.withhold(TensorId::output, 0);
+  summaries_.firstPictures().begin(spec_);
 }
 
 /// Can the change be applied to the trace? Not if it lies outside its tensor.

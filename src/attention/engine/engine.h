@@ -94,9 +94,13 @@ class Engine final : private RowSource {
   /// be read.
   const Trace& shapes() const { return trace_; }
   bool isWhole() const { return missingCount_ == 0; }
+  /// Has this head been computed, and what was written to it since?
+  bool isWhole(int head) const { return missing_[static_cast<std::size_t>(head)] == 0; }
   /// The trace as it is, with some rows of this head if it had none; computeNext() goes on with that head.
   /// Where pairs are stored, the same as traceWith().
   const Trace& traceSoon(int head);
+  /// A row of weights, of a head that may be missing.
+  const float* weightsSoon(int head, int row);
   /// Is there more to compute? What no trace needs, the mean of weights that are not stored and profiles,
   /// comes last.
   bool hasMore() const {
@@ -104,9 +108,12 @@ class Engine final : private RowSource {
   }
   /// Does the trace look as it will when all is computed? Then this may wait until nobody edits.
   bool mayWait() const;
-  /// Computes one of the missing heads, if any, or some rows of it. With the last of them follows what needs
-  /// all heads. `isBrief`: where pairs are not stored, so few rows that a frame need hardly wait for them.
+  /// Computes one of the missing heads, if any, or some rows of it, but first some rows of each of them, for
+  /// Summaries::firstPictures(). With the last of them follows what needs all heads. `isBrief`: where pairs
+  /// are not stored, so few rows that a frame need hardly wait for them.
   void computeNext(bool isBrief = false);
+  /// Makes some rows of the first picture that is to be made next.
+  void computeFirst();
   const Spec& spec() const { return spec_; }
   /// How many rows of pairs have been made so far, where they are not stored.
   std::int64_t madeRows() const { return madeRows_; }
@@ -141,6 +148,7 @@ class Engine final : private RowSource {
   void applyOneUnstored(const Change& change);
   void beginUnstored();
   void makeStale(Span heads);
+  bool hold(int head, Span rows);
   void makeRows(int head, Span rows, bool withOutput);
   void sumWeights(Span rows, int without);
   void writeMean(Span rows, const float* more);
@@ -178,6 +186,9 @@ class Engine final : private RowSource {
   void recompute();
   void computeHeads(Span heads);
   void computeLater(Span heads);
+  void computeRows(int head);
+  void noteComputed(Span heads);
+  void announce(Span heads);
   void withhold();
   bool fits(const Change& change) const;
   void applyOne(const Change& change);
@@ -218,6 +229,7 @@ class Engine final : private RowSource {
       return h == head && wanted.begin >= rows.begin && wanted.end <= rows.end;
     }
   };
+  Window begun_;  // the first rows of a head that is missing, where pairs are stored
   Most most_;
   std::int64_t madeRows_ = 0;       // so far
   Window window_, meanWindow_;      // the rows of pairs that are held, where they are not stored

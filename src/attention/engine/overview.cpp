@@ -30,14 +30,14 @@ int blocksOf(int count, int side) { return (count + side - 1) / side; }
 
 float farther(float a, float b) { return farOf(b) > farOf(a) ? b : a; }
 
-void Overview::reset(int heads, int queries, int keys) {
+void Overview::reset(int heads, int queries, int keys, int across) {
   side_ = 1, queries_ = queries;
   const bool isFew = std::int64_t{queries} * keys > Limits::inFull;  // each takes a row of its own
   const auto isLarge = [&] {
     const std::int64_t rows = blocksOf(queries, side_), cols = blocksOf(keys, side_),
-                       across = std::max(rows, cols), all = heads * rows * cols;
-    return across > (isFew ? kFewAcross : kAcross) || all > kMostBlocks ||
-           (all > kManyBlocks && across > kFewAcross);
+                       longer = std::max(rows, cols), all = heads * rows * cols;
+    return longer > (isFew ? kFewAcross : across) || all > kMostBlocks ||
+           (all > kManyBlocks && longer > kFewAcross);
   };
   while (isLarge()) side_ *= 2;
   blocks_ = Tensor(heads, blocksOf(queries, side_), blocksOf(keys, side_));

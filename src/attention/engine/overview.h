@@ -17,9 +17,10 @@ class Overview {
  public:
   static constexpr int kAcross = 1024;  ///< blocks a side at most
 
-  /// Forgets everything: all blocks are 0.
-  void reset(int heads, int queries, int keys);
-  /// Makes the blocks of these rows, which are whole blocks (or the last rows) of `pairs`.
+  /// Forgets everything: all blocks are 0. There are at most `across` a side.
+  void reset(int heads, int queries, int keys, int across = kAcross);
+  /// Makes the blocks of these rows, which are whole blocks (or the last rows) of `pairs`; or of one row,
+  /// which stands for the others of its block.
   void take(const Tensor& pairs, int head, Span rows);
   /// Makes the blocks of some keys, whole blocks, of all queries: `columns` are [keys, queries].
   void takeKeys(int head, Span keys, const float* columns);
@@ -29,6 +30,11 @@ class Overview {
   /// Extends rows to whole blocks; or keys, of which there are `count`.
   Span whole(Span rows) const { return whole(rows, queries_); }
   Span whole(Span some, int count) const;
+  /// The row that stands for those of its block, where not all are made.
+  int sampleOf(int row) const {
+    const Span block = whole({row, row + 1});
+    return block.begin + block.size() / 2;
+  }
 
   const Tensor& blocks() const { return blocks_; }  ///< [heads, blocks of queries, blocks of keys]
   int side() const { return side_; }                ///< cells a side of a block

@@ -114,6 +114,7 @@ void widen(Range& range, const Range& by) {
 
 void Summaries::begin(bool isWhole) {
   ++now_;
+  if (isWhole) first_.forget();
   for (std::size_t i = 0; isWhole && i < stamps_.size(); ++i) stamps_[i].clear();
 }
 
@@ -351,10 +352,7 @@ void Summaries::beginRows(const Trace& trace, const Tensor& meanWeights) {
     if (!out->isStored()) outputs_.push_back({each, Tensor(1, out->rows(), out->cols(), kHiddenScore)});
 }
 
-int Summaries::sampleOf(int row) const {
-  const Span block = overviews_.front().overview.whole({row, row + 1});
-  return block.begin + block.size() / 2;
-}
+int Summaries::sampleOf(int row) const { return overviews_.front().overview.sampleOf(row); }
 
 const Summaries::Outputs* Summaries::outputs(TensorId id) const {
   if (outputs_.empty() || id < TensorId::head_output || id > TensorId::output) return nullptr;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attention/engine/detail.h"
+#include "attention/engine/first_pictures.h"
 #include "attention/engine/overview.h"
 #include "attention/engine/profiles.h"
 #include "attention/layer/trace.h"
@@ -140,6 +141,9 @@ class Summaries {
   /// What is looked at, in more detail than an overview has.
   Detail& detail() { return detail_; }
   const Detail& detail() const { return detail_; }
+  /// What there is to see of heads until they have been computed.
+  FirstPictures& firstPictures() { return first_; }
+  const FirstPictures& firstPictures() const { return first_; }
   /// The mask as a picture, 1 where a key is visible and 0 elsewhere; and the number of visible cells. Where
   /// a bias masks different keys in different heads, a key counts as visible if at least one head sees it.
   /// Of more than kVisibleAcross queries or keys, equally many neighbours are one cell: their visible share.
@@ -216,6 +220,7 @@ class Summaries {
   std::vector<Small> overviews_;  ///< empty where pairs are stored
   std::vector<Outputs> outputs_;  ///< of a head, and after W_O; empty where all rows are computed
   Detail detail_;
+  FirstPictures first_;
   const Tensor* meanPairs_ = nullptr;  ///< the mean of the weights, where pairs are not stored
   std::vector<double> sums_;
   std::vector<float> sample_;  ///< of reach()

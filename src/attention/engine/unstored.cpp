@@ -40,17 +40,23 @@ bool isUnprojected(const Inputs& inputs) { return !inputs.projected(); }
 
 // ---- rows on request
 
+/// Makes room for these rows. Do those that were held before remain?
+bool Engine::hold(int head, Span rows) {
+  bool isKept = true;
+  for (int i = 0; i < kTensorCount; ++i) {
+    Tensor* const made = intermediate(trace_, kLayerTensors[i]);
+    if (made && !made->isStored()) isKept &= made->hold(head, rows.begin, rows.size());
+  }
+  return isKept;
+}
+
 /// Of rows that follow those that are held, or that they follow, only the others are made: while a board is
 /// moved, few rows come into view in each frame.
 void Engine::makeRows(int head, Span rows, bool withOutput) {
   const bool isOfAll = !withOutput || isSampled();  // has each row that is held all that is wanted?
   if (isOfAll && window_.has(head, rows)) return;
   const Window before = std::exchange(window_, {head, rows});
-  bool isKept = head == before.head && isOfAll;
-  for (int i = 0; i < kTensorCount; ++i) {
-    Tensor* const made = intermediate(trace_, kLayerTensors[i]);
-    if (made && !made->isStored()) isKept &= made->hold(head, rows.begin, rows.size());
-  }
+  const bool isKept = hold(head, rows) && head == before.head && isOfAll;
   if (isKept && before.rows.begin <= rows.begin) rows.begin = std::max(rows.begin, before.rows.end);
   else if (isKept && before.rows.end >= rows.end) rows.end = std::min(rows.end, before.rows.begin);
   madeRows_ += rows.size();
@@ -243,6 +249,7 @@ void Engine::computeSome(int head) {
   if (turn.left > 0) return;
   foreseen_[at] = {};
   missing_[at] = 0;
+  summaries_.firstPictures().drop(head);
   if (--missingCount_ > 0 || isSampled()) return;
   forwardOutput(inputs_, trace_, scratch_);
   summaries_.touchHead(TensorId::concat, 0), summaries_.touchHead(TensorId::output, 0);
@@ -324,6 +331,7 @@ void Engine::makeStale(Span heads) {
   for (int h = heads.begin; h < heads.end; ++h) {
     const auto at = static_cast<std::size_t>(h);
     if (summaries_.isComputed(TensorId::weights, h)) touchRowsOf(h, {0, spec_.queryCount});
+    summaries_.firstPictures().renew(h);
     if (isSampled()) summaries_.detail().touch({0, spec_.queryCount});
     missingCount_ += missing_[at] == 0;
     missing_[at] = 1, turns_[at] = {turns_[at].next, spec_.queryCount};

@@ -59,9 +59,15 @@ kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span head
   return call;
 }
 
+/// What is computed row by row.
+struct ByRow {
+  Span heads, queries;
+  bool withOutput = true;
+};
+
 /// Computes any layer, row by row, so that a row stays in the cache from step to step.
-void forwardByRow(const Spec& spec, const Inputs& in, Span heads, Span queries, Trace& trace,
-                  Scratch& scratch) {
+void forwardByRow(const Spec& spec, const Inputs& in, const ByRow& wanted, Trace& trace, Scratch& scratch) {
+  const auto& [heads, queries, withOutput] = wanted;
   const Span keys{0, spec.keyCount};
   for (int h = heads.begin; h < heads.end; ++h) {
     const bool sameKeys = h > heads.begin && kvHeadOf(spec, h) == kvHeadOf(spec, h - 1);
@@ -74,7 +80,7 @@ void forwardByRow(const Spec& spec, const Inputs& in, Span heads, Span queries, 
       makeMasked(spec, in.painted, h, query, keys, trace);
       makeWeights(spec, in, h, query, trace);
       maskWeights(spec, in.painted, h, query, trace);
-      makeHeadOutput(spec, h, query, trace);
+      if (withOutput) makeHeadOutput(spec, h, query, trace);
       if (scratch.afterRow) scratch.afterRow();
     }
   }
@@ -88,7 +94,7 @@ void makeHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scr
   if (isDone) return;
   // Steps that the kernels do not have, or not enough scratch memory: row by row is slower, but needs none
   // for plain layers.
-  forwardByRow(spec, in, heads, {0, spec.queryCount}, trace, scratch);
+  forwardByRow(spec, in, {heads, {0, spec.queryCount}}, trace, scratch);
 }
 
 struct Projection {
@@ -202,7 +208,7 @@ void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Tra
     if (scratch.isOfWeights) call.raw = call.scores = call.softcapped = call.exponentials = {};
     if (kernels::forward(kernels::best(), call, scratch.score.products.workspace)) return;
   }
-  forwardByRow(spec, in, heads, rows.queries, trace, scratch);
+  forwardByRow(spec, in, {heads, rows.queries, rows.withOutput}, trace, scratch);
 }
 
 void forward(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {

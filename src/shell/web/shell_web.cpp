@@ -396,6 +396,7 @@ EMSCRIPTEN_KEEPALIVE void playground_resize(int framebufferWidth, int framebuffe
 /// the last one; 4: training is in progress; 8: heads are missing; and 16 times the milliseconds after which
 /// a call of wake is due, 0 for never.
 EMSCRIPTEN_KEEPALIVE int playground_frame() {
+  if (self->app.prepares()) return 1;
   const double began = emscripten_get_now();
   const bool isDrawn = self->stage.draw(self->app, secondsSinceLastFrame(), true);
   self->app.noteFrameTime(static_cast<float>(emscripten_get_now() - began));
@@ -812,6 +813,7 @@ EMSCRIPTEN_KEEPALIVE double playground_frames() { return static_cast<double>(sel
 EMSCRIPTEN_KEEPALIVE double playground_uploads() {
   return static_cast<double>(self->stage.heatmaps().uploadedCells());
 }
+EMSCRIPTEN_KEEPALIVE int playground_heads(int whole) { return self->app.heads(whole != 0); }
 EMSCRIPTEN_KEEPALIVE int playground_vertices() { return self->stage.vertices(); }
 EMSCRIPTEN_KEEPALIVE float playground_frame_ms() { return self->app.frameMs(); }
 EMSCRIPTEN_KEEPALIVE int playground_formats() { return answer(std::string(files::formatFacts())); }

@@ -183,7 +183,7 @@ class ModelPage {
   /// What heads are ordered by; 0 until it is computed.
   float measure(Place at, By by) const {
     const document::LayerPicture& of = pictureAt(at.layer);
-    if (of.version == 0) return 0;
+    if (of.each != 1) return 0;
     if (by == By::word) return lookAt(of, at.head, found_, asked_);
     if (of.measures.empty()) return 0;
     const attention::HeadMeasures& m = of.measures[static_cast<std::size_t>(at.head)];
@@ -378,7 +378,10 @@ class ModelPage {
     const document::LayerPicture& of = pictureAt(at.layer);
     if (of.version != 0) {
       drawHead(c_, of, at.head, {box.x + 4, box.y + 4, box.width - 8, box.height - 8},
-               kModelSlot + static_cast<std::uint32_t>(at.layer * s.heads + at.head), opacity);
+               kModelSlot + static_cast<std::uint32_t>(at.layer * s.heads + at.head),
+               of.each == 1 ? opacity : opacity * kFirstOpacity);
+    }
+    if (of.each == 1) {
       if (hasTags() && opacity == 1)
         headTag(c_, of.tags[static_cast<std::size_t>(at.head)], box.midX() - kTagWidth / 2, box.bottom() + 3);
       if (hasNumbers() && by_ == By::layer)
@@ -419,8 +422,16 @@ class ModelPage {
     const Place at = shown();
     const document::LayerPicture& of = pictureAt(at.layer);
     column.openCard(joined({"Layer ", at.layer + 1, ", head ", at.head + 1}));
-    if (of.version == 0) {
-      column.sentence("It is being computed.");
+    if (of.each != 1) {
+      column.sentence(of.each == 0 ? "It is being computed."
+                                   : joined({"So far made of one query in ", of.each,
+                                             "; the others are being computed."}));
+      if (of.each != 0) {
+        const Box start = column.take(0);
+        const float size = std::min(start.width, 340.0f);
+        drawHead(c_, of, at.head, {start.x, start.y, size, size}, kLargeSlot, kFirstOpacity);
+        column.take(size + 12);
+      }
       return column.closeCard();
     }
     if (!of.tags.empty()) column.sentence(tagSentence(of.tags[static_cast<std::size_t>(at.head)]));

@@ -39,7 +39,7 @@ class HeadPair {
   void draw() {
     column_.openCard("Two heads side by side");
     close();
-    if (first_.version == 0 || second_.version == 0) {
+    if (first_.each != 1 || second_.each != 1) {
       column_.sentence("They are being computed.");
       return column_.closeCard();
     }

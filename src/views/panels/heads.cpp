@@ -49,6 +49,20 @@ bool isComputed(const Context& c, bool mean, int head) {
   return mean || c.summaries.isComputed(TensorId::weights, head);
 }
 
+bool hasFirst(const Context& c, bool mean, int head) {
+  return !mean && c.summaries.firstPictures().has(head);
+}
+
+// What there is to see of a head until it has been computed.
+[[gnu::noinline]] draw::Values firstValues(const Context& c, int head, draw::Heatmap& look) {
+  const attention::FirstPictures& first = c.summaries.firstPictures();
+  const attention::Overview& overview = first.overview();
+  const attention::Tensor& blocks = overview.blocks();
+  const int side = overview.side(), rows = (c.rowsSoFar() + side - 1) / side;
+  look.cell *= static_cast<float>(side), look.opacity = kFirstOpacity;
+  return {blocks.head(head), rows, blocks.cols(), blocks.cols(), first.version(), {}, overview.peaks(head)};
+}
+
 void picture(Context& c, bool mean, int head, const Box& box) {
   const float inner = box.width - 12;
   const TensorId id = mean ? attention::kMeanWeights : TensorId::weights;
@@ -64,7 +78,9 @@ void picture(Context& c, bool mean, int head, const Box& box) {
   look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
   look.scale = static_cast<draw::Scale>(document::shownScale(c.state));
   draw::Heatmap drawn = look;
-  const draw::Values values = valuesOf(c, {id, w, head, 0, 0, c.rowsSoFar(), w.cols()}, drawn);
+  const draw::Values values = hasFirst(c, mean, head)
+                                  ? firstValues(c, head, drawn)
+                                  : valuesOf(c, {id, w, head, 0, 0, c.rowsSoFar(), w.cols()}, drawn);
   ImDrawList* list = ImGui::GetWindowDrawList();
   c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head), values, drawn);
   if (c.view.unreached >= 0 && (mean || head == c.state.focusHead)) {
@@ -79,7 +95,7 @@ void picture(Context& c, bool mean, int head, const Box& box) {
 void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::string_view name) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
-  if (isComputed(c, mean, head)) picture(c, mean, head, box);
+  if (hasFirst(c, mean, head) || isComputed(c, mean, head)) picture(c, mean, head, box);
   if (!mean && isHidden(c, head))
     list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c.palette.background, 0.7f),
                         6);
