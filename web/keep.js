@@ -89,10 +89,9 @@ class SessionStore {
     if (!board.alive || !this.storage) return;
     const began = performance.now();
     try {
-      const bytes = board.call('kept', [MOST], (size) => {
-        const at = board.wasm._playground_reply();
-        return board.wasm.HEAPU8.slice(at, at + size);
-      });
+      board.pieces = [];
+      board.run('keep', MOST);
+      const bytes = joined(board.pieces.splice(0));
       this.bytes = bytes.length > MOST_AT_ONCE ? undefined : bytes;
       const boards = this.boards('readwrite'), {transaction} = this;
       boards.put({tab: this.tab, bytes, [KEPT_BY]: Date.now()});
@@ -146,6 +145,13 @@ export async function keep(board) {
   }
   store.listen();
   return found;
+}
+
+function joined(pieces) {
+  const all = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) all.set(piece, at), at += piece.length;
+  return all;
 }
 
 function restore(board, bytes) {

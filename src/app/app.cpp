@@ -204,9 +204,9 @@ Result<std::string> App::tensors() const {
   return files::packed(*found);
 }
 
-std::string App::kept(std::size_t most) {
+void App::keep(std::size_t most, const std::function<void(std::string_view)>& put) {
   if (!parts_->store) parts_->store = std::make_unique<files::SessionStore>();
-  return parts_->store->write(document(), most);
+  parts_->store->write(document(), most, put);
 }
 
 void App::setKeptIn(std::string_view where) { parts_->screen.view.help.keptIn = where; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -91,15 +92,15 @@ class App {
   base::Result<void> take(std::string_view bytes, std::string_view fileName, std::size_t heading);
   /// All tensors of the layer, by name, as files::packed(StateTensors), for files::convert().
   base::Result<std::string> tensors() const;
-  /// The board with its undo history, as about `most` bytes; the oldest steps are omitted to fit. Fast if
-  /// little has changed since the last call.
-  std::string kept(std::size_t most);
+  /// Hands over the board with its undo history, piece by piece, as about `most` bytes; the oldest steps are
+  /// omitted to fit. Fast if little has changed since the last call.
+  void keep(std::size_t most, const std::function<void(std::string_view)>& put);
   /// Where the board is saved, as shown in Help: "the storage of this browser".
   void setKeptIn(std::string_view where);
   /// What others made in the program, as listed in Help: "Eigen 3.4.0 · CLI11 2.4.1". Without it Help leads
   /// to Host::showNotices(). The text must outlive the playground.
   void setParts(std::string_view parts);
-  /// Replaces everything by what kept() returned.
+  /// Replaces everything by what keep() handed over.
   base::Result<void> restore(std::string_view bytes);
   /// Shows a message to the user, in the page or window.
   void notify(std::string_view sentence, bool isError);

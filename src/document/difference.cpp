@@ -67,13 +67,6 @@ Patch<T> patchOf(const T* from, const T* to, std::size_t count) {
   return patch;
 }
 
-float hundredth(std::int16_t count) { return static_cast<float>(count) / 100.0f; }
-
-std::int16_t hundredthsIn(float value) {
-  constexpr float most = 327;
-  return static_cast<std::int16_t>(std::lround(std::clamp(value, -most, most) * 100.0f));
-}
-
 template <class T>
 void write(const Patch<T>& patch, T* cells) {
   auto value = patch.values.begin();
@@ -120,6 +113,19 @@ std::size_t heldBy(const Patch<T>& patch) {
 
 }  // namespace
 
+constexpr float kMostHundredths = 327;
+
+float hundredth(std::int16_t count) { return static_cast<float>(count) / 100.0f; }
+
+std::int16_t hundredthsIn(float value) {
+  return static_cast<std::int16_t>(
+      std::lround(std::clamp(value, -kMostHundredths, kMostHundredths) * 100.0f));
+}
+
+bool isHundredth(float value) {
+  return std::fabs(value) <= kMostHundredths && same(hundredth(hundredthsIn(value)), value);
+}
+
 Reshape Reshape::reversed() const {
   Reshape back = *this;
   if (kind == Kind::insertTokens) back.kind = Kind::removeTokens;
@@ -147,6 +153,7 @@ Difference::Difference(const State& from, const State& to, Reshape way)
                         {runsOf(std::as_const(*tensors[i]).data(), wanted[i]->data(), wanted[i]->size()), {}},
                         {}});
     takeValues(wanted[i]->data(), tensors_.back());
+    *tensors[i] = Tensor();  // of a large state they are not needed together
   }
   const auto labels = allLabelsOf(state);
   const auto wantedLabels = allLabelsOf(to);
@@ -166,7 +173,6 @@ Difference::Difference(const State& from, const State& to, Reshape way)
 
 void Difference::takeValues(const float* from, TensorPatch& patch) {
   const std::vector<PatchRun>& runs = patch.cells.runs;
-  const auto isHundredth = [](float value) { return same(hundredth(hundredthsIn(value)), value); };
   const bool arePacked = std::all_of(runs.begin(), runs.end(), [&](const PatchRun& run) {
     return std::all_of(from + run.at, from + run.at + run.count, isHundredth);
   });

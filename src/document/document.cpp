@@ -161,6 +161,20 @@ bool Document::undo() {
   return true;
 }
 
+bool Document::goBack() {
+  if (past_.empty()) return false;
+  Settings shown;
+  copyView(shown, state_);
+  const Step& step = past_.back();
+  for (auto edit = step.edits.rbegin(); edit != step.edits.rend(); ++edit) applyForGood(state_, *edit);
+  keepView(state_, shown);
+  if (step.start != nullptr) start_ = step.start;
+  dropLast(past_), clear(future_);
+  ++revision_;
+  note(Change{});
+  return true;
+}
+
 bool Document::redo() {
   if (future_.empty()) return false;
   Step back = takeBack(future_.back());

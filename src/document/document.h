@@ -52,6 +52,8 @@ class Document {
   bool canRedo() const { return !future_.empty(); }
   bool undo();
   bool redo();
+  /// Undoes a step for good: nothing is kept to redo it.
+  bool goBack();
   /// The memory that the history uses.
   std::size_t historyBytes() const { return historyBytes_; }
   /// The number of steps dropped so far because of the memory limit.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/sentence.h"
 #include "document/resize.h"
@@ -297,11 +298,12 @@ Effect applyEdit(State& state, const Randomize& edit) {
   });
 }
 
+/// Without a copy of the state before, which may be large.
 Effect applyEdit(State& state, const Load& edit) {
-  return replace(state, changeOf(What::everything), {}, [&](State& s) {
-    s = *edit.state;
-    tidyMask(s.painted);
-  });
+  const State before = std::exchange(state, State(*edit.state));
+  tidyMask(state.painted);
+  if (sameBits(before, state)) return nothing();
+  return {restore(state, before, {}), changeOf(What::everything)};
 }
 
 Effect applyEdit(State& state, const Restore& edit) {
@@ -485,6 +487,14 @@ Effect apply(State& state, const Edit& edit) {
   for (const ParameterId id : lost) state.parameters[id] = {};
   if (before) effect.inverse = restore(state, *before, wayOf(effect.inverse));
   return effect;
+}
+
+void applyForGood(State& state, const Edit& edit) {
+  if (const auto* load = std::get_if<Load>(&edit)) state = *load->state, tidyMask(state.painted);
+  else if (const auto* restore = std::get_if<Restore>(&edit)) restore->difference->apply(state);
+  else if (const auto* gone = std::get_if<RemoveTokens>(&edit))
+    removeTokens(state, gone->side, gone->at, gone->count);
+  else (void)apply(state, edit);
 }
 
 std::vector<SetOption> headsWithColumns(const Settings& settings, int heads) {

@@ -95,6 +95,8 @@ Result<void> checkEditable(const State& state, TensorId id);
 Result<void> check(const State& state, const Edit& edit);
 /// Applies an edit that has passed check(). Applying the inverse restores the previous state, bit for bit.
 Effect apply(State& state, const Edit& edit);
+/// The same where no inverse is wanted: of a large state it takes copies.
+void applyForGood(State& state, const Edit& edit);
 
 /// The changes, in order, after which there are `heads` heads with as many columns each as now: the first
 /// ones keep their numbers, more are drawn from the seed. None where heads have something else than columns

@@ -162,6 +162,23 @@ TEST_CASE("session store: of a board of megabytes an edit is written with little
   CHECK(sameBits(restored(bytes).state(), d.state()));
 }
 
+TEST_CASE("session store: the bytes come in pieces, of which only those of numbers are long") {
+  Document d(test::start());
+  for (const auto& [id, number] :
+       {std::pair(OptionId::heads, 1.0), std::pair(OptionId::d_k, 64.0), std::pair(OptionId::tokens, 3000.0)})
+    CHECK(refusal(d.apply(set(id, number))) == "accepted");
+  SessionStore store;
+  std::string all;
+  std::size_t longest = 0, pieces = 0;
+  store.write(d, kMuch, [&](std::string_view piece) {
+    all += piece, longest = std::max(longest, piece.size()), ++pieces;
+  });
+  CHECK(all == store.write(d, kMuch));
+  CHECK(pieces > 2);
+  CHECK(longest < all.size());
+  checkSame(d, restored(all));
+}
+
 TEST_CASE("session store: the initial state of a large board stays when the steps after it are left out") {
   Document large(test::start());
   CHECK(refusal(large.apply(set(OptionId::tokens, 4000.0))) == "accepted");

@@ -60,6 +60,25 @@ std::uint64_t hashOf(const char* block) {
   return hash.value();
 }
 
+/// Hands on what is added to it; what is short is gathered first.
+class Gathered {
+ public:
+  explicit Gathered(const SessionStore::Sink& put) : put_(put) {}
+  Gathered(const Gathered&) = delete;
+  Gathered& operator=(const Gathered&) = delete;
+  ~Gathered() { put_(short_); }
+
+  void add(std::string_view bytes) {
+    if (short_.size() + bytes.size() > kShort) put_(short_), short_.clear();
+    if (bytes.size() > kShort) put_(bytes);
+    else short_ += bytes;
+  }
+
+ private:
+  const SessionStore::Sink& put_;
+  std::string short_;
+};
+
 /// Reads the parts of what write() wrote.
 class Pieces {
  public:
@@ -112,15 +131,13 @@ std::string SessionStore::Change::heading() const {
   return base::joined({head, " ", tail, " ", between.size(), "\n"});
 }
 
-void SessionStore::Change::applyTo(std::string& text) && {
-  if (head + between.size() + tail == text.size()) {
-    std::copy(between.begin(), between.end(), text.begin() + static_cast<std::ptrdiff_t>(head));
-    return;
-  }
-  std::string made = std::move(between);  // which mostly has room for all
-  made.reserve(head + made.size() + tail);
-  made.insert(0, text, 0, head).append(text, text.size() - tail);
-  text = std::move(made);
+std::string SessionStore::Change::appliedTo(std::string_view text) const {
+  std::string made;
+  made.reserve(head + between.size() + tail);
+  made += text.substr(0, head);
+  between.put([&made](std::string_view piece) { made += piece; });
+  made += text.substr(text.size() - tail);
+  return made;
 }
 
 SessionStore::Outline::Outline(const std::string& text) : size_(text.size()) {
@@ -138,10 +155,8 @@ SessionStore::Change SessionStore::Outline::changeTo(const Outline& other, std::
                     tail = isShort ? sameAtBack(text_, text, most - head)
                                    : std::min(kBlock * sameBlocks(back_, other.back_), most - head),
                     count = text.size() - head - tail;
-  if (count < text.size() / 2) return {head, tail, text.substr(head, count)};
-  text.resize(head + count);  // most of it: in the memory that it has
-  text.erase(0, head);
-  return {head, tail, std::move(text)};
+  text.resize(head + count);  // in the memory that it has
+  return {head, tail, HeldBytes(std::move(text.erase(0, head)))};
 }
 
 SessionStore::Change SessionStore::Outline::changeTo(std::string text) const {
@@ -151,22 +166,24 @@ SessionStore::Change SessionStore::Outline::changeTo(std::string text) const {
 
 void SessionStore::forgetFirst() {
   Step& step = steps_.front();
-  std::string start;
-  if (!step.begins) std::move(start_).applyTo(start = base_);
-  std::move(step.change).applyTo(base_);
-  start_ = step.begins ? Change{base_.size(), 0, {}} : Outline(base_).changeTo(std::move(start));
+  std::string base = base_.text(), start;
+  base_ = HeldBytes();
+  if (!step.begins) start = start_.appliedTo(base);
+  base = step.change.appliedTo(base);
+  start_ = step.begins ? Change{base.size(), 0, {}} : Outline(base).changeTo(std::move(start));
+  base_ = HeldBytes(std::move(base));
   least_ = step.number + 1;
   steps_.pop_front();
 }
 
-std::string SessionStore::write(const Document& document, std::size_t most, std::string_view head) {
+std::size_t SessionStore::follow(const Document& document) {
   std::vector<std::uint64_t> numbers = document.stepNumbers();
   const auto leftOut = [&] {
     return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), least_) -
                                     numbers.begin());
   };
   if (leftOut() > document.stepsBack()) least_ = 0, steps_.clear();  // undo went back beyond the stored steps
-  std::size_t at = document.stepsBack() - leftOut();
+  const std::size_t at = document.stepsBack() - leftOut();
   numbers.erase(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(leftOut()));
   const auto first = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
     return !numbers.empty() && step.number == numbers.front();
@@ -187,27 +204,41 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
     steps_.push_back({numbers.back(), document.lastBegan(), last_.changeTo(outline, std::move(now)), size});
     before_ = std::exchange(last_, std::move(outline));
   } else if (same < numbers.size() || same == 0) {
-    // Goes to the end of the history and back on a copy, recording the new steps from last to first.
+    // Goes to the end of the history and back on a copy, recording the new steps from last to first. Of a
+    // large board no two of copy, text and what is held are made at once, if that can be helped.
+    const auto held = [](const State& state, Outline& outline) {
+      std::string text = contentOf(state);
+      outline = Outline(text);
+      return HeldBytes(std::move(text));
+    };
+    HeldBytes now = document.canRedo() ? HeldBytes() : held(document.state(), last_);
     Document copy = document;
     while (copy.redo()) {}
+    if (document.canRedo()) now = held(copy.state(), last_);
     std::vector<Step> found;
-    std::string now = contentOf(copy.state());
-    Outline after = last_ = Outline(now);
+    Outline after = last_, before;
     for (std::size_t i = numbers.size(); i > same; --i) {
       const bool begins = copy.lastBegan();
-      copy.undo();
-      std::string text = contentOf(copy.state());
-      const Outline before(text);
+      copy.goBack();
+      HeldBytes earlier = held(copy.state(), before);
       const std::size_t size = now.size();
-      found.push_back({numbers[i - 1], begins, before.changeTo(after, std::move(now)), size});
-      now = std::move(text), after = before;
+      std::string text = std::exchange(now, std::move(earlier)).text();
+      found.push_back({numbers[i - 1], begins, before.changeTo(after, std::move(text)), size});
+      after = before;
       if (found.size() == 1) before_ = before;
     }
-    if (same == 0) base_ = std::move(now), start_ = Outline(base_).changeTo(contentOf(copy.start()));
+    if (same == 0) {
+      start_ = Outline(now.text()).changeTo(contentOf(copy.start()));
+      base_ = std::move(now);
+    }
     steps_.insert(steps_.end(), std::make_move_iterator(found.rbegin()),
                   std::make_move_iterator(found.rend()));
   }
+  return at;
+}
 
+void SessionStore::write(const Document& document, std::size_t most, const Sink& put) {
+  std::size_t at = follow(document);
   std::size_t size = base_.size(), unfolded = 0;
   for (const Step& step : steps_) size += step.change.size() + 8, unfolded += step.size;
   const auto isTooMuch = [&] { return size > most || unfolded > kMostUnfolded; };
@@ -220,18 +251,25 @@ std::string SessionStore::write(const Document& document, std::size_t most, std:
   for (; isTooMuch() && !steps_.empty(); last_ = before_ = {})
     size -= steps_.back().change.size() + 8, unfolded -= steps_.back().size, steps_.pop_back();
 
-  std::string out;
-  out.reserve(head.size() + size + (1 << 13));
-  out.append(head).append(kSessionMagic);
+  Gathered out(put);
+  out.add(kSessionMagic);
   for (const document::Option& option : document::options())
     if (!option.undoable && option.stored != document::Stored::never)
-      out += base::joined({option.name, " ", document::toJson(get(document.state(), option.id)), "\n"});
-  out += base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ",
-                       steps_.size(), " ", base_.size(), "\n"});
-  out += base_;
-  const auto add = [&out](const Change& change) { out += change.heading(), out += change.between; };
+      out.add(base::joined({option.name, " ", document::toJson(get(document.state(), option.id)), "\n"}));
+  out.add(base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ",
+                        steps_.size(), " ", base_.size(), "\n"}));
+  const auto addHeld = [&out](const HeldBytes& held) {
+    held.put([&out](std::string_view piece) { out.add(piece); });
+  };
+  const auto add = [&](const Change& change) { out.add(change.heading()), addHeld(change.between); };
+  addHeld(base_);
   add(start_);
-  for (const Step& step : steps_) out += step.begins ? '1' : '0', out += '\n', add(step.change);
+  for (const Step& step : steps_) out.add(step.begins ? "1\n" : "0\n"), add(step.change);
+}
+
+std::string SessionStore::write(const Document& document, std::size_t most, std::string_view head) {
+  std::string out(head);
+  write(document, most, [&out](std::string_view piece) { out += piece; });
   return out;
 }
 

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "document/document.h"
+#include "files/layout/held_bytes.h"
 
 namespace files {
 
@@ -19,21 +21,24 @@ using base::Result;
 /// board it keeps the changes, and no further copy.
 class SessionStore {
  public:
+  /// Takes bytes piece by piece, so that they are not in memory all at once.
+  using Sink = std::function<void(std::string_view)>;
   /// The document in at most `most` bytes. To fit, the oldest steps are omitted; also if their states would
   /// take more than 128 MiB in total. The present state is always included. Takes as long as copying the
-  /// board, plus as much again for each new step. `head`: what the bytes begin with, which restore() is not
-  /// given.
+  /// board, plus as much again for each new step.
+  void write(const document::Document& document, std::size_t most, const Sink& put);
+  /// The same in one piece. `head`: what the bytes begin with, which restore() is not given.
   std::string write(const document::Document& document, std::size_t most, std::string_view head = {});
 
  private:
   /// What makes one text another: all of it but its first `head` and its last `tail` bytes is replaced.
   struct Change {
     std::size_t head = 0, tail = 0;
-    std::string between;
+    HeldBytes between;
 
     std::string heading() const;  ///< the line that is written before `between`
     std::size_t size() const { return heading().size() + between.size(); }
-    void applyTo(std::string& text) &&;
+    std::string appliedTo(std::string_view text) const;
   };
   /// What has to be known of a text to find what changed since then: a short one itself; of others hashes of
   /// their blocks, counted from either end.
@@ -57,10 +62,12 @@ class SessionStore {
     Change change;         ///< from the state before the step to the state after it
     std::size_t size = 0;  ///< of the state after it
   };
+  /// Brings the steps up to date; returns how many of them precede the present.
+  std::size_t follow(const document::Document& document);
   void forgetFirst();
 
-  std::string base_;  ///< the state before the first of the steps
-  Change start_;      ///< from it to the initial state for reset()
+  HeldBytes base_;  ///< the state before the first of the steps
+  Change start_;    ///< from it to the initial state for reset()
   std::deque<Step> steps_;
   Outline before_,
       last_;  ///< the states before and after the last step; empty if they have to be computed again

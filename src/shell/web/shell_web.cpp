@@ -73,6 +73,7 @@ EM_JS(int, host_remember, (const char* text, int length), { return Module["host"
 EM_JS(char*, host_remembered, (), { return Module["host"].remembered(); })
 EM_JS(int, host_is_coarse, (), { return Module["host"].isCoarse(); })
 EM_JS(int, host_prefers_stillness, (), { return Module["host"].prefersStillness(); })
+EM_JS(void, host_keep, (const char* bytes, int count), { Module["host"].pieces.push(HEAPU8.slice(bytes, bytes + count)); })
 EM_JS(void, host_cursor, (int cursor), { Module["host"].setCursor(cursor); })
 // clang-format on
 #pragma clang diagnostic pop
@@ -622,12 +623,12 @@ EMSCRIPTEN_KEEPALIVE int playground_tensors() {
   return static_cast<int>(self->reply.size());
 }
 
-/// Sets the reply to the board with its undo history, and returns its number of bytes.
-EMSCRIPTEN_KEEPALIVE int playground_kept(double most) {
+/// Hands over the board with its undo history in pieces: together they may be as large as the board, whose
+/// memory the module would keep.
+EMSCRIPTEN_KEEPALIVE void playground_keep(double most) {
   settle();
-  self->reply = std::string();  // the last ones may be as large as the board, and = {} would keep their room
-  self->reply = self->app.kept(static_cast<std::size_t>(most));
-  return static_cast<int>(self->reply.size());
+  self->app.keep(static_cast<std::size_t>(most),
+                 [](std::string_view piece) { host_keep(piece.data(), static_cast<int>(piece.size())); });
 }
 
 /// Restores such bytes, in memory that is freed here; size 0 restores nothing. From now on the page saves its
