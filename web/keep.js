@@ -92,6 +92,7 @@ class SessionStore {
       board.pieces = [];
       board.run('keep', MOST);
       const bytes = joined(board.pieces.splice(0));
+      if (!bytes.length) return;  // the module takes no more calls
       this.bytes = bytes.length > MOST_AT_ONCE ? undefined : bytes;
       const boards = this.boards('readwrite'), {transaction} = this;
       boards.put({tab: this.tab, bytes, [KEPT_BY]: Date.now()});

@@ -1,19 +1,31 @@
 // A board of 4,096 tokens and 8 heads of 64 columns in the page: memory there and back, and what a frame takes while numbers are dragged, the
 // weights are moved, and the page Model makes the pictures of two such layers and of 48 layers of 64 heads. Then one of 131,072 tokens. Times are
 // those of the calls that draw: without what the browser takes for WebGL, which without a graphics processor waits for it to draw by software,
-// and with it. On a machine that does other things they are too long. Natively, in processor time: build/native/frame --long.
+// and with it; of all frames, of those that follow an input, and of what is computed between frames, which an input may have to wait for. On a
+// machine that does other things they are too long. Natively, in processor time: build/native/frame --long.
 //   node long.bench.mjs [--quick]
 import {Board, launch, serve} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
 import {quick} from './contest.mjs';
 
 // Of the smaller ones, too, the scores are not stored.
-const [TOKENS, HEADS, COLUMNS, ROUNDS] = quick ? [1200, 2, 16, 4] : [4096, 8, 64, 60], MEGABYTE = 1 << 20;
+const [TOKENS, HEADS, COLUMNS, ROUNDS] = quick ? [1200, 2, 16, 4] : [4096, 8, 64, 120], MEGABYTE = 1 << 20;
 const [server, browser] = await Promise.all([serve(), launch()]);
 const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
 await page.addInitScript(() => {
   localStorage.setItem('attention-playground', '{"open":false}');  // no lesson, which would change the board
-  globalThis.times = [];
+  globalThis.times = [], globalThis.slices = [];
+  let hasInput = false;  // since the last frame
+  for (const type of ['pointermove', 'wheel']) addEventListener(type, () => { hasInput = true; }, {capture: true, passive: true});
+  const sliced = (act) => function (...given) {
+    const began = performance.now();
+    act.apply(this, given);
+    const time = performance.now() - began;
+    if (time > 0.2) globalThis.slices.push(time);
+  };
+  const {setTimeout} = globalThis, port = MessagePort.prototype, {set} = Object.getOwnPropertyDescriptor(port, 'onmessage');
+  globalThis.setTimeout = (act, ...rest) => setTimeout(sliced(act), ...rest);
+  Object.defineProperty(port, 'onmessage', {configurable: true, set(act) { set.call(this, sliced(act)); }});
   const {requestAnimationFrame} = globalThis, {prototype} = WebGL2RenderingContext;
   let browsers = 0;  // milliseconds in calls of WebGL
   for (const [name, {value}] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
@@ -28,7 +40,9 @@ await page.addInitScript(() => {
     const began = performance.now(), before = browsers;
     draw(now);
     const time = performance.now() - began;
-    if (time > 0.2) globalThis.times.push([time - (browsers - before), time]);  // a callback that draws
+    if (time <= 0.2) return;  // not a callback that draws
+    globalThis.times.push([time - (browsers - before), time, hasInput]);
+    hasInput = false;
   });
 });
 await page.goto(server.url);
@@ -69,11 +83,14 @@ function quantiles(times) {
   return `${median} ms median, ${most} at the 99th percentile, ${longest} the longest`;
 }
 async function timed(what, act) {
-  await page.evaluate(() => { globalThis.times.length = 0; });
+  await page.evaluate(() => { globalThis.times.length = globalThis.slices.length = 0; });
   await act();
-  const times = await page.evaluate(() => [...globalThis.times]);
+  const [times, slices] = await page.evaluate(() => [[...globalThis.times], [...globalThis.slices]]);
+  const ofInput = times.filter(([, , hasInput]) => hasInput);
   line(what, `${quantiles(times.map(([own]) => own))}, ${times.length} frames`);
+  if (ofInput.length > 0) line('  after an input', `${quantiles(ofInput.map(([own]) => own))}, ${ofInput.length} frames`);
   line('  with the browser\'s WebGL', quantiles(times.map(([, all]) => all)));
+  if (slices.length > 0) line('  between frames', `${quantiles(slices)}, ${slices.length} slices`);
 }
 const frame = () => page.evaluate(() => new Promise(requestAnimationFrame));
 
@@ -119,12 +136,18 @@ async function drags(tokens, columns) {
 async function moves(tokens) {
   const [x, y] = await board.middle('weights', 0, tokens / 2, tokens / 2);
   await page.mouse.move(x, y);
-  await timed('pan and zoom', async () => {
+  const zoom = async (by, rounds) => {
     await page.keyboard.down('Control');
-    for (let i = 0; i < ROUNDS; i++) await page.mouse.wheel(0, -100), await frame();
+    for (let i = 0; i < rounds; i++) await page.mouse.wheel(0, by), await frame();
     await page.keyboard.up('Control');
+  };
+  const pan = async () => {
     for (let i = 0; i < ROUNDS; i++) await page.mouse.wheel(i % 2 ? 30 : 0, i % 2 ? 0 : 30), await frame();
-  });
+  };
+  await timed('zoom in', () => zoom(-25, ROUNDS / 2));
+  await timed('pan, with numbers', pan);
+  await timed('zoom out', () => zoom(25, ROUNDS / 6));
+  await timed('pan, of colours', pan);
   await rest();
 }
 await drags(TOKENS, COLUMNS);

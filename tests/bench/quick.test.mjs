@@ -30,7 +30,7 @@ const REPORTS = {
     ...[12, 64].map((tokens) => `page ${tokens} × 4 causal step # ms ≤ # # vertices`), 'page 16 × 4 without # ms', 'page 16 × 4 with gradients # ms', 'page 16 × 4 el.gradient ~ ms'],
   heads: ['4 × 128 from a file: first picture # ms (at most 150), a picture of each head # ms', '3 × 4 heads of 64 tokens: a picture of each # ms'],
   long: [...['at first', '1200 × 2 × 16', 'and back', 'there again', 'after edits', 'after the page Model'].map((when) => `${when} # MB of the module's memory`),
-    ...['until whole', 'drag q', 'drag k', 'drag v', 'pan and zoom', 'Model, 2 × 2 × 1200', 'Model, 48 × 64 × 8'].map((what) => `${what} # ms median, # at the 99th percentile, # the longest, # frames`)],
+    ...['until whole', 'drag q', 'drag k', 'drag v', 'zoom in', 'pan, with numbers', 'zoom out', 'pan, of colours', 'Model, 2 × 2 × 1200', 'Model, 48 × 64 × 8'].map((what) => `${what} # ms median, # at the 99th percentile, # the longest, # frames`)],
   keys: ['Q, another cell # ms', 'Q, another number # ms'],
   native: ['kernels: …; # cores; PyTorch', ...['', ' causal'].map((mask) => `4×256×64${mask} (register-only peak # GFLOP/s)`), 'kernels … # # #', 'kernels, with weights # # #',
     'Eigen # # #', ...ONNX.flatMap((graph) => [`ONNX Runtime ${graph} # # #`, `ONNX Runtime, all threads ${graph} # # #`]), 'kernels, 1 thread # # #', 'kernels, 2 threads # # #',
