@@ -66,8 +66,12 @@ function follow(board, file) {
   look();
 }
 
-const TYPES = {json: 'application/json', csv: 'text/csv', tsv: 'text/tab-separated-values', svg: 'image/svg+xml', png: 'image/png'};
-export const typeOf = (name) => TYPES[name.split('.').at(-1)] ?? 'application/octet-stream';
+let known;
+/** The formats of files, by the endings of their names: {type, isOne}, where one holds a single tensor. */
+export const formats = (board) => known ??= new Map(board.ask('formats').trimEnd().split('\n').map((line) => line.split(' '))
+    .map(([ending, type, holds]) => [ending, {type, isOne: holds === 'one' || holds === 'table'}]));
+export const formatOf = (board, name) => formats(board).get(name.split('.').at(-1).toLowerCase());
+const SVG = {type: 'image/svg+xml'};
 
 /** Passes the result of reading a file to the board: a state, a form to fill in, JSON or cells. */
 function take(board, {kind, content, heading}, name, whole) {
@@ -133,8 +137,8 @@ export const fetchFile = (board, address) => attempt(board, address, async () =>
 
 const refused = (field, message) => Object.assign(new RangeError(message), {field});
 
-/** All tensors of the board as a file of that name; for .npy, .csv and .tsv the one called `only`. */
-export async function write(board, name, only = '') {
+/** All tensors of the board as a file of that name; where a file holds one, the one called `only`. */
+export async function write(board, name, only) {
   const size = board.run('tensors');
   if (!size) {
     const {field, message} = JSON.parse(board.reply());
@@ -143,7 +147,7 @@ export async function write(board, name, only = '') {
   const at = board.wasm._playground_reply(), bytes = board.wasm.HEAPU8.slice(at, at + size);
   const {kind, field, content} = await ask(board, 'write', bytes, name, only);
   if (kind === 'error') throw refused(field, content);
-  return new Blob([content], {type: typeOf(name)});
+  return new Blob([content], formatOf(board, name) ?? SVG);
 }
 
 /** A figure as SVG, or rendered to PNG; or the board as on the screen, at `scale` times the resolution. */
@@ -155,7 +159,7 @@ export async function figure(board, {format, what = 'weights', style, scale = 1,
   const more = [width ?? '', between(range, ','), between(tokens, ':'), pool ?? '', ...title === undefined ? [] : [title]].map((word) => String(word).replace(/[\n\x1f]/g, ' '));
   const field = what === 'board' && Object.entries({width, range, tokens, pool, title}).find(([, value]) => value !== undefined)?.[0];
   if (field) throw refused(field, `${field}: the board is drawn as it is on the screen; leave this out, or draw weights, heads or arcs.`);
-  const svg = what === 'board' ? new Blob([board.ask('figure', ...words)], {type: TYPES.svg}) :
+  const svg = what === 'board' ? new Blob([board.ask('figure', ...words)], SVG) :
     await write(board, 'figure.svg', `${[...words, ...more].join('\x1f')}\n${board.table ?? ''}`);
   if (format === 'svg') return svg;
   const image = new Image();

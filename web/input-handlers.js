@@ -35,9 +35,8 @@ const NO_WEBGL = {
 };
 const FORCED = globalThis.matchMedia?.('(forced-colors: active)');
 const whenIdle = globalThis.requestIdleCallback ? (work) => requestIdleCallback(work, {timeout: 3000}) : (work) => setTimeout(work, 1000);
-const DROP_TEXT = 'Drop a file with Q, K and V (.npy, .npz, .safetensors, .csv, .tsv, .json), or with a saved state';
+const DROP_TEXT = 'Drop a file with Q, K and V, or with a saved state';
 const LEAST_SCALE = 0.8, MOST_SCALE = 2.5;  // limits for the scale of text
-const OPENED = ['.json', '.npy', '.npz', '.safetensors', '.csv', '.tsv'];
 // One number a line, with decimal commas, where these are the notation: elsewhere a comma separates two numbers.
 const DECIMAL_COMMAS = /^\s*[-−]?\d*,\d+(?:\s*\n\s*[-−]?\d*,\d+)*\s*$/;
 // Text printed by NumPy, PyTorch or Python; anything else that is pasted is cells.
@@ -583,7 +582,7 @@ export class InputHandlers {
       if (!hasFiles(e)) return;
       e.preventDefault();
       e.dataTransfer.dropEffect = 'copy';
-      drop.textContent = this.word(DROP_TEXT);
+      drop.textContent = `${this.word(DROP_TEXT)} (${this.endings().join(', ')})`;
       drop.hidden = !shown;
     };
     host.addEventListener('dragenter', over(true), {signal});
@@ -614,10 +613,12 @@ export class InputHandlers {
     else this.run('notify', 'The licences could not be fetched: perhaps there is no connection. Please try again.', 0);
   }
 
+  endings() { return [...exchange.formats(this).keys()].map((name) => `.${name}`); }
+
   pickFile() {
     const chooser = document.createElement('input');
     chooser.type = 'file';
-    chooser.accept = OPENED.join();
+    chooser.accept = this.endings().join();
     chooser.addEventListener('change', () => this.openFiles(chooser.files), {once: true});
     chooser.click();
   }
@@ -628,13 +629,14 @@ export class InputHandlers {
     const isState = name.endsWith('.json');
     try {
       if (asks && globalThis.showSaveFilePicker) {
-        const types = OPENED.filter((ending) => ending !== '.npy').map((ending) => ({accept: {[exchange.typeOf(ending)]: [ending]}}));
+        const types = [...exchange.formats(this)].map(([ending, {type}]) => ({accept: {[type]: [`.${ending}`]}}));
         const handle = await showSaveFilePicker({suggestedName: name, types});
         if (handle.name.endsWith('.json')) this.savesTo = handle;
         return await this.saveTo(handle, bytes);
       }
       if (isState && this.savesTo) return await this.saveTo(this.savesTo, bytes);
-      const blob = isState ? new Blob([bytes], {type: exchange.typeOf(name)}) : await exchange.write(this, name, name.endsWith('.csv') ? name.slice(0, -4) : '');
+      const {type, isOne} = exchange.formatOf(this, name);
+      const blob = isState ? new Blob([bytes], {type}) : await exchange.write(this, name, isOne ? name.replace(/\.\w+$/, '') : '');
       const link = document.createElement('a');
       link.href = URL.createObjectURL(blob);
       link.download = name;
@@ -648,8 +650,8 @@ export class InputHandlers {
 
   /** Written completely or not at all: the browser replaces the file when the stream is closed. */
   async saveTo(handle, bytes) {
-    const {name} = handle, isTable = /\.[ct]sv$/i.test(name);
-    const content = /\.json$/i.test(name) ? bytes : await exchange.write(this, name, isTable ? 'weights' : '');
+    const {name} = handle;
+    const content = /\.json$/i.test(name) ? bytes : await exchange.write(this, name, exchange.formatOf(this, name)?.isOne ? 'weights' : '');
     const file = await handle.createWritable();
     await file.write(content);
     await file.close();

@@ -1,5 +1,5 @@
 // The methods of the element. Each takes a board (a Playground with the whole module) and the arguments of the page's script.
-import {code, figure, typeOf, write} from './exchange.js';
+import {code, figure, formats, write} from './exchange.js';
 import {DISPOSED, listOf, nameOf, refusal, short, textOf, wrong} from './values.js';
 import {observe, on} from './watch.js';
 
@@ -44,16 +44,17 @@ export const methods = {
     board.ask('set', option, short(option, json, board.maxText));
   },
 
-  /** Exports the layer: as a file {format: 'json' | 'npz' | 'safetensors'} or {format: 'csv' | 'tsv' | 'npy', tensor}; as a figure {format:
+  /** Exports the layer: as a file {format, tensor}, where some formats hold all tensors and others one; as a figure {format:
    * 'svg' | 'png', what: 'weights' | 'heads' | 'arcs' | 'board', style: 'print' | 'light' | 'dark', scale, head, with, colors, width, range, tokens, pool, title}; without a
    * style, {format: 'png', what: 'board'} is the board as on the screen. */
   async toBlob(board, options) {
     if (typeof options !== 'object' || options === null) throw wrong('options', 'an object with format', options);
     const {format = 'json', tensor} = options;
-    if (typeof format !== 'string' || !/^(json|npy|npz|safetensors|csv|tsv|svg|png)$/.test(format)) throw wrong('format', "'json', 'npz', 'safetensors', 'npy', 'csv', 'tsv', 'svg' or 'png'", format);
-    if (/^(svg|png)$/.test(format)) return figure(board, options);
-    const isOne = /^([ct]sv|npy)$/.test(format), only = tensor === undefined ? isOne ? 'weights' : '' : nameOf('tensor', tensor);
-    if (format === 'json' && !only) return new Blob([board.ask('state')], {type: typeOf(format)});
+    if (format === 'svg' || format === 'png') return figure(board, options);
+    const known = formats(board), {type, isOne} = known.get(format) ?? {};
+    if (!type) throw wrong('format', `${[...known.keys(), 'svg'].map((name) => `'${name}'`).join(', ')} or 'png'`, format);
+    const only = tensor === undefined ? isOne ? 'weights' : '' : nameOf('tensor', tensor);
+    if (format === 'json' && !only) return new Blob([board.ask('state')], {type});
     return write(board, `attention.${format}`, only);
   },
 

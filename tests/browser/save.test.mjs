@@ -149,7 +149,7 @@ test('toBlob() gives one tensor as a table or .npy, and says what it does not kn
   assert.deepEqual(JSON.parse(readFileSync((await blob(board, {format: 'json'}, 'a.json')).path, 'utf8')), await board.call('getState'));
   const long = 'wights'.repeat(200);
   for (const [options, field, sentence] of [
-    [{format: 'pt'}, 'format', /^format must be 'json', 'npz'/], [{format: 7}, 'format', /^format must be/], [null, 'options', /^options must be an object/],
+    [{format: 'pt'}, 'format', /^format must be 'json', 'npy', .* or 'png'/], [{format: 7}, 'format', /^format must be/], [null, 'options', /^options must be an object/],
     [{format: 'svg', what: 'legs'}, 'what', /^what: "legs" is no figure; use board, weights, heads or arcs/], [{format: 'png', style: 'neon'}, 'style', /^style: "neon" is no style/],
     [{format: 'svg', what: 'board', style: 'neon'}, 'style', /^style: "neon" is no style/], [{format: 'svg', scale: 0}, 'scale', /^scale: "0" is no scale/],
     [{format: 'png', what: 'board', scale: 0}, 'scale', /^scale: 0 is no scale/], [{format: 'svg', head: 9}, 'head', /^head: 9 is not one of 2 heads/],
