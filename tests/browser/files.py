@@ -75,7 +75,7 @@ def wrong(folder, one):
     np.savez(f"{folder}/pickled.npz", q=np.array([{"a": 1}], dtype=object), k=one["k"], v=one["v"])
     with_nan = {name: a.copy() for name, a in one.items()}
     with_nan["k"][1, 2, 3] = np.nan
-    np.savez(f"{folder}/nan.npz", tokens=tokens, **with_nan)
+    np.savez(f"{folder}/nan.npz", tokens=np.array(["I", "saw", "a", "saw", "."]), **with_nan)
     long = layer(7, heads=1, tokens=1500)
     long["q"][0, 700, 1] = np.inf
     np.savez(f"{folder}/nan-long.npz", **long)
