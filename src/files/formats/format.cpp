@@ -13,18 +13,18 @@ using base::inQuotes;
 using ErrorKind = Error::Kind;
 
 /// What its files hold.
-enum class Holds : std::uint8_t { texts, tensors, one, table };
+enum class Content : std::uint8_t { texts, tensors, one, table };
 
 struct Row {
   std::string_view ending, sign, condition;
-  Holds holds;
+  Content holds;
   bool (*begins)(std::string_view bytes);
   Result<StoredFile> (*read)(std::string_view bytes, std::string_view tensor);
   bool (*write)(const StoredFile& file, const Put& put);
 };
 constexpr Row kRows[] = {
 #define FORMAT(name, Name, holds, type, sign, condition) \
-  {"." #name, sign, condition, Holds::holds, is##Name, read##Name, write##Name},
+  {"." #name, sign, condition, Content::holds, is##Name, read##Name, write##Name},
 #include "files/formats/formats.def"
 };
 
@@ -63,13 +63,13 @@ std::optional<Format> formatOf(std::string_view path) {
   return std::nullopt;
 }
 
-bool holdsOne(Format format) { return rowOf(format).holds >= Holds::one; }
-bool holdsTexts(Format format) { return rowOf(format).holds == Holds::texts; }
+bool holdsOne(Format format) { return rowOf(format).holds >= Content::one; }
+bool holdsTexts(Format format) { return rowOf(format).holds == Content::texts; }
 
 std::string formatList(bool ofOne) {
   std::vector<std::string> endings;
   for (const Row& row : kRows)
-    if (!ofOne || row.holds >= Holds::one) endings.emplace_back(row.ending);
+    if (!ofOne || row.holds >= Content::one) endings.emplace_back(row.ending);
   return base::orList(endings);
 }
 
@@ -114,7 +114,7 @@ Result<void> checkWritable(const StoredFile& file, Format format) {
                                                                 std::min<std::size_t>(names.size(), 8))}) +
                               ".")});
   for (const Stored& tensor : file.tensors)
-    if (rowOf(format).holds == Holds::table && tensor.type != Type::text) return checkTable(tensor);
+    if (rowOf(format).holds == Content::table && tensor.type != Type::text) return checkTable(tensor);
   return {};
 }
 
