@@ -67,6 +67,13 @@ Patch<T> patchOf(const T* from, const T* to, std::size_t count) {
   return patch;
 }
 
+float hundredth(std::int16_t count) { return static_cast<float>(count) / 100.0f; }
+
+std::int16_t hundredthsIn(float value) {
+  constexpr float most = 327;
+  return static_cast<std::int16_t>(std::lround(std::clamp(value, -most, most) * 100.0f));
+}
+
 template <class T>
 void write(const Patch<T>& patch, T* cells) {
   auto value = patch.values.begin();
@@ -112,19 +119,6 @@ std::size_t heldBy(const Patch<T>& patch) {
 }
 
 }  // namespace
-
-constexpr float kMostHundredths = 327;
-
-float hundredth(std::int16_t count) { return static_cast<float>(count) / 100.0f; }
-
-std::int16_t hundredthsIn(float value) {
-  return static_cast<std::int16_t>(
-      std::lround(std::clamp(value, -kMostHundredths, kMostHundredths) * 100.0f));
-}
-
-bool isHundredth(float value) {
-  return std::fabs(value) <= kMostHundredths && same(hundredth(hundredthsIn(value)), value);
-}
 
 Reshape Reshape::reversed() const {
   Reshape back = *this;
@@ -173,6 +167,7 @@ Difference::Difference(const State& from, const State& to, Reshape way)
 
 void Difference::takeValues(const float* from, TensorPatch& patch) {
   const std::vector<PatchRun>& runs = patch.cells.runs;
+  const auto isHundredth = [](float value) { return same(hundredth(hundredthsIn(value)), value); };
   const bool arePacked = std::all_of(runs.begin(), runs.end(), [&](const PatchRun& run) {
     return std::all_of(from + run.at, from + run.at + run.count, isHundredth);
   });

@@ -72,12 +72,6 @@ class Difference {
   std::optional<std::string> preset_, unknownFields_;  ///< only where they differ
 };
 
-/// Numbers as seeds and readers give them can be kept as how many hundredths they are.
-float hundredth(std::int16_t count);
-std::int16_t hundredthsIn(float value);
-/// Is it one, bit for bit, of those that can be kept so?
-bool isHundredth(float value);
-
 /// The memory of a state, and of a list of texts excluding the list object.
 std::size_t bytesOf(const State& state);
 std::size_t bytesOf(const std::vector<std::string>& words);

@@ -59,13 +59,18 @@ const keptAt = () => page.evaluate(async () => {
   return last?.key ?? 0;
 });
 let edited = 0;
-/** Until all is computed: no frame has anything to do. */
-const whole = () => until('all to be computed', async () => {
-  const before = await page.evaluate(() => globalThis.times.length);
-  await board.settle();
-  await board.settle();
-  return before === await page.evaluate(() => globalThis.times.length);
-});
+/** Until all is computed: for so many frames of the screen none of the board is drawn. It is asked for nothing, which it would answer first. */
+const whole = () => page.evaluate((most) => new Promise((resolve) => {
+  let frames = -1, still = 0;
+  const look = () => {
+    const {frames: now} = document.querySelector('attention-playground').stats();
+    still = now === frames ? still + 1 : 0;
+    frames = now;
+    if (still < most) requestAnimationFrame(look);
+    else resolve();
+  };
+  look();
+}), 60);
 /** The same, and until the board is kept as it was after the last edit. */
 async function rest() {
   await whole();

@@ -135,7 +135,7 @@ std::string SessionStore::Change::appliedTo(std::string_view text) const {
   std::string made;
   made.reserve(head + between.size() + tail);
   made += text.substr(0, head);
-  between.put([&made](std::string_view piece) { made += piece; });
+  made += between;
   made += text.substr(text.size() - tail);
   return made;
 }
@@ -156,7 +156,8 @@ SessionStore::Change SessionStore::Outline::changeTo(const Outline& other, std::
                                    : std::min(kBlock * sameBlocks(back_, other.back_), most - head),
                     count = text.size() - head - tail;
   text.resize(head + count);  // in the memory that it has
-  return {head, tail, HeldBytes(std::move(text.erase(0, head)))};
+  text.erase(0, head);
+  return {head, tail, text.capacity() < 2 * text.size() ? std::move(text) : std::string(text)};
 }
 
 SessionStore::Change SessionStore::Outline::changeTo(std::string text) const {
@@ -166,12 +167,11 @@ SessionStore::Change SessionStore::Outline::changeTo(std::string text) const {
 
 void SessionStore::forgetFirst() {
   Step& step = steps_.front();
-  std::string base = base_.text(), start;
-  base_ = HeldBytes();
+  std::string base = std::exchange(base_, {}), start;
   if (!step.begins) start = start_.appliedTo(base);
   base = step.change.appliedTo(base);
   start_ = step.begins ? Change{base.size(), 0, {}} : Outline(base).changeTo(std::move(start));
-  base_ = HeldBytes(std::move(base));
+  base_ = std::move(base);
   least_ = step.number + 1;
   steps_.pop_front();
 }
@@ -204,14 +204,13 @@ std::size_t SessionStore::follow(const Document& document) {
     steps_.push_back({numbers.back(), document.lastBegan(), last_.changeTo(outline, std::move(now)), size});
     before_ = std::exchange(last_, std::move(outline));
   } else if (same < numbers.size() || same == 0) {
-    // Goes to the end of the history and back on a copy, recording the new steps from last to first. Of a
-    // large board no two of copy, text and what is held are made at once, if that can be helped.
+    // Goes to the end of the history and back on a copy, recording the new steps from last to first.
     const auto held = [](const State& state, Outline& outline) {
       std::string text = contentOf(state);
       outline = Outline(text);
-      return HeldBytes(std::move(text));
+      return text;
     };
-    HeldBytes now = document.canRedo() ? HeldBytes() : held(document.state(), last_);
+    std::string now = document.canRedo() ? std::string() : held(document.state(), last_);
     Document copy = document;
     while (copy.redo()) {}
     if (document.canRedo()) now = held(copy.state(), last_);
@@ -220,15 +219,15 @@ std::size_t SessionStore::follow(const Document& document) {
     for (std::size_t i = numbers.size(); i > same; --i) {
       const bool begins = copy.lastBegan();
       copy.goBack();
-      HeldBytes earlier = held(copy.state(), before);
+      std::string earlier = held(copy.state(), before);
       const std::size_t size = now.size();
-      std::string text = std::exchange(now, std::move(earlier)).text();
+      std::string text = std::exchange(now, std::move(earlier));
       found.push_back({numbers[i - 1], begins, before.changeTo(after, std::move(text)), size});
       after = before;
       if (found.size() == 1) before_ = before;
     }
     if (same == 0) {
-      start_ = Outline(now.text()).changeTo(contentOf(copy.start()));
+      start_ = Outline(now).changeTo(contentOf(copy.start()));
       base_ = std::move(now);
     }
     steps_.insert(steps_.end(), std::make_move_iterator(found.rbegin()),
@@ -258,11 +257,8 @@ void SessionStore::write(const Document& document, std::size_t most, const Sink&
       out.add(base::joined({option.name, " ", document::toJson(get(document.state(), option.id)), "\n"}));
   out.add(base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ",
                         steps_.size(), " ", base_.size(), "\n"}));
-  const auto addHeld = [&out](const HeldBytes& held) {
-    held.put([&out](std::string_view piece) { out.add(piece); });
-  };
-  const auto add = [&](const Change& change) { out.add(change.heading()), addHeld(change.between); };
-  addHeld(base_);
+  const auto add = [&](const Change& change) { out.add(change.heading()), out.add(change.between); };
+  out.add(base_);
   add(start_);
   for (const Step& step : steps_) out.add(step.begins ? "1\n" : "0\n"), add(step.change);
 }

@@ -11,7 +11,6 @@
 
 #include "base/result.h"
 #include "document/document.h"
-#include "files/layout/held_bytes.h"
 
 namespace files {
 
@@ -34,7 +33,7 @@ class SessionStore {
   /// What makes one text another: all of it but its first `head` and its last `tail` bytes is replaced.
   struct Change {
     std::size_t head = 0, tail = 0;
-    HeldBytes between;
+    std::string between;
 
     std::string heading() const;  ///< the line that is written before `between`
     std::size_t size() const { return heading().size() + between.size(); }
@@ -66,8 +65,8 @@ class SessionStore {
   std::size_t follow(const document::Document& document);
   void forgetFirst();
 
-  HeldBytes base_;  ///< the state before the first of the steps
-  Change start_;    ///< from it to the initial state for reset()
+  std::string base_;  ///< the state before the first of the steps
+  Change start_;      ///< from it to the initial state for reset()
   std::deque<Step> steps_;
   Outline before_,
       last_;  ///< the states before and after the last step; empty if they have to be computed again
