@@ -97,7 +97,7 @@ test('no test waits for a time: only until(), for a condition', () => {
 // The functions under a folder with more than 80 lines or 6 parameters, as "path function".
 function largeFunctions(folder) {
   const python = join(root, '.toolchain/lizard/bin/python');
-  const {error, stdout, stderr} = spawnSync(python, ['-m', 'lizard', '-l', 'cpp', '--csv', '.'], {cwd: folder, encoding: 'utf8'});
+  const {error, stdout, stderr} = spawnSync(python, ['-m', 'lizard', '-l', 'cpp', '--csv', '.'], {cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 26});
   assert.ok(!error && stderr === '', error?.message ?? stderr);
   // NLOC, CCN, tokens, parameters, lines, location, file, function …
   const rows = stdout.trim().split('\n').map(row => row.match(/^\d+,\d+,\d+,(\d+),(\d+),"[^"]*","([^"]*)","([^"]*)"/) ?? assert.fail(row));

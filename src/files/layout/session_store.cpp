@@ -131,13 +131,15 @@ std::string SessionStore::Change::heading() const {
   return base::joined({head, " ", tail, " ", between.size(), "\n"});
 }
 
-std::string SessionStore::Change::appliedTo(std::string_view text) const {
-  std::string made;
-  made.reserve(head + between.size() + tail);
-  made += text.substr(0, head);
-  made += between;
-  made += text.substr(text.size() - tail);
-  return made;
+void SessionStore::Change::applyTo(std::string& text) && {
+  if (head + between.size() + tail == text.size()) {
+    std::copy(between.begin(), between.end(), text.begin() + static_cast<std::ptrdiff_t>(head));
+    return;
+  }
+  std::string made = std::move(between);  // which mostly has room for all
+  made.reserve(head + made.size() + tail);
+  made.insert(0, text, 0, head).append(text, text.size() - tail);
+  text = std::move(made);
 }
 
 SessionStore::Outline::Outline(const std::string& text) : size_(text.size()) {
@@ -155,9 +157,10 @@ SessionStore::Change SessionStore::Outline::changeTo(const Outline& other, std::
                     tail = isShort ? sameAtBack(text_, text, most - head)
                                    : std::min(kBlock * sameBlocks(back_, other.back_), most - head),
                     count = text.size() - head - tail;
-  text.resize(head + count);  // in the memory that it has
+  if (count < text.size() / 2) return {head, tail, text.substr(head, count)};
+  text.resize(head + count);  // most of it: in the memory that it has
   text.erase(0, head);
-  return {head, tail, text.capacity() < 2 * text.size() ? std::move(text) : std::string(text)};
+  return {head, tail, std::move(text)};
 }
 
 SessionStore::Change SessionStore::Outline::changeTo(std::string text) const {
@@ -167,11 +170,10 @@ SessionStore::Change SessionStore::Outline::changeTo(std::string text) const {
 
 void SessionStore::forgetFirst() {
   Step& step = steps_.front();
-  std::string base = std::exchange(base_, {}), start;
-  if (!step.begins) start = start_.appliedTo(base);
-  base = step.change.appliedTo(base);
-  start_ = step.begins ? Change{base.size(), 0, {}} : Outline(base).changeTo(std::move(start));
-  base_ = std::move(base);
+  std::string start;
+  if (!step.begins) std::move(start_).applyTo(start = base_);
+  std::move(step.change).applyTo(base_);
+  start_ = step.begins ? Change{base_.size(), 0, {}} : Outline(base_).changeTo(std::move(start));
   least_ = step.number + 1;
   steps_.pop_front();
 }
@@ -236,7 +238,7 @@ std::size_t SessionStore::follow(const Document& document) {
   return at;
 }
 
-void SessionStore::write(const Document& document, std::size_t most, const Sink& put) {
+SessionStore::Fitting SessionStore::fit(const Document& document, std::size_t most) {
   std::size_t at = follow(document);
   std::size_t size = base_.size(), unfolded = 0;
   for (const Step& step : steps_) size += step.change.size() + 8, unfolded += step.size;
@@ -249,7 +251,10 @@ void SessionStore::write(const Document& document, std::size_t most, const Sink&
   }
   for (; isTooMuch() && !steps_.empty(); last_ = before_ = {})
     size -= steps_.back().change.size() + 8, unfolded -= steps_.back().size, steps_.pop_back();
+  return {at, size};
+}
 
+void SessionStore::give(const Document& document, std::size_t at, const Sink& put) const {
   Gathered out(put);
   out.add(kSessionMagic);
   for (const document::Option& option : document::options())
@@ -263,9 +268,16 @@ void SessionStore::write(const Document& document, std::size_t most, const Sink&
   for (const Step& step : steps_) out.add(step.begins ? "1\n" : "0\n"), add(step.change);
 }
 
+void SessionStore::write(const Document& document, std::size_t most, const Sink& put) {
+  give(document, fit(document, most).at, put);
+}
+
 std::string SessionStore::write(const Document& document, std::size_t most, std::string_view head) {
-  std::string out(head);
-  write(document, most, [&out](std::string_view piece) { out += piece; });
+  const Fitting fitting = fit(document, most);
+  std::string out;
+  out.reserve(head.size() + fitting.size + (1 << 13));
+  out += head;
+  give(document, fitting.at, [&out](std::string_view piece) { out += piece; });
   return out;
 }
 

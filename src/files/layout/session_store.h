@@ -37,7 +37,7 @@ class SessionStore {
 
     std::string heading() const;  ///< the line that is written before `between`
     std::size_t size() const { return heading().size() + between.size(); }
-    std::string appliedTo(std::string_view text) const;
+    void applyTo(std::string& text) &&;
   };
   /// What has to be known of a text to find what changed since then: a short one itself; of others hashes of
   /// their blocks, counted from either end.
@@ -61,8 +61,16 @@ class SessionStore {
     Change change;         ///< from the state before the step to the state after it
     std::size_t size = 0;  ///< of the state after it
   };
+  /// How many of the steps precede the present, and how many bytes all take.
+  struct Fitting {
+    std::size_t at = 0, size = 0;
+  };
+
   /// Brings the steps up to date; returns how many of them precede the present.
   std::size_t follow(const document::Document& document);
+  /// The same, without those for which `most` bytes are not enough.
+  Fitting fit(const document::Document& document, std::size_t most);
+  void give(const document::Document& document, std::size_t at, const Sink& put) const;
   void forgetFirst();
 
   std::string base_;  ///< the state before the first of the steps
