@@ -442,7 +442,7 @@ export class InputHandlers {
     listen('paste', (e) => {
       const {clipboardData} = e, text = clipboardData.getData('text/plain');
       // A copied file comes with its name as text, and copied cells of some spreadsheets with a picture of them as a file.
-      const files = [...clipboardData.files].filter(({name}) => !text || OPENED.some((ending) => name.toLowerCase().endsWith(ending)));
+      const files = [...clipboardData.files].filter(({name}) => !text || exchange.formatOf(this, name));
       if (!text && !files.length) return;
       e.preventDefault();
       if (files.length) this.openFiles(files);

@@ -1,8 +1,11 @@
 #include "document/lesson_list.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "base/sentence.h"
+#include "base/sort.h"
 #include "document/json.h"
 
 namespace document {
@@ -21,13 +24,16 @@ std::string puzzlesOf(const Lesson& lesson, const std::vector<LessonOfFile>& all
 
 }  // namespace
 
-std::string lessonList(std::vector<LessonOfFile> all) {
-  std::stable_sort(all.begin(), all.end(), [](const LessonOfFile& a, const LessonOfFile& b) {
-    return a.lesson.place < b.lesson.place;
+std::string lessonList(const std::vector<LessonOfFile>& all) {
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  base::sort(order, [&all](std::size_t a, std::size_t b) {
+    return std::pair(all[a].lesson.place, a) < std::pair(all[b].lesson.place, b);
   });
   std::string out = "{\"lessons\": [";
   std::string_view separator = "\n";
-  for (const auto& [file, lesson] : all) {
+  for (const std::size_t i : order) {
+    const auto& [file, lesson] = all[i];
     out += base::joined({separator, "{\"id\": ", jsonQuoted(lesson.id), ", \"kind\": \"", name(lesson.kind),
                          "\", \"title\": ", jsonQuoted(lesson.title), ", \"file\": ", jsonQuoted(file),
                          ", \"steps\": ", lesson.steps.size()});

@@ -17,7 +17,7 @@ struct LessonOfFile {
 
 /// In the order of their places, and of one place as they are given: {"lessons": [{"id", "kind", "title",
 /// "file", "steps", "par", "about", "puzzles"}, …]}.
-std::string lessonList(std::vector<LessonOfFile> all);
+std::string lessonList(const std::vector<LessonOfFile>& all);
 
 /// The same of files with a `name` and a `text`. Those that are no lessons are left out.
 template <class Files>
@@ -26,7 +26,7 @@ std::string lessonListOf(const Files& files) {
   for (const auto& file : files)
     if (auto read = readLessons(file.text))
       for (Lesson& lesson : *read) all.push_back({std::string(file.name), std::move(lesson)});
-  return lessonList(std::move(all));
+  return lessonList(all);
 }
 
 }  // namespace document

@@ -304,7 +304,7 @@ onBoard('wrong files give a sentence in the page and an event, and the board sta
   const was = await board.call('getState');
   const wrong = ['', 'PNG\u0000\u0001', '{"q": 1}', '{"q": {"shape": [2, 2], "data": [[1, 2], [3]]}}',
     JSON.stringify({...TENSORS, q: {shape: [2, 3], data: [1, 0, 0, 0, 1]}}),
-    JSON.stringify(TENSORS).replace('0.5', 'NaN')];
+    JSON.stringify(TENSORS).replace('0.5', 'nought')];
   for (const text of wrong) await board.drop(text, 'wrong.json');
   assert.deepEqual(await board.call('getState'), was);
   const errors = await events();
