@@ -241,6 +241,14 @@ test('suites that run beside others are reported after them, with what they prin
   assert.match(stdout, /status 1\n== beside\nwords\n[^]*\n2 passed, 0 failed\n$/, 'alone it prints while it runs');
 });
 
+test('the suite that builds a release waits until no other looks at what is built', () => {
+  const {stdout} = shell(`
+    SUITES='setup first beside' BESIDE=beside
+    for suite in $SUITES; do eval "prepare_$suite() { :; }; suite_$suite() { echo '# pass 1'; }"; done
+    cmd_test`);
+  assert.match(stdout, /^== first\n[^]*== beside\n[^]*== setup\n[^]*\n3 passed, 0 failed\n$/);
+});
+
 // Names of folders that occur in practice.
 const ODD = ["it's here", 'a "quoted" one', 'two  spaces', '$HOME `id` $(id)', 'Größe 我', 'semi;colon & [x] #1'];
 
