@@ -1,10 +1,12 @@
 // The native contenders of native.bench.mjs. Reads lines "what heads tokens dim causal weights threads",
 // where `what` is the name of a kernel, optionally preceded by "backward:", or "eigen", or "peak". Answers
 // each line with the seconds of one call, by the clock and as processor time of all threads; for "peak" with
-// floating-point operations per second, by the clock and by processor time. The line "kernels" lists the
-// kernels.
+// floating-point operations per second, by the clock and by processor time. `what` may also be "board": the
+// seconds until a board of that shape is whole, from which the tensors of pairs are not stored. The line
+// "kernels" lists the kernels.
 #include <Eigen/Core>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -16,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/engine/engine.h"
 #include "attention/kernels/kernels.h"
 
 using namespace attention::kernels;
@@ -39,6 +42,11 @@ struct Clock {
   }
   double cpuSeconds() const { return static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC; }
 };
+
+void print(double wall, double cpu) {
+  std::printf("%.9g %.9g\n", wall, cpu);
+  std::fflush(stdout);
+}
 
 struct Shape {
   int heads, tokens, dim;
@@ -85,6 +93,24 @@ void withEigen(const Shape& s, Numbers& n, bool causal) {
   }
 }
 
+void computeBoard(const Shape& s, const Numbers& n, bool causal, int threads) {
+  attention::Spec spec;
+  spec.heads = spec.kvHeads = s.heads, spec.queryCount = spec.keyCount = s.tokens;
+  spec.headDim = spec.valueDim = s.dim, spec.causal = causal;
+  attention::Tensor q(s.heads, s.tokens, s.dim), k(q), v(q);
+  std::copy(n.q.begin(), n.q.end(), q.data());
+  std::copy(n.k.begin(), n.k.end(), k.data());
+  std::copy(n.v.begin(), n.v.end(), v.data());
+  attention::Inputs inputs;
+  inputs.q = &q, inputs.k = &k, inputs.v = &v;
+  attention::Engine engine;
+  engine.setThreads(threads);
+  const Clock clock;
+  engine.apply(spec, inputs, attention::Change{});
+  while (engine.hasMore()) engine.computeNext();
+  print(clock.wallSeconds(), clock.cpuSeconds());
+}
+
 }  // namespace
 
 int main() {
@@ -107,12 +133,15 @@ int main() {
       const double operations = best() == Kernel::avx512 ? avx512::peak(4'000'000, 1.0f, &result)
                                 : best() == Kernel::avx2 ? avx2::peak(4'000'000, 1.0f, &result)
                                                          : 0.0;
-      std::printf("%.9g %.9g\n", operations / clock.wallSeconds(), operations / clock.cpuSeconds());
-      std::fflush(stdout);
+      print(operations / clock.wallSeconds(), operations / clock.cpuSeconds());
       continue;
     }
     std::unique_ptr<Numbers>& numbers = shapes[shape];
     if (!numbers) numbers = std::make_unique<Numbers>(shape);
+    if (what == "board") {
+      computeBoard(shape, *numbers, causal != 0, threads);
+      continue;
+    }
     std::unique_ptr<Workspace>& workspace = workspaces[threads];
     if (!workspace) workspace = std::make_unique<Workspace>(threads);
     Forward f;
@@ -147,7 +176,6 @@ int main() {
       else if (const auto kernel = kernelNamed(what))
         isBackward ? void(backward(*kernel, b, *workspace)) : void(forward(*kernel, f, *workspace));
     }
-    std::printf("%.9g %.9g\n", clock.wallSeconds() / repeats, clock.cpuSeconds() / repeats);
-    std::fflush(stdout);
+    print(clock.wallSeconds() / repeats, clock.cpuSeconds() / repeats);
   }
 }

@@ -78,6 +78,13 @@ for (const shape of SHAPES) {
     for (const [name, why] of Object.entries(refused)) console.log(`  ONNX Runtime does not take ${name}: ${why}`);
   }
 }
+const BOARD = quick ? [2, 1200, 16] : [8, 4096, 64], boards = [];  // of both, scores and weights are not stored
+for (const causal of [0, 1]) {
+  const board = (threads) => async () => (await ours.ask(`board ${BOARD.join(' ')} ${causal} 0 ${threads}`))[0];
+  const {one, two} = Object.fromEntries(Object.entries(await rounds({one: board(1), two: board(2)}, quick ? 1 : 9)).map(([name, t]) => [name, Math.min(...t)]));
+  boards.push({causal, one, two});
+  console.log(`\na board of ${BOARD.join('×')}${causal ? ' causal' : ''} until all is computed: ${(one * 1e3).toFixed(0)} ms, on two threads ${(two * 1e3).toFixed(0)} ms`);
+}
 ours.close();
 torch?.close();
 
@@ -90,10 +97,11 @@ verdicts([
   ['the same, causal', mean(true, (d) => d.onnx / own(d)), 4, {limit: mean(true, atPeak)}],
   ['two threads ÷ one (fastest calls)', mean(false, scaling), 1.8, {limit: 2}],
   ['the same, causal', mean(true, scaling), 1.8, {limit: 2}],
+  ...boards.map(({causal, one, two}) => [`the same of a board until all is computed${causal ? ', causal' : ''}`, one / two, 1.8, {limit: 2}]),
   ['cost of the weights as well', mean(false, (d) => d.medians['kernels, with weights'] / own(d)), 1.35, {most: true}],
   ['part of the register-only peak', mean(false, (d) => gflops(d.shape, own(d)) * 1e9 / d.peak), 0.85],
 ]);
-save('native', {kernel: best, data}, {
+save('native', {kernel: best, data, boards}, {
   title: 'Attention natively', unit: 'GFLOP/s (4·heads·tokens²·dim), one thread unless said',
   groups: data.map((d) => ({name: `${d.shape.join('×')}${d.causal ? ' causal' : ''}`,
     bars: Object.entries(d.medians).map(([name, t]) => ({name, value: gflops(d.shape, t), ours: name.startsWith('kernels')}))})),

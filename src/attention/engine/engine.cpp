@@ -73,7 +73,7 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   scratch_.pairs = ofHead > most_.ofHead || spec_.heads * ofHead > most_.ofAll ? this : nullptr;
   scratch_.isOfRows = !isStored() && spec_.heads == 1 && ofHead > most_.inFull;
   if (!isStored()) return applyUnstored(changes, !wasStored && sameWidths && sameShapes(spec_, previous_));
-  meanWeights_ = {}, ofMean_ = {};
+  meanWeights_ = {}, ofMean_ = {}, beingSummed_ = {};
   // Options affect everything after the scores; combined with other changes, one recomputation is cheaper.
   const bool mixed = changes.size() > 1 && std::any_of(changes.begin(), changes.end(),
                                                        [](const Change& c) { return isOption(c.what); });

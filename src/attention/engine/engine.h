@@ -150,8 +150,9 @@ class Engine final : private RowSource {
   void makeStale(Span heads);
   bool hold(int head, Span rows);
   void makeRows(int head, Span rows, bool withOutput);
+  void addWeights(int head, Span rows, double* sums);
   void sumWeights(Span rows, int without);
-  void writeMean(Span rows, const float* more);
+  void writeMean(Span rows, const std::vector<double>& sums, const float* more);
   void makeMean(Span rows);
   void makeMeanAfter(int head, Span rows);
   void takeMean(Span rows);
@@ -180,6 +181,7 @@ class Engine final : private RowSource {
   void eachPart(Span rows, const Work& work);
   int mostHeld() const;
   int mostAtOnce() const;
+  Span someFrom(int row, int most) const;
   Span someFrom(int row) const;
   Span takeTurn(Turn& turn) const;
 
@@ -239,6 +241,13 @@ class Engine final : private RowSource {
   std::vector<double> meanSums_;
   Window summed_;  // what they are the sums of: all heads but one, or -1
   Turn ofMean_;
+  /// Rows whose mean is made next, and the sum of what has been added: all of the heads before `head`, and of
+  /// that one the rows before `next`.
+  struct BeingSummed {
+    Span rows;
+    int head = 0, next = 0;
+    std::vector<double> sums;
+  } beingSummed_;
   int wanted_ = 0;        // the head to go on with
   bool isBrief_ = false;  // is so little to be computed that a frame need hardly wait?
   std::vector<std::uint8_t>

@@ -7,7 +7,8 @@
 namespace attention {
 namespace {
 
-constexpr int kRowsOfProfile = 64;  // at once: they take a millisecond or two, but for making them
+/// Fewer numbers than this are taken on one thread.
+constexpr int kNumbersPay = 1 << 17;
 
 /// The logarithm to base 2 of a positive number: of its exponent, and of what remains by a series that is
 /// off by less than 0.00003. Without a call, so that a loop of it is vectorised.
@@ -39,20 +40,31 @@ void Profiles::ask(int head, std::uint32_t stamp) {
   next_ = 0;
 }
 
-void Profiles::takeSome(const Tensor& weights, int each, int most) {
+// Each thread adds up columns of its own, so that the sums are the same on any number of them.
+void Profiles::takeSome(const Tensor& weights, int each, int most, kernels::Workspace& workspace) {
   if (asked_.head >= weights.heads()) return forget();  // of a layer that is no more
-  const auto keys = static_cast<std::size_t>(weights.cols());
+  const int keys = weights.cols();
   asked_.rows = weights.rows();
-  if (next_ == 0) sums_.assign(keys, 0.0), newEntropies_.resize(static_cast<std::size_t>(asked_.rows));
-  const int end = each > 1 ? next_ + 1 : std::min(next_ + std::min(kRowsOfProfile, most), asked_.rows);
-  if (each == 1) weights.expect(asked_.head, next_, end - next_);
-  while (next_ < end) {
-    const int count = std::min(each, asked_.rows - next_);
-    const float* const row = weights.row(asked_.head, next_ + count / 2);
-    for (std::size_t j = 0; j < keys; ++j) sums_[j] += double{row[j]} * count;
-    std::fill_n(newEntropies_.begin() + next_, count, entropyOf(row, weights.cols()));
-    next_ += count;
+  if (next_ == 0) {
+    sums_.assign(static_cast<std::size_t>(keys), 0.0);
+    newEntropies_.resize(static_cast<std::size_t>(asked_.rows));
   }
+  const bool isSampled = each > 1;
+  const int count = std::min(isSampled ? each : most, asked_.rows - next_), rows = isSampled ? 1 : count,
+            times = count / rows;  // that each row counts
+  if (!isSampled) weights.expect(asked_.head, next_, count);
+  const float* const from = weights.row(asked_.head, isSampled ? next_ + count / 2 : next_);
+  const int parts = std::int64_t{rows} * keys < kNumbersPay ? 1 : workspace.threads();
+  kernels::inParts(workspace, parts, [&](int part) {
+    const int firstKey = keys * part / parts, endKey = keys * (part + 1) / parts;
+    for (int i = 0; i < rows; ++i)
+      for (int j = firstKey; j < endKey; ++j)
+        sums_[static_cast<std::size_t>(j)] += double{from[std::ptrdiff_t{i} * keys + j]} * times;
+    for (int i = rows * part / parts; i < rows * (part + 1) / parts; ++i)
+      std::fill_n(newEntropies_.begin() + next_ + i * times, times,
+                  entropyOf(from + std::ptrdiff_t{i} * keys, keys));
+  });
+  next_ += count;
   if (hasMore()) return;
   made_ = asked_;
   received_.assign(sums_.begin(), sums_.end());

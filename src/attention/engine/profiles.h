@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "attention/kernels/kernels.h"
 #include "attention/layer/tensor.h"
 
 namespace attention {
@@ -18,7 +19,7 @@ class Profiles {
   void forget() { *this = {}; }
   bool hasMore() const { return next_ < asked_.rows; }
   /// Takes at most so many more rows; with `each`, one of so many, which stands for them.
-  void takeSome(const Tensor& weights, int each, int most);
+  void takeSome(const Tensor& weights, int each, int most, kernels::Workspace& workspace);
 
   /// Are there those of this head, of weights of that shape?
   bool areThere(int head, int queries, int keys) const {

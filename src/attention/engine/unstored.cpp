@@ -82,24 +82,35 @@ void Engine::eachPart(Span rows, const Work& work) {
   });
 }
 
+/// Adds the weights of some rows of a head; they are made without the steps before them.
+void Engine::addWeights(int head, Span rows, double* sums) {
+  if (isHidden(spec_, head)) return;
+  if (!window_.has(head, rows)) {
+    window_ = {};
+    (void)hold(head, rows);
+    madeRows_ += rows.size();
+    forwardRows(spec_, inputs_, {.head = head, .queries = rows, .withOutput = false, .isOfWeights = true},
+                trace_, scratch_);
+  }
+  const auto keys = static_cast<std::ptrdiff_t>(spec_.keyCount);
+  eachPart(rows, [&](Span some) {
+    const float* weights =
+        trace_.weights.row(head, some.begin);  // the rows are held, but window_ may be empty
+    double* to = sums + (some.begin - rows.begin) * keys;
+    for (double* const end = to + some.size() * keys; to < end;) *to++ += double{*weights++};
+  });
+}
+
 /// The sum of the weights of all heads, or of all but one.
 void Engine::sumWeights(Span rows, int without) {
   summed_ = {without, rows};
-  const auto keys = static_cast<std::ptrdiff_t>(spec_.keyCount);
-  meanSums_.assign(static_cast<std::size_t>(rows.size() * keys), 0.0);
-  for (int h = 0; h < spec_.heads; ++h) {
-    if (h == without || isHidden(spec_, h)) continue;
-    makeRows(h, rows, false);
-    eachPart(rows, [&](Span some) {
-      const float* weights = std::as_const(trace_.weights).row(h, some.begin);
-      double* sums = meanSums_.data() + (some.begin - rows.begin) * keys;
-      for (double* const end = sums + some.size() * keys; sums < end;) *sums++ += double{*weights++};
-    });
-  }
+  meanSums_.assign(static_cast<std::size_t>(rows.size()) * static_cast<std::size_t>(spec_.keyCount), 0.0);
+  for (int h = 0; h < spec_.heads; ++h)
+    if (h != without) addWeights(h, rows, meanSums_.data());
 }
 
-/// The mean from the sum, and from the weights of the head that it is without.
-void Engine::writeMean(Span rows, const float* more) {
+/// The mean from a sum, and from the weights of the head that it is without.
+void Engine::writeMean(Span rows, const std::vector<double>& sums, const float* more) {
   meanWindow_ = {0, rows};
   meanWeights_.hold(0, rows.begin, rows.size());
   int heads = 0;
@@ -108,7 +119,7 @@ void Engine::writeMean(Span rows, const float* more) {
   const auto of = [share](double sum) { return static_cast<float>(sum * share); };
   eachPart(rows, [&](Span some) {
     const std::ptrdiff_t keys = spec_.keyCount, first = (some.begin - rows.begin) * keys;
-    const double *const from = meanSums_.data() + first, *const to = from + some.size() * keys;
+    const double *const from = sums.data() + first, *const to = from + some.size() * keys;
     float* const mean = meanWeights_.row(0, some.begin);
     if (more == nullptr) std::transform(from, to, mean, of);
     else
@@ -120,7 +131,7 @@ void Engine::writeMean(Span rows, const float* more) {
 void Engine::makeMean(Span rows) {
   if (meanWindow_.has(0, rows)) return;
   sumWeights(rows, -1);
-  writeMean(rows, nullptr);
+  writeMean(rows, meanSums_, nullptr);
 }
 
 /// The same after an edit of one head. While a number is dragged the other heads are as they were.
@@ -128,7 +139,7 @@ void Engine::makeMeanAfter(int head, Span rows) {
   if (summed_.head != head || summed_.rows.begin != rows.begin || summed_.rows.end != rows.end)
     sumWeights(rows, head);
   makeRows(head, rows, false);
-  writeMean(rows, std::as_const(trace_.weights).row(head, rows.begin));
+  writeMean(rows, meanSums_, std::as_const(trace_.weights).row(head, rows.begin));
 }
 
 /// Rows that are read one after the other are made together, more and more of them.
@@ -187,12 +198,14 @@ int Engine::mostAtOnce() const {
   return static_cast<int>(std::clamp<std::int64_t>(rows, 1, mostHeld()));
 }
 
-/// From `row` on, as many rows as are computed at once: whole blocks of the overviews.
-Span Engine::someFrom(int row) const {
-  const int most = isSampled() ? 1 : mostAtOnce();
+/// From `row` on, at most so many rows, or one block: whole blocks of the overviews.
+Span Engine::someFrom(int row, int most) const {
   const Span rows = summaries_.overview(TensorId::weights)->whole({row, row + 1});
   return {row, std::min(row + std::max(most / rows.size() * rows.size(), rows.size()), spec_.queryCount)};
 }
+
+/// As many as are computed at once.
+Span Engine::someFrom(int row) const { return someFrom(row, isSampled() ? 1 : mostAtOnce()); }
 
 /// Computes rows with all that is made of them.
 void Engine::takeRows(int head, Span rows) {
@@ -255,20 +268,40 @@ void Engine::computeSome(int head) {
   summaries_.touchHead(TensorId::concat, 0), summaries_.touchHead(TensorId::output, 0);
 }
 
+// Of many rows the weights are added head after head, so that the keys of a head are brought in order for the
+// kernels once for all of them, and threads have enough to do.
 void Engine::computeMean() {
   if (ofMean_.left <= 0) return;
-  // Each row takes those of all heads.
-  Span rows = someFrom(ofMean_.next);
-  const int block = summaries_.overview(TensorId::weights)->side();
-  rows.end = std::min(rows.end, rows.begin + std::max(rows.size() / spec_.heads / block, 1) * block);
-  ofMean_.next = rows.end < spec_.queryCount ? rows.end : 0, ofMean_.left -= rows.size();
-  makeMean(rows);
+  auto& [rows, head, next, sums] = beingSummed_;
+  const auto keys = static_cast<std::ptrdiff_t>(spec_.keyCount);
+  if (rows.empty()) {
+    rows = someFrom(ofMean_.next, mostHeld());
+    head = 0, next = rows.begin;
+    sums.resize(static_cast<std::size_t>(rows.size() * keys));
+  }
+  if (head < spec_.heads) {
+    const Span some{next, std::min(someFrom(next).end, rows.end)};
+    double* const to = sums.data() + (some.begin - rows.begin) * keys;
+    if (head == 0)
+      eachPart(some, [&](Span part) {
+        std::fill_n(to + (part.begin - some.begin) * keys, part.size() * keys, 0.0);
+      });
+    addWeights(head, some, to);
+    next = some.end < rows.end ? some.end : rows.begin;
+    head += next == rows.begin;
+    return;
+  }
   summaries_.begin(false);
+  writeMean(rows, sums, nullptr);
   takeMean(rows);
+  ofMean_.next = rows.end < spec_.queryCount ? rows.end : 0, ofMean_.left -= rows.size();
+  rows = {};
+  if (ofMean_.left <= 0) beingSummed_ = {};
 }
 
 void Engine::computeProfiles() {
-  summaries_.profiles().takeSome(trace_.weights, summaries_.sampledEach(), mostAtOnce());
+  summaries_.profiles().takeSome(trace_.weights, summaries_.sampledEach(), mostAtOnce(),
+                                 scratch_.score.products.workspace);
 }
 
 const Trace& Engine::traceSoon(int head) {
@@ -291,7 +324,7 @@ bool Engine::keepsTensors() const {
 }
 
 void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
-  window_ = meanWindow_ = {};
+  window_ = meanWindow_ = {}, beingSummed_ = {};
   isKnown = isKnown && spec_.hiddenHeads == previous_.hiddenHeads && keepsTensors() &&
             std::all_of(changes.begin(), changes.end(),
                         [this](const Change& c) { return c.what != What::everything && fits(c); });

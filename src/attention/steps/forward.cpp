@@ -205,7 +205,9 @@ void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Tra
     if (!rows.withOutput) call.output = {};
     if (scratch.revision > 0)
       call.content = scratch.revision * Limits::heads + static_cast<unsigned>(kvHeadOf(spec, rows.head));
-    if (scratch.isOfWeights) call.raw = call.scores = call.softcapped = call.exponentials = {};
+    if (scratch.isOfWeights || rows.isOfWeights)
+      call.raw = call.scores = call.softcapped = call.exponentials = {};
+    if (rows.isOfWeights) call.masked = {};
     if (kernels::forward(kernels::best(), call, scratch.score.products.workspace)) return;
   }
   forwardByRow(spec, in, {heads, rows.queries, rows.withOutput}, trace, scratch);

@@ -10,6 +10,8 @@ struct RowsOfHead {
   Span queries;
   bool withOutput = true;  ///< are rows of head_output wanted too?
   bool isFew = false;      ///< of so many keys that bringing them in order for the kernels would take longer
+  /// Are weights all that is wanted? Of the steps before them nothing is then written.
+  bool isOfWeights = false;
 };
 
 /// Computes them in a trace whose tensors of pairs hold these rows. They are, bit for bit, those of
