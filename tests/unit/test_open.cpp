@@ -194,13 +194,46 @@ TEST_CASE("a layer that a board has no room for is read some heads at a time") {
   REQUIRE(form.isReady);
   REQUIRE(field(form, "part"));
   CHECK(field(form, "part")->choices == std::vector<std::string>{"Heads 1 to 4 of 8", "Heads 5 to 8 of 8"});
-  CHECK(form.says.starts_with("4096 tokens, 4 heads of 128 columns."));
+  CHECK(
+      form.says ==
+      "4096 tokens, 4 heads of 128 columns. All 8 heads have 12582912 numbers together; a board has room for "
+      "9600000.");
   const State state = stateOf(n, choices(form, "part", 1));
   CHECK(state.heads == 4);
   CHECK(state.q.at(0, 0, 0) == n.kept[0][std::size_t{4} * 4096 * 128]);
   CHECK(state.v.at(3, 4095, 127) == n.kept[2].back());
   n.addTexts("h.0.position", {"alibi"});  // its slopes follow from the number of heads
   CHECK_FALSE(files::Mapping(n.file, "a.npz").form({{"layer", 0}}).isReady);
+}
+
+TEST_CASE("a file of q, k and v that a board has no room for asks which heads to read") {
+  const std::vector<float> numbers(std::size_t{4} * 4096 * 256);
+  files::StoredFile file;
+  for (const char* name : {"q", "k", "v"})
+    file.tensors.push_back(files::storedOf(name, {4, 4096, 256}, numbers));
+  std::string bytes;
+  REQUIRE(files::writeFile(file, files::Format::safetensors,
+                           [&](std::string_view piece) { return bytes.append(piece), true; }));
+  files::Opener opener;
+  const auto asked = opener.open(bytes, "layer.safetensors");
+  REQUIRE_MESSAGE(asked, asked.error().message());
+  REQUIRE(asked->kind == Opened::Kind::form);
+  REQUIRE(field(asked->form, "part"));
+  CHECK(field(asked->form, "part")->choices ==
+        std::vector<std::string>{"Heads 1 to 2 of 4", "Heads 3 to 4 of 4"});
+  const auto chosen = opener.choose(document::toLines(Choices{{"part", 1}}, true));
+  REQUIRE(chosen);
+  CHECK(chosen->state.heads == 2);
+  // One head that is too large: there is nothing to ask.
+  file.tensors.clear();
+  for (const char* name : {"q", "k", "v"})
+    file.tensors.push_back(files::storedOf(name, {1, 16384, 256}, numbers));
+  bytes.clear();
+  REQUIRE(files::writeFile(file, files::Format::safetensors,
+                           [&](std::string_view piece) { return bytes.append(piece), true; }));
+  const auto refused = opener.open(bytes, "layer.safetensors");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message().ends_with("for at most 9600000."));
 }
 
 TEST_CASE("the layer on the board is an option, which undo brings back") {

@@ -694,6 +694,8 @@ void Mapping::takeHeads(Three& arrays) {
   const std::int64_t each = (countOf(q.shape) + countOf(k.shape) + countOf(v.shape)) / groups + kBeside,
                      fit = (document::kMaxNumbers - q.shape[2] - k.shape[2]) / each;
   if (fit >= groups || fit < 1) return;
+  added_ += joined({" All ", heads, " heads have ", countOf(q.shape) + countOf(k.shape) + countOf(v.shape),
+                    " numbers together; a board has room for ", document::kMaxNumbers, "."});
   const std::int64_t parts = (groups + fit - 1) / fit, size = (groups + parts - 1) / parts;
   std::vector<std::string> names;
   for (std::int64_t i = 0; i * size < groups; ++i)

@@ -70,7 +70,7 @@ Result<Opened> Opener::take(StoredFile file, const Read& again, bool hasNoName, 
     error = tensors.error();
   }
   // An invalid number cannot be resolved by asking which tensor is which.
-  if (error.kind == ErrorKind::memory || error.fault == Error::Fault::number) return error;
+  if (error.fault == Error::Fault::number) return error;
   tensors = error;  // gives its memory back
   if (!mayBeWeights) {
     Result<StoredFile> whole = again();
@@ -82,6 +82,8 @@ Result<Opened> Opener::take(StoredFile file, const Read& again, bool hasNoName, 
   Opened out;
   out.kind = Opened::Kind::form;
   out.form = mapping->form({});
+  // Of what is too large, a part may have room.
+  if (error.kind == ErrorKind::memory && !out.form.isReady) return error;
   mapping_ = std::move(mapping);
   return out;
 }
