@@ -223,6 +223,41 @@ TEST_CASE("unstored: an edit while the mean over heads is made is in it") {
         other.summaries().overview(kMeanWeights)->blocks());
 }
 
+TEST_CASE("unstored: cells painted in many heads are at once in the one in view, and soon in all") {
+  Random random(81);
+  Layer layer = test::direct(test::shape(8, 8, 1100, 1100, 2, 2), random);
+  layer.paintNothing();
+  Engine engine, other;
+  for (Engine* one : {&engine, &other}) one->setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  (void)engine.traceSoon(2);
+  while (engine.hasMore()) engine.computeNext();
+  const std::int64_t before = engine.madeRows();
+  const auto paint = [&](int row) {
+    Change change;
+    change.what = Change::What::painted, change.row = row, change.col = 7, change.rows = 64, change.cols = 1;
+    for (int i = row; i < row + 64; ++i) layer.painted.blocked[static_cast<std::size_t>(i * 1100 + 7)] = 1;
+    engine.apply(layer.spec, layer.inputs(), change);
+    Trace whole;
+    forward(layer.spec, layer.inputs(), whole);
+    CHECK(engine.isWhole(2));
+    CHECK_FALSE(engine.isWhole(3));
+    CHECK(engine.shapes().rowSum.at(2, row + 9, 0) == whole.rowSum.at(2, row + 9, 0));
+    CHECK(engine.shapes().weights.at(3, row + 9, 8) == whole.weights.at(3, row + 9, 8));
+  };
+  paint(400);
+  engine.computeNext();
+  paint(500), paint(300);
+  while (engine.hasMore()) engine.computeNext();
+  CHECK(engine.madeRows() - before < 2 * 8 * 400);  // nothing but the painted rows, and those between them
+  other.apply(layer.spec, layer.inputs(), Change{});
+  while (other.hasMore()) other.computeNext();
+  for (const TensorId id : {TensorId::row_max, TensorId::row_sum, TensorId::head_output, TensorId::output})
+    CHECK(*intermediate(engine.shapes(), id) == *intermediate(other.shapes(), id));
+  for (const TensorId id : {TensorId::masked, TensorId::weights, kMeanWeights})
+    CHECK(engine.summaries().overview(id)->blocks() == other.summaries().overview(id)->blocks());
+}
+
 namespace {
 
 /// How far overviews, the largest of rows, and outputs are from those of an engine that has computed all, at

@@ -126,6 +126,8 @@ class Engine final : private RowSource {
     int next = 0, left = 0;
     bool isForeseen = false;   ///< what is shown of the head is known already, but for rounding
     bool isOfOutputs = false;  ///< pairs are as they were
+    /// These rows, of `count`, have to be computed too.
+    void add(Span rows, int count);
   };
   /// A head before the first edit of a key, from which later edits of it are foreseen, so that their rounding
   /// errors do not add up.
@@ -160,6 +162,7 @@ class Engine final : private RowSource {
   void takeSample(int head, int row);
   void redoRows(int head, Span rows);
   void redoMean(int head, Span rows);
+  void redoRowsOfAll(Span rows);
   void redoSamples(int head, Span rows);
   void computeDetail();
   void computeOne();

@@ -31,6 +31,9 @@ constexpr int kRowsOfPart = 3;
 constexpr std::int64_t kBriefWork = 40'000'000;
 /// What is made of a pair beside its score and its part of the output takes as long as so many of them.
 constexpr int kWorkOfPair = 64;
+/// Rows of all heads with more pairs than this are not computed anew at once: of 64 heads of 4,096 keys they
+/// would take 60 ms, and several times as long in a page.
+constexpr std::int64_t kPairsAtOnce = 1 << 19;
 /// When more than one row of a head in so many is new, the head is computed anew, some rows at a time.
 constexpr int kRowsOfStale = 8;
 
@@ -239,8 +242,17 @@ void Engine::touchOutputOf(int head, Span rows) {
   if (isSampled()) summaries_.touchRows(TensorId::output, 0, rows);
 }
 
+void Engine::Turn::add(Span rows, int count) {
+  const bool isJoined = left > 0 && next + left <= count;
+  const int end = isJoined ? std::max(next + left, rows.end) : rows.end;
+  if (left > 0 && !isJoined) left = count;
+  else next = isJoined ? std::min(next, rows.begin) : rows.begin, left = end - next;
+  isForeseen = isOfOutputs = false;
+}
+
 Span Engine::takeTurn(Turn& turn) const {
-  const Span rows = someFrom(turn.next);
+  Span rows = someFrom(turn.next);
+  rows.end = std::min(rows.end, rows.begin + turn.left);
   turn.next = rows.end < spec_.queryCount ? rows.end : 0, turn.left -= rows.size();
   return rows;
 }
@@ -275,7 +287,7 @@ void Engine::computeMean() {
   auto& [rows, head, next, sums] = beingSummed_;
   const auto keys = static_cast<std::ptrdiff_t>(spec_.keyCount);
   if (rows.empty()) {
-    rows = someFrom(ofMean_.next, mostHeld());
+    rows = someFrom(ofMean_.next, std::min(mostHeld(), ofMean_.left));
     head = 0, next = rows.begin;
     sums.resize(static_cast<std::size_t>(rows.size() * keys));
   }
@@ -423,6 +435,24 @@ void Engine::redoMean(int head, Span rows) {
   }
 }
 
+/// Rows of all heads: if they are many, at once those of the head in view, and the others when there is time.
+void Engine::redoRowsOfAll(Span rows) {
+  const Span whole = summaries_.overview(TensorId::weights)->whole(rows);
+  const bool isMuch = std::int64_t{spec_.heads} * whole.size() * spec_.keyCount > kPairsAtOnce;
+  for (int h = 0; h < spec_.heads; ++h) {
+    const auto at = static_cast<std::size_t>(h);
+    if (!isMuch || h == wanted_ || isSampled()) {
+      redoRows(h, rows);
+      continue;
+    }
+    if (!missing_[at]) turns_[at] = {};
+    turns_[at].add(whole, spec_.queryCount);
+    missingCount_ += missing_[at] == 0, missing_[at] = 1;
+  }
+  if (!isMuch || spec_.heads == 1) redoMean(-1, rows);
+  else ofMean_.add(whole, spec_.queryCount);
+}
+
 void Engine::applyOneUnstored(const Change& change) {
   const Span rows{change.row, change.row + change.rows}, cols{change.col, change.col + change.cols};
   const bool isOfCells = change.what == What::cells && !rows.empty() && !cols.empty();
@@ -430,10 +460,7 @@ void Engine::applyOneUnstored(const Change& change) {
   const bool isOfQueries = isOfCells && change.tensor == TensorId::q && isGiven;
   window_ = meanWindow_ = {};
   if (!isOfQueries || change.head != summed_.head) summed_ = {};
-  if (change.what == What::painted) {
-    for (int h = 0; h < spec_.heads; ++h) redoRows(h, rows);
-    return redoMean(-1, rows);
-  }
+  if (change.what == What::painted) return redoRowsOfAll(rows);
   if (!isOfCells) return makeStale({0, spec_.heads});
   summaries_.touchRows(change.tensor, change.head, rows);
   if (change.tensor == TensorId::w_o || change.tensor == TensorId::b_o)
