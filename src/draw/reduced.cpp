@@ -130,14 +130,19 @@ Values Reduced::update(const Values& values, const Heatmap& heatmap, float pitch
     const Cells all{0, width - 1}, some = isTold ? newerPixels(written) : all;
     // A change in one column may have changed the largest value in its row.
     const bool isAll = !isTold || (isByRow && some.last >= 0);
-    for (int y = 0; y < height; ++y) {
-      if (isAll || isNewer(written, y)) reduceRow(values, y, all);
-      else if (some.last >= 0) reduceRow(values, y, some);
-    }
-    revision_ = values.revision, data_ = values.data;
     ++version_;
+    if (isAll) whole_ = version_;
+    rowsAt_.resize(down_.size()), colsAt_.resize(across_.size());
+    for (int y = 0; y < height; ++y) {
+      const bool isRow = isAll || isNewer(written, y);
+      if (isRow) rowsAt_[static_cast<std::size_t>(y)] = version_;
+      if (isRow || some.last >= 0) reduceRow(values, y, isRow ? all : some);
+    }
+    if (some.last >= 0) std::fill(colsAt_.begin() + some.first, colsAt_.begin() + some.last + 1, version_);
+    revision_ = values.revision, data_ = values.data;
   }
-  return {pixels_.data(), height, width, width, version_, {}, nullptr};
+  return {pixels_.data(), height, width, width, version_, {true, whole_, rowsAt_.data(), colsAt_.data()},
+          nullptr};
 }
 
 }  // namespace draw

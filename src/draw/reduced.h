@@ -44,7 +44,9 @@ class Reduced {
   void reduceRow(const Values& values, int row, Cells pixels);
 
   Look look_;
-  std::uint64_t revision_ = 0, version_ = 0;  ///< of the source, and of the result
+  std::uint64_t revision_ = 0;                  ///< of the source
+  std::uint32_t version_ = 0, whole_ = 0;       ///< of the result, and when all of it was made last
+  std::vector<std::uint32_t> rowsAt_, colsAt_;  ///< the version with which each was made last
   const float* data_ = nullptr;
   std::vector<Cells> across_, down_;     ///< for each pixel along an axis
   std::vector<float> best_;              ///< per column, over the rows of a pixel; for the mean, the sum

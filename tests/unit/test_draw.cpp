@@ -149,6 +149,41 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "cells smaller than a pixel: an edit of one row or column tells of the pixels that it is in, and of no "
+    "others") {
+  for (const draw::Scale scale : {draw::Scale::linear, draw::Scale::row}) {
+    CAPTURE(static_cast<int>(scale));
+    Matrix m(37, 53);
+    draw::Heatmap look;
+    look.scale = scale, look.high = 0.8f;
+    draw::Reduced reduced;
+    draw::Values pixels = reduced.update(m.values(), look, 0.5f);
+    for (int edit = 0; edit < 12; ++edit) {
+      const std::vector<float> before(pixels.data, pixels.data + pixels.rows * pixels.cols);
+      const std::uint64_t revision = pixels.revision;
+      ++m.now;
+      const bool isRow = edit % 2 == 0;
+      isRow ? m.writeRow(3 * edit) : m.writeCol(4 * edit);
+      pixels = reduced.update(m.values(), look, 0.5f);
+      REQUIRE(pixels.written.isTold);
+      int told = 0, untold = 0;
+      for (int y = 0; y < pixels.rows; ++y)
+        for (int x = 0; x < pixels.cols; ++x) {
+          const bool isTold = pixels.written.whole > revision || pixels.written.rows[y] > revision ||
+                              pixels.written.cols[x] > revision;
+          told += isTold;
+          const auto at = static_cast<std::size_t>(y * pixels.cols + x);
+          untold += !isTold && pixels.data[at] != before[at];
+        }
+      CHECK(untold == 0);
+      // Relative to the largest of each row, a column may have changed all.
+      const bool isAll = !isRow && scale == draw::Scale::row;
+      CHECK(told == (isAll ? pixels.rows * pixels.cols : isRow ? pixels.cols : pixels.rows));
+    }
+  }
+}
+
 TEST_CASE("a colour map gives its stops at eighths and mixes between them") {
   const draw::ColorMap map = ramp();
   for (int i = 0; i < draw::ColorMap::kStops; ++i)
