@@ -397,6 +397,75 @@ TEST_CASE("unstored: a value changes outputs and nothing of pairs, now or later"
   CHECK(apart(engine, layer, 0).outputs == 0.0f);
 }
 
+TEST_CASE(
+    "unstored: a drag of a query makes its row and no other, one of a value none, whatever rows are read") {
+  Random random(80);
+  Layer layer = test::direct(test::shape(2, 2, 1100, 1100, 4, 4), random);
+  layer.spec.causal = true;
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  computeAll(engine);
+  const Trace& trace = engine.trace();
+  Trace whole;
+  const auto edit = [&](TensorId id, int row) {
+    const std::int64_t before = engine.madeRows();
+    layer.input(id).at(1, row, 2) += 0.25f;
+    engine.apply(layer.spec, layer.inputs(), {Change::What::cells, id, 1, row, 2, 1, 1});
+    forward(layer.spec, layer.inputs(), whole);
+    for (const int read : {600, 3, 601, 3})
+      for (int j = 0; j < 1100; j += 7) {
+        REQUIRE(trace.weights.at(1, read, j) == whole.weights.at(1, read, j));
+        REQUIRE(trace.masked.at(1, read, j) == whole.masked.at(1, read, j));
+      }
+    return engine.madeRows() - before;
+  };
+  CHECK(edit(TensorId::q, 600) > 1);  // the block of the overviews that it is in, and the row beside it
+  for (int n = 0; n < 4; ++n) CHECK(edit(TensorId::q, 600) == 1);
+  for (int n = 0; n < 4; ++n) CHECK(edit(TensorId::v, 7) == 0);
+  CHECK(edit(TensorId::q, 3) > 1);
+  CHECK(edit(TensorId::k, 3) > 1);
+  computeAll(engine);
+  CHECK(apart(engine, layer, 1).weights == 0.0f);
+  CHECK(apart(engine, layer, 1).masked == 0.0f);
+  CHECK(engine.trace().headOutput == whole.headOutput);
+  CHECK(engine.trace().output == whole.output);
+  // Rows that are read in order are made together, also those that begin elsewhere.
+  for (int i = 200; i < 700; ++i) REQUIRE(trace.weights.at(1, i, 100) == whole.weights.at(1, i, 100));
+}
+
+TEST_CASE("unstored: the stamps of blocks are the newest of their rows and columns") {
+  Random random(79);
+  Layer layer = test::direct(test::shape(2, 2, 1100, 1100, 4, 4), random);
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  computeAll(engine);
+  Summaries& summaries = engine.summaries();
+  for (int edit = 0; edit < 6; ++edit) {
+    const TensorId id = edit % 2 == 0 ? TensorId::q : TensorId::k;
+    const int row = random.below(1100);
+    layer.input(id).at(1, row, 2) += 0.25f;
+    engine.apply(layer.spec, layer.inputs(), {Change::What::cells, id, 1, row, 2, 1, 1});
+    if (edit == 4) computeAll(engine);
+    for (const TensorId pairs : {TensorId::masked, TensorId::weights, kMeanWeights}) {
+      const int head = pairs == kMeanWeights ? 0 : 1, side = summaries.overview(pairs)->side();
+      const Stamps &all = summaries.stamps(pairs, head), &blocks = summaries.blockStamps(pairs, head);
+      CHECK(blocks.latest == all.latest);
+      CHECK(blocks.whole == all.whole);
+      for (const auto& [lines, newest] : {std::pair(&all.rows, &blocks.rows), {&all.cols, &blocks.cols}}) {
+        std::vector<std::uint32_t> wanted((lines->size() + static_cast<std::size_t>(side) - 1) /
+                                          static_cast<std::size_t>(side));
+        for (std::size_t i = 0; i < lines->size(); ++i) {
+          std::uint32_t& block = wanted[i / static_cast<std::size_t>(side)];
+          block = std::max(block, (*lines)[i]);
+        }
+        CHECK(*newest == wanted);
+      }
+    }
+  }
+}
+
 TEST_CASE("unstored: a few numbers of a row are made without the others, and are seen as the same") {
   Random random(36);
   for (const Mask& mask : kMasks) {

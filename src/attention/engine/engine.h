@@ -135,6 +135,8 @@ class Engine final : private RowSource {
     int key = -1;                     ///< -1: none
     std::vector<float> keys, values;  ///< its rows of K and V
     std::vector<float> max, sum, outputs;
+    std::vector<float> was;     ///< the scores of that key with every query
+    std::vector<float> scores;  ///< and those that all keys of its block have now, [key, query]
     std::vector<float>
         unseen;  ///< the logarithm of how much the weights of a row have grown since it was touched
   };
@@ -153,12 +155,16 @@ class Engine final : private RowSource {
   bool hold(int head, Span rows);
   void makeRows(int head, Span rows, bool withOutput);
   void addWeights(int head, Span rows, double* sums);
+  const float* rowBeside(TensorId id, int head, int row);
+  void swapBeside();
+  bool renew(int head, Span edited, Span rows);
   void sumWeights(Span rows, int without);
   void writeMean(Span rows, const std::vector<double>& sums, const float* more);
   void makeMean(Span rows);
   void makeMeanAfter(int head, Span rows);
   void takeMean(Span rows);
   void takeRows(int head, Span rows);
+  void takeHeld(int head, Span rows);
   void takeSample(int head, int row);
   void redoRows(int head, Span rows);
   void redoMean(int head, Span rows);
@@ -174,7 +180,7 @@ class Engine final : private RowSource {
     const float *before, *after, *valuesBefore, *valuesAfter;  ///< rows of K and of V
   };
   bool foresee(int head, const ChangedKey& key);
-  void foreseePairs(int head, int key, const std::vector<float>& grown);
+  void foreseePairs(int head, const std::vector<float>& scores, const std::vector<float>& grown);
   void beginForeseen(int head, const ChangedKey& key);
   void makeForeseen(Span heads, bool isOfOutputs);
   void changeGiven(const Change& change);
@@ -238,6 +244,8 @@ class Engine final : private RowSource {
   Most most_;
   std::int64_t madeRows_ = 0;       // so far
   Window window_, meanWindow_;      // the rows of pairs that are held, where they are not stored
+  Window beside_;                   // a row elsewhere, which is read again and again
+  std::vector<Tensor> besides_;     // of all tensors of pairs
   std::vector<Turn> turns_;         // one per head
   std::vector<Foreseen> foreseen_;  // one per head
   Tensor meanWeights_;              // not stored

@@ -18,6 +18,8 @@ namespace {
 /// of 256 colours.
 constexpr float kSeen = 1.0f / 512;
 
+constexpr double kLargest = std::numeric_limits<float>::max();
+
 /// The logarithm of the sum of a row of exponentials without its maximum taken off.
 double logSum(float max, float sum) {
   return double{max} + std::log(double{std::max(sum, std::numeric_limits<float>::min())});
@@ -58,6 +60,8 @@ void Engine::beginForeseen(int head, const ChangedKey& key) {
           {max, max + queries},
           {sum, sum + queries},
           {out, out + queries * spec_.valueDim},
+          {},
+          {},
           {}};
 }
 
@@ -65,69 +69,81 @@ void Engine::beginForeseen(int head, const ChangedKey& key) {
 /// relied on: of a row that this key had all the weight of, nothing is known of the other keys.
 bool Engine::foresee(int head, const ChangedKey& key) {
   beginForeseen(head, key);
-  const Foreseen& from = foreseen_[static_cast<std::size_t>(head)];
+  Foreseen& from = foreseen_[static_cast<std::size_t>(head)];
   const auto queries = static_cast<std::size_t>(spec_.queryCount);
   const bool isOfKey = key.before != key.after;
-  std::vector<float> was(queries), is(queries), grown(queries);
+  std::vector<float> is(queries), grown(queries);
   const ComputedLayer layer{spec_, inputs_, trace_};
-  scoresOfKey(layer, head, key.at, from.keys.data(), was.data());
+  if (from.was.empty()) {
+    from.was.resize(queries);
+    scoresOfKey(layer, head, key.at, from.keys.data(), from.was.data());
+  }
   scoresOfKey(layer, head, key.at, key.after, is.data());
   bool isSure = true;
   for (int i = 0; i < spec_.queryCount; ++i) {
     const auto at = static_cast<std::size_t>(i);
     if (is[at] == kHiddenScore || !(from.sum[at] > 0)) continue;
-    Mixed mixed(double{from.max[at]}, double{from.sum[at]}, double{was[at]}, double{is[at]});
+    Mixed mixed(double{from.max[at]}, double{from.sum[at]}, double{from.was[at]}, double{is[at]});
     if (isOfKey && mixed.isLost()) {
       const KeyRange visible = visibleKeys(spec_, i);
       isSure = isSure && visible.end - visible.begin == 1;
       mixed = Mixed(double{is[at]});
     }
-    const float* const before = from.outputs.data() + std::ptrdiff_t{i} * spec_.valueDim;
-    float* const out = trace_.headOutput.row(head, i);
     const double share = 1 / mixed.sum(), kept = mixed.kept * share, gone = mixed.gone * share,
                  come = mixed.come * share;
+    const float *const before = from.outputs.data() + std::ptrdiff_t{i} * spec_.valueDim,
+                       *const valuesBefore = from.values.data();
+    float* const out = trace_.headOutput.row(head, i);
     for (int c = 0; c < spec_.valueDim; ++c)
-      out[c] = saturate(double{before[c]} * kept - gone * double{from.values[static_cast<std::size_t>(c)]} +
-                        come * double{key.valuesAfter[c]});
+      out[c] = static_cast<float>(std::clamp(
+          double{before[c]} * kept - gone * double{valuesBefore[c]} + come * double{key.valuesAfter[c]},
+          -kLargest, kLargest));
     if (!isOfKey) continue;
     float &max = trace_.rowMax.at(head, i, 0), &sum = trace_.rowSum.at(head, i, 0);
     const double logBefore = logSum(max, sum);
     max = static_cast<float>(mixed.max), sum = static_cast<float>(mixed.sum());
     grown[at] = static_cast<float>(logBefore - logSum(max, sum));
   }
-  if (isOfKey) foreseePairs(head, key.at, grown);
-  writeRows(head, {0, spec_.queryCount});
+  if (isOfKey) foreseePairs(head, is, grown);
+  // Without W_O nobody reads the rows after these before all are computed.
+  if (inputs_.wO) writeRows(head, {0, spec_.queryCount});
+  else summaries_.touchRows(TensorId::head_output, head, {0, spec_.queryCount});
   return isSure;
 }
 
-/// What is said of masked scores and weights, after maxima and sums of rows are those of the new key.
-/// exp(`grown`) is how much the other weights of a row have grown.
-void Engine::foreseePairs(int head, int key, const std::vector<float>& grown) {
+/// What is said of masked scores and weights, after maxima and sums of rows are those of the new key, whose
+/// `scores` these are. exp(`grown`) is how much the other weights of a row have grown.
+void Engine::foreseePairs(int head, const std::vector<float>& scores, const std::vector<float>& grown) {
+  Foreseen& from = foreseen_[static_cast<std::size_t>(head)];
+  const int key = from.key, queries = spec_.queryCount;
   const Span keys = summaries_.overview(TensorId::weights)->whole({key, key + 1}, spec_.keyCount);
-  const auto count = static_cast<std::size_t>(spec_.queryCount);
-  std::vector<float> scores(count * static_cast<std::size_t>(keys.size())), weights(scores.size());
-  const ComputedLayer layer{spec_, inputs_, trace_};
-  for (int j = keys.begin; j < keys.end; ++j) {
-    float *const score = scores.data() + count * static_cast<std::size_t>(j - keys.begin),
-                 *const weight = weights.data() + (score - scores.data());
-    scoresOfKey(layer, head, j, keysOf(trace_).row(kvHeadOf(spec_, head), j), score);
-    const float *const max = trace_.rowMax.row(head, 0), *const sum = trace_.rowSum.row(head, 0);
-    for (int i = 0; i < spec_.queryCount; ++i) weight[i] = sum[i] > 0.0f ? score[i] - max[i] : kHiddenScore;
-    kernels::exp(kernels::best(), weight, 0.0f, spec_.queryCount, weight);
-    for (int i = 0; i < spec_.queryCount; ++i) {
-      weight[i] = sum[i] > 0.0f ? weight[i] / sum[i] : 0.0f;
-      score[i] *= spec_.temperature;
-    }
+  const auto count = static_cast<std::size_t>(queries), all = count * static_cast<std::size_t>(keys.size());
+  const auto of = [&](std::vector<float>& numbers, int j) {
+    return numbers.data() + std::ptrdiff_t{j - keys.begin} * queries;
+  };
+  // The other keys of its block have theirs for as long as no query is edited.
+  const bool isFirst = from.scores.empty();
+  from.scores.resize(all);
+  for (int j = keys.begin; isFirst && j < keys.end; ++j)
+    scoresOfKey({spec_, inputs_, trace_}, head, j, keysOf(trace_).row(kvHeadOf(spec_, head), j),
+                of(from.scores, j));
+  std::copy(scores.begin(), scores.end(), of(from.scores, key));
+  std::vector<float> weights(all), masked;
+  for (int j = keys.begin; j < keys.end; ++j)
+    weightsOfScores(trace_, head, of(from.scores, j), of(weights, j));
+  if (spec_.temperature != 1.0f) {
+    masked = from.scores;
+    kernels::scale(kernels::best(), spec_.temperature, masked.data(), static_cast<int>(all), masked.data());
   }
-  summaries_.foreseeKey(head, {key, keys, scores.data(), weights.data(), grown.data()});
+  const float* const shown = masked.empty() ? from.scores.data() : masked.data();
+  summaries_.foreseeKey(head, {key, keys, shown, weights.data(), grown.data()});
   touchPairsOf(head, {key, key + 1});
   summaries_.touchCols(TensorId::weights, head, {key, key + 1});
   for (const TensorId id : {TensorId::exponentials, TensorId::row_max, TensorId::row_sum})
-    summaries_.touchRows(id, head, {0, spec_.queryCount});
-  std::vector<float>& unseen = foreseen_[static_cast<std::size_t>(head)].unseen;
-  unseen.resize(count);
-  for (int i = 0; i < spec_.queryCount; ++i) {
-    float& since = unseen[static_cast<std::size_t>(i)];
+    summaries_.touchRows(id, head, {0, queries});
+  from.unseen.resize(count);
+  for (int i = 0; i < queries; ++i) {
+    float& since = from.unseen[static_cast<std::size_t>(i)];
     since += grown[static_cast<std::size_t>(i)];
     if (std::fabs(since) <= kSeen) continue;
     since = 0.0f;

@@ -104,6 +104,15 @@ std::uint64_t numbersOf(const Tensor& tensor) {
          static_cast<unsigned>(tensor.cols());
 }
 
+/// Of each block of lines the newest stamp.
+void takeNewest(const std::vector<std::uint32_t>& lines, int side, std::vector<std::uint32_t>& blocks) {
+  const auto each = static_cast<std::size_t>(side);
+  blocks.assign((lines.size() + each - 1) / each, 0);
+  for (std::size_t b = 0; b < blocks.size(); ++b)  // without a division for each line
+    for (std::size_t i = b * each; i < std::min((b + 1) * each, lines.size()); ++i)
+      blocks[b] = std::max(blocks[b], lines[i]);
+}
+
 void widen(Range& range, const Range& by) {
   range = {std::min(range.low, by.low), std::max(range.high, by.high)};
 }
@@ -204,6 +213,7 @@ Summaries::Lines& Summaries::lines(TensorId id, const Tensor& tensor) {
   }
   all.seen = now_;
   if (!isNew) return all;
+  all.changed = now_;
   all.all = {};
   for (const Group& group : all.groups) widen(all.all, group.range);
   return all;
@@ -272,7 +282,7 @@ Range Summaries::range(TensorId id, const Tensor& tensor, int head, Span rows, S
 
 float Summaries::reach(TensorId id, const Tensor& tensor) {
   Lines& all = lines(id, tensor);
-  if (all.reachSeen == now_) return all.reach;
+  if (all.reachSeen >= all.changed) return all.reach;
   const std::uint32_t before = std::exchange(all.reachSeen, now_);
   all.reach = all.all.size();
   const std::uint64_t count = numbersOf(tensor), pace = paceOf(count),
@@ -336,7 +346,7 @@ void Summaries::beginRowsOf(TensorId id, const Tensor& tensor) {
   const std::uint64_t count = numbersOf(tensor), pace = paceOf(count);
   all.sampled.resize(static_cast<std::size_t>((count + pace - 1) / pace));
   if (id != TensorId::masked && !isWeights(id)) return;
-  overviews_.push_back({id, {}});
+  overviews_.push_back({id, {}, std::vector<Stamps>(static_cast<std::size_t>(tensor.heads()))});
   overviews_.back().overview.reset(tensor.heads(), tensor.rows(), tensor.cols());
 }
 
@@ -432,6 +442,18 @@ const Overview* Summaries::overview(TensorId id) const {
   for (const Small& small : overviews_)
     if (small.id == id) return &small.overview;
   return nullptr;
+}
+
+const Stamps& Summaries::blockStamps(TensorId id, int head) {
+  const Stamps& all = stamps(id, head);
+  const auto small =
+      std::find_if(overviews_.begin(), overviews_.end(), [id](const Small& one) { return one.id == id; });
+  Stamps& blocks = small->stamps[static_cast<std::size_t>(head)];
+  if (blocks.latest == all.latest) return blocks;
+  blocks.latest = all.latest, blocks.whole = all.whole;
+  takeNewest(all.rows, small->overview.side(), blocks.rows);
+  takeNewest(all.cols, small->overview.side(), blocks.cols);
+  return blocks;
 }
 
 // ---- whole heads

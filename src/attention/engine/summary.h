@@ -97,6 +97,8 @@ class Summaries {
   /// Increases whenever anything may have changed.
   std::uint32_t now() const { return now_; }
   const Stamps& stamps(TensorId id, int head) const;
+  /// The same of the blocks of its overview: the newest of their rows, and of their columns.
+  const Stamps& blockStamps(TensorId id, int head);
   /// Has the head been computed? What has not is left out of ranges.
   bool isComputed(TensorId id, int head) const { return stamps(id, head).latest != 0; }
   /// The range over all heads.
@@ -166,6 +168,7 @@ class Summaries {
   /// head.
   struct Lines {
     std::uint32_t seen = 0;
+    std::uint32_t changed = 0;     ///< when something of it was last found to be newer
     int width = 0, count = 0;      ///< columns of a group, and the number of groups
     std::vector<RowSummary> rows;  ///< [head, row, group]
     std::vector<Group> groups;     ///< [head, group]
@@ -216,6 +219,7 @@ class Summaries {
   struct Small {
     TensorId id;
     Overview overview;
+    std::vector<Stamps> stamps;  ///< of blocks, one per head
   };
   std::vector<Small> overviews_;  ///< empty where pairs are stored
   std::vector<Outputs> outputs_;  ///< of a head, and after W_O; empty where all rows are computed

@@ -70,6 +70,40 @@ void Engine::makeRows(int head, Span rows, bool withOutput) {
   makeOutput(inputs_, rows, {0, trace_.output.cols()}, trace_);
 }
 
+void Engine::swapBeside() {
+  std::swap(window_, beside_);
+  besides_.resize(kTensorCount);
+  for (int i = 0; i < kTensorCount; ++i) {
+    Tensor* const made = intermediate(trace_, static_cast<TensorId>(i));
+    if (!made || made->isStored()) continue;
+    Tensor& other = besides_[static_cast<std::size_t>(i)];
+    if (other.empty()) other.reshape(1, 1, made->cols());  // an empty tensor is none of the layer's
+    made->swapHeld(other);
+  }
+}
+
+/// A row far from several that are held, such as that of the arithmetic beside those that are in view: it
+/// does not take their place.
+const float* Engine::rowBeside(TensorId id, int head, int row) {
+  if (!beside_.has(head, {row, row + 1})) {
+    swapBeside();
+    makeRows(head, {row, row + 1}, false);
+    swapBeside();
+  }
+  return besides_[static_cast<std::size_t>(id)].data();
+}
+
+/// Of rows of which some queries are others, makes those anew, if all are held. Returns whether they are.
+bool Engine::renew(int head, Span edited, Span rows) {
+  if (beside_.head == head && beside_.rows.begin < edited.end && beside_.rows.end > edited.begin)
+    beside_ = {};
+  const bool isHeld = window_.has(head, rows) && !isSampled();
+  if (!isHeld) return window_ = {}, false;
+  madeRows_ += edited.size();
+  forwardRows(spec_, inputs_, {head, edited}, trace_, scratch_);
+  return true;
+}
+
 /// Calls work(some) for parts of these rows, whole blocks of the overviews; each on a thread of its own,
 /// where there is much to do.
 template <class Work>
@@ -119,15 +153,15 @@ void Engine::writeMean(Span rows, const std::vector<double>& sums, const float* 
   int heads = 0;
   for (int h = 0; h < spec_.heads; ++h) heads += !isHidden(spec_, h);
   const double share = 1.0 / std::max(heads, 1);
-  const auto of = [share](double sum) { return static_cast<float>(sum * share); };
   eachPart(rows, [&](Span some) {
-    const std::ptrdiff_t keys = spec_.keyCount, first = (some.begin - rows.begin) * keys;
-    const double *const from = sums.data() + first, *const to = from + some.size() * keys;
+    const std::ptrdiff_t keys = spec_.keyCount, first = (some.begin - rows.begin) * keys,
+                         count = some.size() * keys;
+    const double* const from = sums.data() + first;
     float* const mean = meanWeights_.row(0, some.begin);
-    if (more == nullptr) std::transform(from, to, mean, of);
-    else
-      std::transform(from, to, more + first, mean,
-                     [of](double sum, float weight) { return of(sum + double{weight}); });
+    for (std::ptrdiff_t j = 0; j < count; ++j) {
+      const double last = more ? double{more[first + j]} : 0.0;
+      mean[j] = static_cast<float>((from[j] + last) * share);
+    }
   });
 }
 
@@ -151,6 +185,9 @@ const float* Engine::row(int key, int head, int row) {
   const Window& window = isMean ? meanWindow_ : window_;
   if (!window.has(head, {row, row + 1})) {
     const bool follows = head == window.head && row == window.rows.end;
+    const bool isNext = head == beside_.head && row == beside_.rows.end;  // of rows that are read in order
+    if (!isMean && !follows && !isNext && !isSampled() && window.rows.size() > 1)
+      return rowBeside(static_cast<TensorId>(key), head, row);
     expect(key, head, row, follows ? 2 * window.rows.size() : 1);
   }
   return isMean ? std::as_const(meanWeights_).heads() > 0 ? meanWeights_.row(0, row) : nullptr
@@ -170,7 +207,8 @@ const float* Engine::part(int key, int head, int row, int col, int count) {
   scoresOfQuery({spec_, inputs_, trace_}, head, row, {col, col + count}, part_.data());
   const float max = trace_.rowMax.at(head, row, 0), sum = trace_.rowSum.at(head, row, 0);
   if (id == TensorId::masked) {
-    for (float& score : part_) score *= spec_.temperature;
+    if (spec_.temperature != 1.0f)
+      kernels::scale(kernels::best(), spec_.temperature, part_.data(), count, part_.data());
   } else if (sum > 0.0f) {
     kernels::exp(kernels::best(), part_.data(), max, count, part_.data());
     kernels::scale(kernels::best(), 1.0f / sum, part_.data(), count, part_.data());
@@ -213,6 +251,10 @@ Span Engine::someFrom(int row) const { return someFrom(row, isSampled() ? 1 : mo
 /// Computes rows with all that is made of them.
 void Engine::takeRows(int head, Span rows) {
   makeRows(head, rows, true);
+  takeHeld(head, rows);
+}
+
+void Engine::takeHeld(int head, Span rows) {
   makeConcat(spec_, head, rows, trace_);
   eachPart(rows, [&](Span some) { summaries_.takeRows(trace_, head, some); });
 }
@@ -336,7 +378,7 @@ bool Engine::keepsTensors() const {
 }
 
 void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
-  window_ = meanWindow_ = {}, beingSummed_ = {};
+  beingSummed_ = {};
   isKnown = isKnown && spec_.hiddenHeads == previous_.hiddenHeads && keepsTensors() &&
             std::all_of(changes.begin(), changes.end(),
                         [this](const Change& c) { return c.what != What::everything && fits(c); });
@@ -350,6 +392,7 @@ void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
     }
     finish();
   } else {
+    window_ = meanWindow_ = beside_ = {};
     beginUnstored();
   }
   touchMask(changes);
@@ -410,13 +453,17 @@ void Engine::redoSamples(int head, Span rows) {
 
 /// Computes rows anew, at once if they are few.
 void Engine::redoRows(int head, Span rows) {
+  foreseen_[static_cast<std::size_t>(head)].key = -1;
   if (rows.size() * kRowsOfStale > spec_.queryCount && rows.size() > kRowsOfStale)
-    return makeStale({head, head + 1});
-  if (isSampled()) return redoSamples(head, rows);
+    return window_ = beside_ = {}, makeStale({head, head + 1});
+  const Span edited = rows;
   rows = summaries_.overview(TensorId::weights)->whole(rows);
+  // While a number is dragged, the other rows of the block are as they were.
+  const bool isHeld = renew(head, edited, rows);
+  if (isSampled()) return redoSamples(head, edited);
   for (int first = rows.begin; first < rows.end;) {
     const Span some{first, std::min(someFrom(first).end, rows.end)};
-    takeRows(head, some);
+    isHeld ? takeHeld(head, some) : takeRows(head, some);
     first = some.end;
   }
   touchRowsOf(head, rows);
@@ -458,7 +505,9 @@ void Engine::applyOneUnstored(const Change& change) {
   const bool isOfCells = change.what == What::cells && !rows.empty() && !cols.empty();
   const bool isGiven = isUnprojected(inputs_) && !isRotary(spec_);
   const bool isOfQueries = isOfCells && change.tensor == TensorId::q && isGiven;
-  window_ = meanWindow_ = {};
+  const bool isOfValues = isOfCells && change.tensor == TensorId::v && isUnprojected(inputs_);
+  if (!isOfQueries && (!isOfValues || isSampled())) window_ = beside_ = {};
+  if (!isOfValues) meanWindow_ = {};
   if (!isOfQueries || change.head != summed_.head) summed_ = {};
   if (change.what == What::painted) return redoRowsOfAll(rows);
   if (!isOfCells) return makeStale({0, spec_.heads});
@@ -470,9 +519,7 @@ void Engine::applyOneUnstored(const Change& change) {
     redoRows(change.head, rows);
     return isHidden(spec_, change.head) ? void() : redoMean(change.head, rows);
   }
-  if ((change.tensor == TensorId::k && isGiven) || (change.tensor == TensorId::v && isUnprojected(inputs_))) {
-    return changeGiven(change);
-  }
+  if ((change.tensor == TensorId::k && isGiven) || isOfValues) return changeGiven(change);
   forwardInputs(spec_, inputs_, trace_, scratch_);
   for (const TensorId id : {TensorId::positions, TensorId::x_positioned, TensorId::x_kv_positioned,
                             TensorId::q, TensorId::k, TensorId::v, TensorId::q_rotated, TensorId::k_rotated})

@@ -107,15 +107,16 @@ class FormulaWriter : ExplainedCell {
 
   CellFormula softmax() {
     const std::vector<int> keys = seen();
-    double most = score(keys.front()), furthest = 0.0;
-    for (const int key : keys)
-      most = std::max(most, score(key)), furthest = std::max(furthest, std::abs(score(key)));
+    std::vector<double> scores;
+    for (const int key : keys) scores.push_back(score(key));
+    double most = scores.front(), furthest = 0.0;
+    for (const double one : scores) most = std::max(most, one), furthest = std::max(furthest, std::abs(one));
     const double sink = hasSink(spec) ? at(TensorId::sink, head, 0, 0) / double{spec.temperature} : 0.0;
     if (hasSink(spec)) most = std::max(most, sink), furthest = std::max(furthest, std::abs(sink));
     if (furthest <= kPlainScore) most = 0.0;
     const auto exponential = [&](int key) { return isSeen(key) ? std::exp(score(key) - most) : 0.0; };
     double sum = 0.0;
-    for (const int key : keys) sum += exponential(key);
+    for (std::size_t i = 0; i < keys.size(); ++i) sum += isSeen(keys[i]) ? std::exp(scores[i] - most) : 0.0;
     if (hasSink(spec)) sum += std::exp(sink - most);
     Part own = exponent(std::to_string(col + 1), most);
     if (!isSeen(col)) own = {"−∞", "−∞"};

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -111,6 +112,11 @@ class Tensor {
   /// Makes room for some rows of a tensor that is not stored, to be written. Of those that are held already
   /// the numbers remain; false if they do not, because there was no room for so many.
   bool hold(int head, int row, int count);
+  /// Takes the rows that another tensor of the same shape holds, which gets those held here.
+  void swapHeld(Tensor& other) {
+    values_.swap(other.values_);
+    std::swap(held_, other.held_);
+  }
   /// Equal shapes and equal numbers (so 0 == -0), of tensors that are stored.
   bool operator==(const Tensor&) const = default;
 
