@@ -105,31 +105,6 @@ const float* sampledRow(const void* outputs, int, int row, int col, int) {
   return static_cast<const Outputs*>(outputs)->rowOrSample(row) + col;
 }
 
-/// The stamps of blocks: the newest of their rows, or columns.
-const std::uint32_t* newestOf(const std::vector<std::uint32_t>& lines, int side,
-                              std::vector<std::uint32_t>& blocks) {
-  if (lines.empty()) return nullptr;
-  const auto each = static_cast<std::size_t>(side);
-  blocks.assign((lines.size() + each - 1) / each, 0);
-  for (std::size_t b = 0; b < blocks.size(); ++b)  // without a division for each line
-    for (std::size_t i = b * each; i < std::min((b + 1) * each, lines.size()); ++i)
-      blocks[b] = std::max(blocks[b], lines[i]);
-  return blocks.data();
-}
-
-/// The stamps of rows and columns of blocks. They are kept until the frame has been drawn.
-draw::Written writtenOfBlocks(const Part& p, const attention::Stamps& stamps, int side) {
-  struct Blocks {
-    std::vector<std::uint32_t> rows, cols;
-  };
-  static std::vector<Blocks> kept;  // of each head of masked scores, weights and their mean
-  const int matrix = p.id == TensorId::masked ? 0 : p.id == TensorId::weights ? 1 : 2;
-  kept.resize(3 * attention::Limits::heads);
-  Blocks& blocks = kept[static_cast<std::size_t>(matrix * attention::Limits::heads + p.head)];
-  return {true, stamps.whole, newestOf(stamps.rows, side, blocks.rows),
-          newestOf(stamps.cols, side, blocks.cols)};
-}
-
 /// valuesOf() where the numbers are not stored.
 [[gnu::noinline]] void takeUnstored(const Context& c, const Part& p, draw::Heatmap& look, draw::Values& out) {
   const bool isSampled = !c.trace.output.isStored();
@@ -156,8 +131,7 @@ draw::Written writtenOfBlocks(const Part& p, const attention::Stamps& stamps, in
   const int side = overview->side();
   out.data = blocks.head(p.head), out.stride = blocks.cols();
   out.rows = (p.rows + side - 1) / side, out.cols = (p.cols + side - 1) / side;
-  out.written = writtenOfBlocks(p, c.summaries.stamps(p.id, p.head), side),
-  out.rowPeaks = overview->peaks(p.head);
+  out.written = writtenOf(c.summaries.blockStamps(p.id, p.head)), out.rowPeaks = overview->peaks(p.head);
   look.cell *= static_cast<float>(side);
 }
 

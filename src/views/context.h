@@ -169,6 +169,7 @@ struct Kept {
     attention::Explanation words;
   };
   std::optional<Said> said[2];  ///< plain and marked
+  std::optional<Said> chosen;   ///< of the selected cell, whatever the pointer is on
   struct Trail {
     CellRef cell;
     std::uint64_t tensors = 0;

@@ -423,7 +423,8 @@ class BoardView {
       for (int across = acrosses.begin; across < acrosses.end; ++across) {
         const int row = s.firstRow + (m.transposed ? across : down),
                   col = s.firstCol + (m.transposed ? down : across);
-        if (isMasked(row, col) && (!c_.trace.output.isStored() || c_.weight(row, col) == 0.0f))
+        // Those that are not stored are 0 where the mask says so, and reading them would make their rows.
+        if (isMasked(row, col) && (!c_.trace.weights.isStored() || c_.weight(row, col) == 0.0f))
           hatchSmall({box.x + static_cast<float>(across) * m.cell, y, m.cell, m.cell});
       }
     }

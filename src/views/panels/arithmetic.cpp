@@ -391,9 +391,12 @@ bool takesPart(const Context& c, CellRef cell) {
   }
   CellRef asked = chosen;
   asked.tensor = shownTensor(asked.tensor), cell.tensor = shownTensor(cell.tensor);
-  const Explanation e = attention::explain({c.spec, c.inputs, c.trace}, asked,
-                                           {c.state.labels, document::keyLabels(c.state)}, 0);
-  return std::any_of(e.terms.begin(), e.terms.end(), [&](const Term& t) {
+  std::optional<Kept::Said> now, &said = keepsWhatIsSaid(c) ? keptOf(c).chosen : now;
+  if (!said || !(said->cell == asked))
+    said = {asked, attention::explain({c.spec, c.inputs, c.trace}, asked,
+                                      {c.state.labels, document::keyLabels(c.state)}, 0)};
+  const std::vector<Term>& terms = said->words.terms;
+  return std::any_of(terms.begin(), terms.end(), [&](const Term& t) {
     return std::find(t.cells.begin(), t.cells.end(), cell) != t.cells.end();
   });
 }
