@@ -30,11 +30,8 @@ export class Announcements {
   noteExplained() {
     this.sayChange();  // against what was explained until now
     const e = this.found?.explained;
-    this.before = e && {...e, value: this.valueAt(e), whose: this.whose()};
+    this.before = e && {...e, value: this.valueAt(e), whose: this.board.run('whose')};
   }
-
-  /** What tells one board from another: numbers of two boards are not compared. */
-  whose() { return ['mode', 'labels', 'key_labels'].map((option) => this.board.ask('get', option)).join(); }
 
   /** "weight from saw to a" */
   spoken({tensor, row, col}) {
@@ -76,7 +73,7 @@ export class Announcements {
     if (!cell) return;
     const target = {tensor: cell.name, head: cell.head, row: cell.row, col: cell.col};
     const m = this.found.matrices.find((one) => one.tensor === cell.name);
-    if (m && !m.editable) this.before = {...target, value: this.valueAt(target), whose: this.whose()};
+    if (m && !m.editable) this.before = {...target, value: this.valueAt(target), whose: this.board.run('whose')};
     const value = this.valueAt(target);
     if (value !== undefined && !this.isIn) this.announce(`${this.spoken(target)}: ${this.written(value, m?.limit)}`);
     this.stale();
@@ -92,8 +89,8 @@ export class Announcements {
     else if (name && before !== undefined) said.push(was(name === 'mask' ? this.t(`mask from ${this.tokens(0, row)} to ${this.tokens(1, col)}`) : name.endsWith('labels') ? this.t('token') : this.spoken({tensor: name, row, col}), shown(after), shown(before)));
     else if (name) said.push(this.t(rows * cols ? `${name}: ${rows * cols} numbers changed` : `${name}: several numbers changed`));
     else if (action) said.push(this.t(capital(action)));
-    const seen = this.before, value = seen && this.valueAt(seen), whose = seen && this.whose();
-    const isSame = whose === seen?.whose && action !== 'open' && action !== 'restore';
+    const seen = this.before, isOther = action === 'open' || action === 'restore', value = isOther ? undefined : seen && this.valueAt(seen), whose = seen && this.board.run('whose');
+    const isSame = whose === seen?.whose && !isOther;
     if (isSame && value !== undefined && seen?.value !== undefined && this.written(value) !== this.written(seen.value)) {
       said.push(was(this.spoken(seen), ...[value, seen.value].map(number)));
     }

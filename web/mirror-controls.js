@@ -71,14 +71,14 @@ export class Controls {
     const isMenu = name === 'menu', taken = new Set();
     let group = null, lastRadio = null, line = null;
     const lines = [];
-    const tokens = new Set(this.labels.flat()), titles = new Set(this.found.matrices.flatMap((m) => [this.t(m.title), `${m.title}ᵀ`])), told = this.arithmetic ? [this.arithmetic.text, ...this.arithmetic.terms.flatMap(({label: name, text}) => [name, text])].join('\n') : '';
+    const titles = new Set(this.found.matrices.flatMap((m) => [this.t(m.title), `${m.title}ᵀ`])), told = this.arithmetic ? [this.arithmetic.text, ...this.arithmetic.terms.flatMap(({label: name, text}) => [name, text])].join('\n') : '';
     const heads = new Set([this.t('mean'), ...Array.from({length: this.found.controls.filter((c) => c.name.startsWith('head:')).length}, (_, i) => this.t(`head ${i + 1}`))]);
     for (const item of items) {
       if (item.words !== undefined && item.role === undefined) {
         // Pieces of text in a row form one sentence; content of tables is not repeated.
         if (isMenu) continue;
         const isNumber = /^[-−+\d.,%Σ∞\s]*$/.test(item.words), isOnBoard = /^(board|arcs|inspector|brief)$/.test(name);
-        if (isOnBoard && (isNumber || tokens.has(item.words) || titles.has(item.words) || told.includes(item.words) || heads.has(item.words))) continue;
+        if (isOnBoard && (isNumber || this.names.has(item.words) || titles.has(item.words) || told.includes(item.words) || heads.has(item.words))) continue;
         if (goesOn(line, item)) {
           line.add(item);
         } else {
@@ -235,7 +235,7 @@ export class Controls {
     const base = item.name.replace(/-value$/, ''), node = this.input(part, item, {type: 'text', autocomplete: 'off'});
     const words = (NAMES[base] ? this.t(NAMES[base]) : item.role === 'field' ? '' : item.before) || this.t(capital(spaced(base)));
     set(node.input, {'aria-label': item.role === 'field' ? words : this.t(`${words}, number`)});
-    const whole = base === 'labels' || base === 'key_labels' ? this.labels[base === 'labels' ? 0 : 1].join(' ') : item.words;
+    const whole = base === 'labels' || base === 'key_labels' ? this.sentences[base === 'labels' ? 0 : 1] : item.words;
     this.fill(node.input, whole);
   }
 

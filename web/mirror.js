@@ -136,7 +136,7 @@ export class Mirror {
     const notice = this.found?.notice;
     this.found = found;
     if (this.isPlain) this.host.style.colorScheme = board.run('is_dark') ? 'dark' : 'light';
-    this.labels = [JSON.parse(board.ask('get', 'labels')), JSON.parse(board.ask('get', 'key_labels'))];
+    this.takeLabels();
     this.explain();
     const {activeElement} = this.root, at = [...this.nodes()].indexOf(activeElement);
     this.show(label(found));
@@ -144,6 +144,14 @@ export class Mirror {
     this.noteExplained();
     this.sayNotice(notice);
     if (this.isPart) this.rest = setTimeout(() => this.update('', 0, true), SOON);
+  }
+
+  /** What tokens are called; only if that has changed, because a long sequence has a megabyte of it. */
+  takeLabels() {
+    const {board} = this, whose = board.run('whose');
+    if (whose === this.whose) return;
+    const labels = ['labels', 'key_labels'].map((option) => JSON.parse(board.ask('get', option)));
+    Object.assign(this, {whose, labels, names: new Set(labels.flat()), sentences: labels.map((words) => words.join(' '))});
   }
 
   /** The focused element was removed, for example a button that closes its panel: focuses the one with its name, or the one at its index. */

@@ -285,6 +285,7 @@ float App::heightFor(float width) const { return parts_->screen.heightFor(width)
 const views::Palette& App::palette() const { return parts_->screen.palette(); }
 
 std::string App::mirror(const std::string& notes) { return app::mirror(parts_->screen, notes); }
+unsigned App::whose() { return static_cast<unsigned>(parts_->screen.namesHash()); }
 
 Result<void> App::select(std::string_view tensor, int head, int row, int col) {
   return app::select(parts_->places, parts_->focus, parts_->screen, {tensor, head, row, col});

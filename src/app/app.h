@@ -150,6 +150,8 @@ class App {
   /// The content of the screen, as described in app/mirror.h; `notes` must be those of a frame that was just
   /// built.
   std::string mirror(const std::string& notes);
+  /// Screen::namesHash(), of which the mirror keeps the lower half.
+  unsigned whose();
   /// The control that has the keyboard focus outside the canvas, by its name; its tooltip opens. "": none.
   void pointAt(std::string_view name);
   /// Selects a cell, like a press on it.

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "attention/kernels/kernels.h"
+#include "base/hash.h"
 #include "base/sentence.h"
 #include "document/json.h"
 #include "document/pin.h"
@@ -158,16 +159,26 @@ float Screen::heightFor(float width) const {
   return std::ceil((layout.contentHeight + kAny - layout.board.height) * by);
 }
 
+std::uint64_t Screen::namesHash() {
+  const std::uint64_t revision = session.document().revision();
+  if (named_ && named_->revision == revision) return named_->hash;
+  const document::State& s = session.state();
+  base::Hash hash;
+  hash.add(static_cast<std::uint64_t>(s.mode));
+  for (const std::vector<std::string>* names : {&s.labels, &s.keyLabels, &s.columnNames}) {
+    hash.add(names->size());
+    for (const std::string& name : *names) hash.add(name.size()), hash.add(name.data(), name.size());
+  }
+  named_ = {revision, hash.value()};
+  return named_->hash;
+}
+
 void Screen::measureLabels(const views::Fonts& fonts) {
   const document::State& s = session.state();
   const float scale = ImGui::GetIO().FontGlobalScale;
-  const std::uint64_t revision = session.document().revision();
-  if (scale == measured_.scale && revision == measured_.revision) return;
-  measured_.revision = revision;
-  if (scale == measured_.scale && s.labels == measured_.labels && s.keyLabels == measured_.keyLabels &&
-      s.columnNames == measured_.columnNames)
-    return;
-  measured_ = {scale, revision, s.labels, s.keyLabels, s.columnNames};
+  const std::uint64_t names = namesHash();
+  if (scale == measured_.scale && names == measured_.names) return;
+  measured_ = {scale, names};
   labelWidth_ = nameWidth_ = 0;
   const views::AsIs asIs;
   for (const std::string& name : s.columnNames)

@@ -3,8 +3,8 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "app/embed.h"
 #include "app/session.h"
@@ -40,6 +40,9 @@ class Screen {
   void measureLabels(const views::Fonts& fonts);
   /// To be called when the fonts have changed.
   void forgetLabels() { measured_ = {}; }
+  /// A hash of what tokens and columns are called and of the mode: numbers of two boards that differ in it are
+  /// not compared.
+  std::uint64_t namesHash();
   /// The trace with everything that such a board shows: see attention::Engine::traceWith().
   const attention::Trace& traceFor(const views::Layout& layout);
   /// The Context for panels, of the pinned board while that is shown. What they ask for is added to `asked`.
@@ -118,9 +121,12 @@ class Screen {
   float labelWidth_ = 30, nameWidth_ = 0;
   struct {
     float scale = 0;
-    std::uint64_t revision = 0;
-    std::vector<std::string> labels, keyLabels, columnNames;
+    std::uint64_t names = 0;
   } measured_;  ///< what labelWidth_ and nameWidth_ were measured for
+  struct Named {
+    std::uint64_t revision, hash;
+  };
+  std::optional<Named> named_;
 };
 
 }  // namespace app

@@ -411,6 +411,27 @@ test('1,024 tokens: a table is of what is around the selection, says so, and goe
   await board.close();
 });
 
+test('the names of the tokens are asked for when they have changed, and not with every selection', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  await board.call('set', 'tokens', 1024);
+  await isMirrored(board);
+  const words = () => board.page.evaluate(() => document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.textContent);
+  await until('the words of all tokens', async () => (await words()).includes('t1024'));
+  await board.page.evaluate(() => {
+    const {parse} = JSON;
+    globalThis.lists = 0;
+    JSON.parse = (...given) => { const made = parse(...given); globalThis.lists += made?.length === 1024 ? 1 : 0; return made; };
+  });
+  for (const row of [1, 2, 3]) {
+    await board.click('q', 0, row, 0);
+    await until('the selection in words', async () => (await words()).includes(`Q[${['saw₂', 'a₃', 'saw₄'][row - 1]}`));
+  }
+  assert.equal(await board.page.evaluate(() => globalThis.lists), 0);
+  await board.call('set', 'labels', ['We', ...(await board.call('get', 'labels')).slice(1)]);
+  await until('the new name', async () => /\bWe\b/.test(await words()));
+  await board.close();
+});
+
 test('a sentence of a lesson with links in it is one sentence, whose links can be pressed', async () => {
   const board = await browser.open('/?lesson=query', {prepare: opened, guide: true});
   const sentence = 'Each token has a query, a row of Q; a key, a row of K (drawn as a column); and a value, a row of V. The query says what the token is looking for.';

@@ -414,6 +414,7 @@ EMSCRIPTEN_KEEPALIVE int playground_work_on() { return self->app.workOn(); }
 EMSCRIPTEN_KEEPALIVE int playground_wants_frame() { return self->app.wantsFrame(); }
 EMSCRIPTEN_KEEPALIVE void playground_wake() { inputCame(); }
 EMSCRIPTEN_KEEPALIVE int playground_is_dark() { return self->app.isDark(); }
+EMSCRIPTEN_KEEPALIVE unsigned playground_whose() { return self->app.whose(); }
 
 // ---- input
 
