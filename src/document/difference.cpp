@@ -118,6 +118,23 @@ std::size_t heldBy(const Patch<T>& patch) {
   return heldBy(patch.runs) + heldBy(patch.values);
 }
 
+/// A copy without the tensors that have another shape than those of `to`, whose numbers are of no use. In
+/// order that two large boards are not in memory three times.
+State copyForShapesOf(const State& to, const State& from) {
+  State copy;
+  static_cast<Settings&>(copy) = from;
+  copy.preset = from.preset, copy.unknownFields = from.unknownFields, copy.painted = from.painted;
+  copy.items.resize(from.items.size());
+  const auto labels = allLabelsOf(copy);
+  const auto hadLabels = allLabelsOf(from);
+  for (std::size_t i = 0; i < labels.size(); ++i) *labels[i] = *hadLabels[i];
+  const auto tensors = tensorsOf(copy);
+  const auto had = tensorsOf(from), wanted = tensorsOf(to);
+  for (std::size_t i = 0; i < std::min(had.size(), wanted.size()); ++i)
+    if (had[i]->sameShape(*wanted[i]) || wanted[i]->empty()) *tensors[i] = *had[i];
+  return copy;
+}
+
 }  // namespace
 
 Reshape Reshape::reversed() const {
@@ -134,7 +151,7 @@ Difference::Difference(const State& from, const State& to, Reshape way)
       maskRows_(to.painted.rows),
       maskCols_(to.painted.cols) {
   settings_.labels = {}, settings_.keyLabels = {};
-  State state = from;
+  State state = way.kind == Reshape::Kind::none ? copyForShapesOf(to, from) : from;
   reshape(state);
   const auto tensors = tensorsOf(state);
   const auto wanted = tensorsOf(to);

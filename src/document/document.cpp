@@ -1,7 +1,12 @@
 #include "document/document.h"
 
+#include <algorithm>
 #include <cassert>
+#include <span>
 #include <utility>
+
+#include "document/difference.h"
+#include "document/resize.h"
 
 namespace document {
 namespace {
@@ -54,9 +59,27 @@ bool isCovered(const std::vector<Edit>& edits, const Edit& inverse) {
   return false;
 }
 
-bool sameContent(const State& a, State b) {
-  copyView(b, a);
-  return sameBits(a, b);
+template <class Inputs>
+bool sameInputs(const Inputs& a, const Inputs& b, std::span<const TensorId> ids) {
+  return std::all_of(ids.begin(), ids.end(),
+                     [&](TensorId id) { return sameBits(*input(a, id), *input(b, id)); });
+}
+
+/// Equal but for how they are shown. Compares instead of a copy, which of a large board takes as much memory.
+bool sameContent(const State& a, const State& b) {
+  Settings shown = b;
+  copyView(shown, a);
+  if (static_cast<const Settings&>(a) != shown || a.preset != b.preset ||
+      a.unknownFields != b.unknownFields || a.painted != b.painted || !sameInputs(a, b, inputIds()))
+    return false;
+  for (int i = 0; i < kParameterCount; ++i)
+    if (!sameBits(a.parameters[static_cast<ParameterId>(i)], b.parameters[static_cast<ParameterId>(i)]))
+      return false;
+  return std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(),
+                    [](const BatchItem& left, const BatchItem& right) {
+                      return left.labels == right.labels && left.keyLabels == right.keyLabels &&
+                             sameInputs(left, right, itemInputIds());
+                    });
 }
 
 bool isShownOnly(const Effect& effect, const State& after) {
@@ -192,13 +215,15 @@ void Document::reset() {
 Result<void> Document::open(State start, bool undoable) {
   if (auto ok = check(start); !ok) return ok;
   if (sameBits(start, state_) && sameBits(start, *start_)) return {};
-  auto beginning = std::make_shared<const State>(std::move(start));
+  tidyMask(start.painted);
   const bool fromStart = sameContent(state_, *start_);
   Step step{{}, start_};
-  Effect effect = document::apply(state_, Load{beginning});
-  if (fromStart) step.edits.push_back(Load{start_});
-  else if (effect.changed) step.edits.push_back(std::move(effect.inverse));
-  start_ = std::make_shared<const State>(state_);
+  const State before = std::exchange(state_, start);
+  start_ = std::make_shared<const State>(std::move(start));
+  // An initial state that is stored anyway need not be stored as a difference too.
+  if (fromStart) step.edits.push_back(Load{step.start});
+  else if (undoable && !sameBits(before, state_))
+    step.edits.push_back(Restore{std::make_shared<const Difference>(state_, before, Reshape{})});
   clear(future_);
   step.number = ++lastNumber_;
   if (undoable) past_.push_back(std::move(step)), count(past_);
