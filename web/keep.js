@@ -6,6 +6,7 @@
 const NAME = 'attention-playground', TAB = `${NAME}-tab`, LAST = `${NAME}-last`, STORE = 'boards', KEPT_BY = 'updated';
 const MOST_AT_ONCE = 2 ** 20;  // bytes written to session storage while the page is being left, when there is no time to wait for IndexedDB
 const WAIT = 400, LONGEST_WAIT = 800;  // milliseconds to wait for further edits; the longer saving takes, the longer the wait
+const REST = 500, LONGEST = 5000;  // milliseconds: a large board waits until the reader has done nothing for so long, and at most
 const MOST = 32 * 2 ** 20;   // bytes of one board
 const MOST_BOARDS = 40, OLDEST = 30 * 86_400_000;  // of closed tabs, and their age in milliseconds
 const OWN = ['preset', 'view', 'theme'];
@@ -36,30 +37,50 @@ async function claim(tab) {
   }).catch(reject));
 }
 
+/** The keys of the parts of a board. They have no time, so that the index lists boards alone. */
+const partsOf = (tab) => IDBKeyRange.bound(`${tab}/`, `${tab}/\uffff`);
+const partOf = (tab, run, part) => `${tab}/${run}/${part}`;
+
+/** A board is a record with its bytes, or with `pieces`: bytes, and [part, from, count], bytes of a part that is a record of its own. So what
+ * did not change is not written again. */
 class SessionStore {
   constructor(board) {
     this.board = board;
     this.isNew = true;
     this.wait = WAIT;
+    this.parts = new Map();  // what has not been written, by number
+    this.stored = new Set();  // the numbers of those that have been
   }
 
-  /** The bytes saved for this tab, if any. Sets `tab` to the name under which it will save. */
+  /** The bytes saved for this tab, in pieces, if any. Sets `tab` to the name under which it will save. */
   async recall() {
     const before = sessionStorage.getItem(TAB);
     if (before && await claim(before)) this.tab = before;
     else await claim(this.tab = crypto.getRandomValues(new Uint32Array(4)).join('-'));
     this.storage = await inTime(openStorage(), PATIENCE);
     this.storage.onversionchange = () => this.storage.close();
-    const [last, kept] = [sessionStorage.getItem(LAST), before && await inTime(settled(this.boards('readonly').get(before)), LONG_PATIENCE)];
+    const [last, kept] = [sessionStorage.getItem(LAST), before && await inTime(this.read(before), LONG_PATIENCE)];
     sessionStorage.removeItem(LAST);
     const [, when, text] = /^(\d+) ([^]*)$/.exec(last ?? '') ?? [];
-    return when > (kept?.[KEPT_BY] ?? 0) ? Uint8Array.from(text, (letter) => letter.charCodeAt(0)) : kept?.bytes;
+    return when > (kept?.[KEPT_BY] ?? 0) ? [Uint8Array.from(text, (letter) => letter.charCodeAt(0))] : kept?.pieces ?? (kept && [kept.bytes]);
+  }
+
+  /** A record, with bytes in the place of parts: in one transaction, a part in a task. What is missing is found when it is opened. */
+  async read(tab) {
+    const boards = this.boards('readonly'), record = await settled(boards.get(tab)), parts = new Map();
+    for (const [i, piece] of record?.pieces?.entries() ?? []) {
+      if (!Array.isArray(piece)) continue;
+      const [part, from, count] = piece;
+      if (!parts.has(part)) parts.set(part, await settled(boards.get(partOf(tab, record.run, part))));
+      record.pieces[i] = (parts.get(part)?.bytes ?? new Uint8Array()).subarray(from, from + count);
+    }
+    return record;
   }
 
   /** The page is being left: asynchronous writes may not complete, only synchronous ones. */
   leave() {
-    if (!this.timer) return;
-    this.keep();
+    if (!this.timer && !this.turn) return;
+    this.keep(true);
     const {bytes} = this;
     if (!bytes) return;
     let text = `${Date.now()} `;
@@ -67,49 +88,125 @@ class SessionStore {
     sessionStorage.setItem(LAST, text);
   }
 
+  partOf(part) { return partOf(this.tab, this.run, part); }
+
   boards(mode) {
     this.transaction = this.storage.transaction(STORE, mode, {durability: 'strict'});
     return this.transaction.objectStore(STORE);
   }
 
+  soon() { this.timer ??= setTimeout(() => this.keep(), this.wait); }
+
   /** Saves after each edit, and immediately when the tab is left. */
   listen() {
     const {board} = this, {host} = board.root, {signal} = board.ends;
-    const soon = () => { this.timer ??= setTimeout(() => this.keep(), this.wait); };
-    for (const type of ['input', 'change']) host.addEventListener(type, soon, {signal});
+    for (const type of ['input', 'change']) host.addEventListener(type, () => this.soon(), {signal});
+    for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel']) addEventListener(type, () => { this.acted = performance.now(); }, {signal, capture: true, passive: true});
     addEventListener('pagehide', () => this.leave(), {signal});
-    document.addEventListener('visibilitychange', () => document.hidden && this.timer && this.keep(), {signal});
+    document.addEventListener('visibilitychange', () => document.hidden && (this.timer || this.turn) && this.keep(true), {signal});
   }
 
-  /** Saves the board completely or not at all, in a single transaction. */
-  async keep() {
+  /** Takes some of the board from the module; returns whether `list` is the whole board. */
+  take() {
     const {board} = this;
+    board.pieces = this.list = [];
+    const isLast = board.run('keep', MOST) !== 0;
+    this.list = board.pieces.filter(([bytes, part]) => !(bytes && part && this.parts.set(part, bytes))).map(([bytes, ...run]) => bytes || run);
+    board.pieces = [];
+    return isLast;
+  }
+
+  /** A large board is not saved while the reader does something, but after some time all the same. */
+  mustWait(now) {
+    if (this.isWriting) return true;
+    this.due ??= now;
+    return this.isLarge && now - this.acted < REST && now - this.due < LONGEST;
+  }
+
+  /** Saves the board completely or not at all; a large one in slices, of which each is a task, unless the page is being left. */
+  async keep(isLeaving = false) {
+    const {board} = this, began = performance.now();
     clearTimeout(this.timer);
     this.timer = undefined;
     if (!board.alive || !this.storage) return;
-    const began = performance.now();
+    if (!isLeaving && this.mustWait(began)) return void this.soon();
+    const turn = this.turn = {}, {due = began} = this;
+    this.due = undefined;
     try {
-      board.pieces = [];
-      board.run('keep', MOST);
-      const bytes = joined(board.pieces.splice(0));
-      if (!bytes.length) return;  // the module takes no more calls
-      this.bytes = bytes.length > MOST_AT_ONCE ? undefined : bytes;
-      const boards = this.boards('readwrite'), {transaction} = this;
-      boards.put({tab: this.tab, bytes, [KEPT_BY]: Date.now()});
-      const done = new Promise((resolve, reject) => {
-        transaction.oncomplete = resolve;
-        transaction.onabort = () => reject(transaction.error);
-      });
-      transaction.commit?.();
-      this.wait = Math.min(LONGEST_WAIT, WAIT + 10 * (performance.now() - began));
+      let slices = 1;
+      for (; !this.take(); slices++) {
+        if (isLeaving || performance.now() - due > 2 * LONGEST) continue;
+        await new Promise((resolve) => { setTimeout(resolve); });
+        if (turn !== this.turn || !board.alive) return;
+      }
+      this.isLarge = slices > 1;
+      this.turn = undefined;
+      if (!this.list.length) return;  // the module takes no more calls
+      const done = this.write(this.list, isLeaving);
       sessionStorage.setItem(TAB, this.tab);
       await done;
+      this.wait = Math.min(LONGEST_WAIT, WAIT + 10 * (performance.now() - began));
       sessionStorage.removeItem(LAST);
       if (this.isNew) await this.tidy();
       this.isNew = false;
     } catch (error) {
+      if (turn === this.turn) this.turn = undefined;
+      this.lose();
       this.fail(error);
     }
+  }
+
+  /** Writes a board: all of it or nothing, in one transaction, but a part in a task. */
+  async write(list, isLeaving) {
+    const boards = this.boards('readwrite'), {transaction} = this;
+    const done = new Promise((resolve, reject) => {
+      transaction.oncomplete = resolve;
+      transaction.onabort = () => reject(transaction.error);
+    });
+    done.catch(() => {});  // it is awaited last
+    this.isWriting = true;
+    try {
+      if (!isLeaving && this.stored.size && await settled(boards.count(partsOf(this.tab))) !== this.stored.size) {
+        transaction.abort();  // the reader has emptied the storage
+        this.lose();
+        return void this.soon();
+      }
+      const record = {tab: this.tab, [KEPT_BY]: Date.now()}, used = new Set(list.filter(Array.isArray).map(([part]) => part));
+      if (used.size) Object.assign(record, {run: this.run ??= record[KEPT_BY], pieces: list});
+      else record.bytes = joined(list);
+      this.bytes = record.bytes?.length <= MOST_AT_ONCE ? record.bytes : undefined;
+      if (!this.isClean) boards.delete(partsOf(this.tab));  // those of an earlier visit
+      this.isClean = true;
+      for (const part of [...this.stored].filter((one) => !used.has(one))) {
+        boards.delete(this.partOf(part));
+        this.stored.delete(part);
+      }
+      for (const part of [...used].filter((one) => !this.stored.has(one))) {
+        const request = boards.put({tab: this.partOf(part), bytes: this.parts.get(part)});
+        this.stored.add(part);
+        if (!isLeaving) await settled(request);
+      }
+      this.parts.clear();
+      boards.put(record);
+      transaction.commit?.();
+      await done;
+    } catch (error) {
+      try {
+        transaction.abort();
+      } catch {}  // it is over
+      throw error;
+    } finally {
+      this.isWriting = false;
+    }
+  }
+
+  /** What was written is not all there: the next time everything is. */
+  lose() {
+    this.parts.clear();
+    this.stored.clear();
+    this.run = undefined;
+    this.isClean = false;
+    if (this.board.alive) this.board.run('keep', 0);
   }
 
   /** Deletes boards of closed tabs, oldest first, if there are many. */
@@ -118,7 +215,7 @@ class SessionStore {
     const index = this.boards('readonly').index(KEPT_BY);
     const [all, old] = await Promise.all([settled(index.getAllKeys()), settled(index.getAllKeys(IDBKeyRange.upperBound(Date.now() - OLDEST)))]);
     const gone = all.filter((tab, i) => !held.has(tab) && tab !== this.tab && i < Math.max(all.length - MOST_BOARDS, old.length));
-    for (const tab of gone) this.boards('readwrite').delete(tab);
+    for (const tab of gone) [tab, partsOf(tab)].forEach((keys) => this.boards('readwrite').delete(keys));
   }
 
   fail(error) {
@@ -148,19 +245,20 @@ export async function keep(board) {
   return found;
 }
 
-function joined(pieces) {
-  const all = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
-  let at = 0;
+const sizeOf = (pieces) => pieces.reduce((size, piece) => size + piece.length, 0);
+
+/** Puts pieces one after the other into `all`, from `at` on. */
+function joined(pieces, all = new Uint8Array(sizeOf(pieces)), at = 0) {
   for (const piece of pieces) all.set(piece, at), at += piece.length;
   return all;
 }
 
-function restore(board, bytes) {
-  const address = board.wasm._malloc(bytes.length);
+function restore(board, pieces) {
+  const size = sizeOf(pieces), address = board.wasm._malloc(size);
   if (!address) return 0;
-  board.wasm.HEAPU8.set(bytes, address);
+  joined(pieces, board.wasm.HEAPU8, address);
   try {
-    board.ask('restore', address, bytes.length);  // which frees it
+    board.ask('restore', address, size);  // which frees it
   } catch (error) {
     board.tell(`The board that was kept could not be opened: ${error.message}`);
     return 0;

@@ -204,10 +204,12 @@ Result<std::string> App::tensors() const {
   return files::packed(*found);
 }
 
-void App::keep(std::size_t most, const std::function<void(std::string_view)>& put) {
+bool App::keep(std::size_t most, const files::SessionStore::Keeper& keeper) {
   if (!parts_->store) parts_->store = std::make_unique<files::SessionStore>();
-  parts_->store->write(document(), most, put);
+  return parts_->store->keep(document(), most, keeper);
 }
+
+void App::loseKept() { parts_->store = nullptr; }
 
 void App::setKeptIn(std::string_view where) { parts_->screen.view.help.keptIn = where; }
 

@@ -14,6 +14,7 @@
 #include "attention/layer/explain.h"
 #include "document/document.h"
 #include "document/form.h"
+#include "files/layout/session_store.h"
 
 namespace draw {
 class Heatmaps;
@@ -92,9 +93,11 @@ class App {
   base::Result<void> take(std::string_view bytes, std::string_view fileName, std::size_t heading);
   /// All tensors of the layer, by name, as files::packed(StateTensors), for files::convert().
   base::Result<std::string> tensors() const;
-  /// Hands over the board with its undo history, piece by piece, as about `most` bytes; the oldest steps are
-  /// omitted to fit. Fast if little has changed since the last call.
-  void keep(std::size_t most, const std::function<void(std::string_view)>& put);
+  /// Hands over some of the board with its undo history, of which about `most` bytes are kept; the oldest
+  /// steps are omitted to fit. True in the call that hands over the last: see files::SessionStore::keep().
+  bool keep(std::size_t most, const files::SessionStore::Keeper& keeper);
+  /// What was handed over is lost: everything will be again.
+  void loseKept();
   /// Where the board is saved, as shown in Help: "the storage of this browser".
   void setKeptIn(std::string_view where);
   /// What others made in the program, as listed in Help: "Eigen 3.4.0 · CLI11 2.4.1". Without it Help leads

@@ -24,7 +24,16 @@ const kept = (page) => page.evaluate(() => new Promise((resolve, reject) => {
     const all = storage.transaction('boards').objectStore('boards').getAll();
     all.onsuccess = () => {
       storage.close();
-      resolve(all.result.map(({tab, bytes, updated}) => ({tab, size: bytes.length, updated, text: new TextDecoder('latin1').decode(bytes.slice(0, 20))})));
+      resolve(all.result.filter(({updated}) => updated).map(({tab, bytes, updated, pieces}) => ({tab, size: bytes?.length, updated, text: new TextDecoder('latin1').decode((bytes ?? pieces[0]).slice(0, 20))})));
+    };
+  };
+}));
+/** The parts of large boards there: their names and sizes. */
+const partsOf = (page) => page.evaluate(() => new Promise((resolve) => {
+  indexedDB.open('attention-playground').onsuccess = ({target: {result: storage}}) => {
+    storage.transaction('boards').objectStore('boards').getAll().onsuccess = ({target: {result}}) => {
+      storage.close();
+      resolve(result.filter(({updated}) => !updated).map(({tab, bytes}) => [tab, bytes.length]));
     };
   };
 }));
@@ -82,6 +91,60 @@ test('an edit is kept within a second, also in the middle of a drag', async () =
     return first.updated === second.updated && second;
   });
   assert.ok(idle.size < 20_000, `${idle.size} bytes`);
+  await board.close();
+});
+
+const MEGABYTE = 2 ** 20;
+/** A board whose numbers take 2.3 MB, and are kept. */
+async function openLarge() {
+  const board = await browser.open('/');
+  for (const [name, value] of [['heads', 1], ['d_k', 64], ['tokens', 3000]]) await board.call('set', name, value);
+  await until('its parts', async () => (await partsOf(board.page)).length > 1);
+  return board;
+}
+const numbersOf = (board, name) => board.page.evaluate((one) => Array.from(document.querySelector('attention-playground').getTensor(one).data.slice(0, 640)), name);
+
+test('a large board is kept in parts, of which an edit writes none again; where the storage was emptied, all are written', async () => {
+  const board = await openLarge(), {page} = board, before = await partsOf(page);
+  assert.ok(before.every(([, size]) => size <= MEGABYTE) && before.reduce((sum, [, size]) => sum + size, 0) >= 2 * MEGABYTE, JSON.stringify(before));
+  const edit = async (value) => {
+    const time = await now(page);
+    await board.call('setTensor', 'q', Array.from({length: 192_000}, (_, i) => i < 9 ? value : i % 7), [1, 3000, 64]);
+    await keptAfter(page, time);
+  };
+  await edit(0.5);
+  assert.deepEqual(await partsOf(page).then((parts) => parts.filter(([name]) => before.some(([other]) => other === name))), before);
+  const numbers = await numbersOf(board, 'q'), others = await numbersOf(board, 'v');
+  await reload(board);
+  assert.deepEqual([await numbersOf(board, 'q'), await numbersOf(board, 'v')], [numbers, others]);
+  assert.equal(await board.call('undo'), true);
+  await edit(0.25);
+  await page.evaluate(() => new Promise((resolve) => {
+    indexedDB.open('attention-playground').onsuccess = ({target: {result: storage}}) => {
+      storage.transaction('boards', 'readwrite').objectStore('boards').clear().onsuccess = () => { storage.close(); resolve(); };
+    };
+  }));
+  await edit(0.75);
+  await reload(board);
+  assert.equal((await numbersOf(board, 'q'))[0], 0.75);
+  await board.close();
+});
+
+test('a large board that could not be written whole leaves the one before', async () => {
+  const board = await openLarge(), {page} = board, before = await partsOf(page), numbers = await numbersOf(board, 'q');
+  await page.evaluate(() => {
+    const {put} = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = function (record) {
+      if (record.updated) throw new DOMException('full', 'QuotaExceededError');
+      return put.call(this, record);
+    };
+  });
+  await board.call('setTensor', 'q', Array.from({length: 192_000}, (_, i) => i % 5), [1, 3000, 64]);
+  await says(page, /storage of this browser is full/);
+  assert.deepEqual(await partsOf(page), before);
+  await reload(board);
+  assert.deepEqual(await numbersOf(board, 'q'), numbers);
+  assert.equal(await board.call('undo'), true);
   await board.close();
 });
 

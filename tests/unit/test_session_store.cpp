@@ -1,5 +1,7 @@
 // Boards with their undo history as bytes: restored bit for bit after any edits, and no other bytes are
 // accepted.
+#include <map>
+
 #include "document_support.h"
 #include "files/layout/session_store.h"
 
@@ -162,21 +164,120 @@ TEST_CASE("session store: of a board of megabytes an edit is written with little
   CHECK(sameBits(restored(bytes).state(), d.state()));
 }
 
-TEST_CASE("session store: the bytes come in pieces, of which only those of numbers are long") {
+namespace {
+
+/// Keeps parts by their numbers, as a page does.
+struct Storage {
+  std::map<std::uint64_t, std::string> parts;
+  std::size_t longest = 0, mostInOneCall = 0, handedOver = 0, calls = 0;
+
+  /// Some of the work; true with the last of it.
+  bool goOn(SessionStore& store, const Document& d, std::string& all, std::size_t slice = 1 << 18) {
+    ++calls;
+    all.clear();
+    std::size_t bytes = 0;
+    const bool isWhole = store.keep(
+        d, kMuch,
+        [&](const SessionStore::Piece& piece) {
+          longest = std::max(longest, piece.bytes.size()), bytes += piece.bytes.size();
+          if (piece.part == 0) all += piece.bytes;
+          else if (!piece.bytes.empty()) CHECK(parts.emplace(piece.part, piece.bytes).second);
+          else all += parts.at(piece.part).substr(piece.from, piece.count);
+        },
+        slice);
+    handedOver += bytes, mostInOneCall = std::max(mostInOneCall, bytes);
+    return isWhole;
+  }
+  std::string keep(SessionStore& store, const Document& d) {
+    std::string all;
+    while (!goOn(store, d, all)) {}
+    return all;
+  }
+};
+
+Document large() {
   Document d(test::start());
   for (const auto& [id, number] :
        {std::pair(OptionId::heads, 1.0), std::pair(OptionId::d_k, 64.0), std::pair(OptionId::tokens, 3000.0)})
     CHECK(refusal(d.apply(set(id, number))) == "accepted");
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("session store: a large board is handed over in slices, each part once, and is that of one piece") {
+  Document d = large();
   SessionStore store;
+  Storage storage;
+  const std::string first = storage.keep(store, d);
+  CHECK(first == SessionStore().write(d, kMuch));
+  CHECK(storage.longest <= SessionStore::kPart);
+  CHECK(storage.mostInOneCall < 2 * SessionStore::kPart);
+  CHECK(storage.calls > 4);
+  for (int i = 0; i < 2; ++i) {
+    const std::size_t before = storage.handedOver;
+    CHECK(refusal(d.apply(setCell(TensorId::q, 0, 2000 * i, 1, 9.5f))) == "accepted");
+    const std::string all = storage.keep(store, d);
+    CHECK(all == SessionStore().write(d, kMuch));
+    CHECK(storage.handedOver - before < SessionStore::kPart / 2);  // what changed, and no part
+  }
+  checkSame(d, restored(storage.keep(store, d)));
+  d.undo();
+  CHECK(refusal(d.open(*preset("pronoun"), true)) == "accepted");
+  d.undo();
+  checkSame(d, restored(storage.keep(store, d)));
+}
+
+TEST_CASE("session store: what changes while a board is handed over makes it begin again") {
+  const Document start = large();
+  for (int calls = 0; calls < 9; calls += 2) {
+    CAPTURE(calls);
+    Document d = start;
+    SessionStore store;
+    Storage storage;
+    std::string all;
+    const auto interrupted = [&] {
+      for (int i = 0; i < calls; ++i) (void)storage.goOn(store, d, all);
+    };
+    interrupted();
+    CHECK(refusal(d.apply(setCell(TensorId::v, 0, 5, 0, 0.25f))) == "accepted");
+    interrupted();
+    d.undo();
+    interrupted();
+    CHECK(refusal(d.apply(setCell(TensorId::v, 0, 9, 0, 0.25f))) == "accepted");
+    CHECK(refusal(d.apply(setCell(TensorId::k, 0, 9, 0, 0.25f))) == "accepted");
+    interrupted();
+    CHECK(refusal(d.apply(setCell(TensorId::k, 0, 7, 0, 0.5f))) == "accepted");
+    // The numbers of a large board may be in larger changes than they have to be.
+    const Document back = restored(storage.keep(store, d));
+    CHECK(sameBits(content(back.state()), content(d.state())));
+    CHECK(back.stepNumbers().size() == d.stepNumbers().size());
+    if (calls == 4) checkSame(d, back);
+  }
+}
+
+TEST_CASE("session store: the steps that are left out take their parts along") {
+  Document d = large();
+  SessionStore store;
+  Storage storage;
   std::string all;
-  std::size_t longest = 0, pieces = 0;
-  store.write(d, kMuch, [&](std::string_view piece) {
-    all += piece, longest = std::max(longest, piece.size()), ++pieces;
-  });
-  CHECK(all == store.write(d, kMuch));
-  CHECK(pieces > 2);
-  CHECK(longest < all.size());
-  checkSame(d, restored(all));
+  storage.keep(store, d);
+  // Two boards are more than is kept.
+  for (int i = 0; i < 2; ++i) {
+    CHECK(refusal(d.open(*preset("pronoun"), true)) == "accepted");
+    CHECK(refusal(d.open(content(large().state()), true)) == "accepted");
+    const std::size_t most = std::size_t{3} << 20;
+    bool isWhole = false;
+    while (!isWhole)
+      isWhole = store.keep(d, most, [&](const SessionStore::Piece& piece) {
+        if (piece.part > 0 && !piece.bytes.empty()) storage.parts.emplace(piece.part, piece.bytes);
+      });
+    all = storage.keep(store, d);
+    const Document back = restored(all);
+    CHECK(sameBits(content(back.state()), content(d.state())));
+    CHECK(sameBits(content(back.start()), content(d.start())));
+  }
+  CHECK(all.size() < (std::size_t{5} << 20));
 }
 
 TEST_CASE("session store: the initial state of a large board stays when the steps after it are left out") {

@@ -1,5 +1,6 @@
 #include "files/layout/packed.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -22,18 +23,6 @@ constexpr std::string_view kPackedMagic = "\1ap\n";
 
 std::string labelsText(const std::vector<std::string>& labels) {
   return document::toJson(document::Value(labels));
-}
-
-void put(std::string& out, const Tensor& tensor) {
-  out.append(reinterpret_cast<const char*>(tensor.data()), tensor.size() * sizeof(float));
-}
-
-/// How many bytes put() will write, so that a large board is not copied to one place after the other.
-std::size_t sizeOfTensors(const State& state) {
-  std::size_t numbers = 0;
-  for (const TensorId id : document::inputIds())
-    if (hasInput(state, id)) numbers += input(state, id)->size();
-  return numbers * sizeof(float) + state.painted.blocked.size();
 }
 
 /// The bytes that remain to be read.
@@ -84,34 +73,54 @@ std::shared_ptr<const training::Learned> learnedOf(const training::Setup& setup,
 std::string packed(const State& state) { return packed(state, state); }
 
 std::string packed(const State& state, const document::Settings& shown) {
-  std::string head =
+  return Packing(state, shown).whole();
+}
+
+std::string Packing::whole() const {
+  std::string out;
+  out.reserve(size_);
+  out += head_;
+  for (const std::string_view numbers : numbers_) out += numbers;
+  return out;
+}
+
+Packing::Packing(const State& state, const document::Settings& shown) {
+  head_ =
       base::joined({kPackedMagic, document::jsonQuoted(state.preset), "\n", static_cast<int>(state.biasKind),
                     state.scoreWeights ? "1" : "0", state.painted.empty() ? "0" : "1", "\n"});
   for (int i = 0; i < document::kParameterCount; ++i) {
     const Tensor& own = state.parameters[static_cast<document::ParameterId>(i)];
-    if (!own.empty()) head += base::joined({"*", i, " ", own.rows(), " ", own.cols(), "\n"});
+    if (!own.empty()) head_ += base::joined({"*", i, " ", own.rows(), " ", own.cols(), "\n"});
   }
   const std::vector<float>* const learned = training::learnedNumbers(state.training);
-  if (learned) head += base::joined({"+", learned->size(), "\n"});
+  if (learned) head_ += base::joined({"+", learned->size(), "\n"});
   for (const document::Option& option : document::options())
     if (option.stored != document::Stored::never)
-      head += base::joined({option.name, " ", document::toJson(get(shown, option.id)), "\n"});
-  head += '\n';
+      head_ += base::joined({option.name, " ", document::toJson(get(shown, option.id)), "\n"});
+  head_ += '\n';
   for (const BatchItem& other : state.items)
-    head += base::joined({labelsText(other.labels), "\n", labelsText(other.keyLabels), "\n"});
-  std::string out = std::move(head);
-  out.reserve(out.size() + sizeOfTensors(state));
+    head_ += base::joined({labelsText(other.labels), "\n", labelsText(other.keyLabels), "\n"});
+  size_ = head_.size();
   for (const TensorId id : document::inputIds())
-    if (hasInput(state, id)) put(out, *input(state, id));
+    if (hasInput(state, id)) add(input(state, id)->values());
   for (std::size_t item = 0; item < state.items.size(); ++item)
     if (static_cast<int>(item) != state.batchItem)
       for (const TensorId id : document::itemInputIds())
-        if (hasInput(state, id)) put(out, *input(state.items[item], id));
+        if (hasInput(state, id)) add(input(state.items[item], id)->values());
   for (int i = 0; i < document::kParameterCount; ++i)
-    put(out, state.parameters[static_cast<document::ParameterId>(i)]);
-  out.append(reinterpret_cast<const char*>(state.painted.blocked.data()), state.painted.blocked.size());
-  if (learned) out.append(reinterpret_cast<const char*>(learned->data()), learned->size() * sizeof(float));
-  return out;
+    add(state.parameters[static_cast<document::ParameterId>(i)].values());
+  add(std::span(state.painted.blocked));
+  if (learned) add(std::span(*learned));
+}
+
+void Packing::read(std::size_t from, std::size_t count, char* to) const {
+  const auto take = [&](std::string_view part) {
+    const std::size_t skipped = std::min(from, part.size()), taken = std::min(part.size() - skipped, count);
+    if (taken > 0) std::memcpy(to, part.data() + skipped, taken);
+    from -= skipped, count -= taken, to += taken;
+  };
+  take(head_);
+  for (const std::string_view numbers : numbers_) take(numbers);
 }
 
 bool isPacked(std::string_view bytes) { return bytes.starts_with(kPackedMagic); }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "document/state.h"
 #include "files/layout/state_tensors.h"
@@ -16,6 +18,29 @@ namespace files {
 std::string packed(const document::State& state);
 /// The same with the options in `shown`, which may only differ in view options.
 std::string packed(const document::State& state, const document::Settings& shown);
+
+/// The same bytes to be read one after the other, without a copy of the numbers: valid as long as the state
+/// is as it was.
+class Packing {
+ public:
+  Packing(const document::State& state, const document::Settings& shown);
+  std::size_t size() const { return size_; }
+  /// All that precedes the numbers.
+  const std::string& head() const { return head_; }
+  void read(std::size_t from, std::size_t count, char* to) const;
+  std::string whole() const;
+
+ private:
+  template <class Number>
+  void add(std::span<const Number> numbers) {
+    numbers_.emplace_back(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+    size_ += numbers.size_bytes();
+  }
+
+  std::string head_;
+  std::vector<std::string_view> numbers_;
+  std::size_t size_ = 0;
+};
 
 /// Do the bytes start like the result of packed()?
 bool isPacked(std::string_view bytes);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -24,13 +26,18 @@ constexpr std::string_view kSessionMagic = "attention session 1\n";
 constexpr std::size_t kMostUnfolded = std::size_t{128} << 20;
 /// Longer texts are compared by the hashes of their blocks.
 constexpr std::size_t kShort = 1 << 20, kBlock = 1 << 10;
+static_assert(SessionStore::kPart % kBlock == 0);
+/// Shorter parts are handed over with the board.
+constexpr std::size_t kLeastPart = 1 << 18;
 
 /// View options are not part of the history.
-std::string contentOf(const State& state) {
+document::Settings withoutView(const State& state) {
   document::Settings plain = state;
   document::copyView(plain, document::Settings{});
-  return packed(state, plain);
+  return plain;
 }
+
+void spend(std::size_t& slice, std::size_t bytes) { slice -= std::min(slice, bytes); }
 
 /// The number of equal bytes at the beginning of both.
 std::size_t sameAtFront(std::string_view a, std::string_view b) {
@@ -49,35 +56,6 @@ std::size_t sameAtBack(std::string_view a, std::string_view b, std::size_t most)
   while (same < most && a[a.size() - 1 - same] == b[b.size() - 1 - same]) ++same;
   return same;
 }
-
-std::size_t sameBlocks(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
-}
-
-std::uint64_t hashOf(const char* block) {
-  base::Hash hash;
-  hash.add(block, kBlock);
-  return hash.value();
-}
-
-/// Hands on what is added to it; what is short is gathered first.
-class Gathered {
- public:
-  explicit Gathered(const SessionStore::Sink& put) : put_(put) {}
-  Gathered(const Gathered&) = delete;
-  Gathered& operator=(const Gathered&) = delete;
-  ~Gathered() { put_(short_); }
-
-  void add(std::string_view bytes) {
-    if (short_.size() + bytes.size() > kShort) put_(short_), short_.clear();
-    if (bytes.size() > kShort) put_(bytes);
-    else short_ += bytes;
-  }
-
- private:
-  const SessionStore::Sink& put_;
-  std::string short_;
-};
 
 /// Reads the parts of what write() wrote.
 class Pieces {
@@ -127,119 +105,242 @@ class Pieces {
 
 }  // namespace
 
+/// What has to be known of a text to find what changed since then: a short one itself; of others what
+/// precedes the numbers, and hashes of the blocks of these.
+struct SessionStore::Outline {
+  std::size_t size = 0, head = 0;  ///< `head`: bytes before the numbers
+  std::string text;                ///< all, or the head
+  std::vector<std::uint64_t> blocks;
+
+  bool isShort() const { return size <= kShort; }
+  std::string_view heading() const { return std::string_view(text).substr(0, head); }
+  void add(std::string_view numbers) {
+    for (; !numbers.empty(); numbers.remove_prefix(std::min(kBlock, numbers.size()))) {
+      base::Hash hash;
+      hash.add(numbers.data(), std::min(kBlock, numbers.size()));
+      blocks.push_back(hash.value());
+    }
+  }
+  /// The bytes that are the same at both ends; of long texts up to a block less at each.
+  std::pair<std::size_t, std::size_t> sameEnds(const Outline& other) const;
+};
+
+std::pair<std::size_t, std::size_t> SessionStore::Outline::sameEnds(const Outline& other) const {
+  const std::size_t most = std::min(size, other.size);
+  if (isShort() && other.isShort()) {
+    const std::size_t front = sameAtFront(text, other.text);
+    return {front, sameAtBack(text, other.text, most - front)};
+  }
+  const std::size_t numbers = size - head, others = other.size - other.head;
+  const std::size_t count = numbers == others ? blocks.size() : std::min(numbers, others) / kBlock;
+  const auto end = blocks.begin() + static_cast<std::ptrdiff_t>(count);
+  const auto firstWrong = std::mismatch(blocks.begin(), end, other.blocks.begin()).first;
+  std::size_t front = sameAtFront(heading(), other.heading());
+  if (heading() == other.heading())
+    front += std::min(kBlock * static_cast<std::size_t>(firstWrong - blocks.begin()), most - front);
+  if (numbers != others) return {front, 0};
+  const auto lastWrong = std::mismatch(blocks.rbegin(), blocks.rend(), other.blocks.rbegin()).first;
+  const std::size_t wrong = kBlock * static_cast<std::size_t>(blocks.rend() - lastWrong);
+  return {front, std::min(numbers - std::min(wrong, numbers), most - front)};
+}
+
+/// A state that is read some bytes at a time.
+class SessionStore::Reading {
+ public:
+  /// `takesBytes`: not only the outline is wanted.
+  Reading(const State& state, bool takesBytes)
+      : packing_(state, withoutView(state)),
+        takesBytes_(takesBytes) {
+    outline.size = packing_.size(), outline.head = packing_.head().size();
+    outline.text.resize(outline.isShort() ? outline.size : outline.head);
+    packing_.read(0, outline.text.size(), outline.text.data());
+    if (takesBytes) bytes.append(outline.text);
+    outline.add(std::string_view(outline.text).substr(outline.head));
+    at_ = outline.text.size();
+  }
+  bool isWhole() const { return at_ == packing_.size(); }
+  void goOn(std::size_t& slice) {
+    std::string part = taken(at_, packing_.size());
+    outline.add(part);
+    at_ += part.size();
+    spend(slice, part.size());
+    if (takesBytes_) bytes.append(std::move(part));
+  }
+  std::string taken(std::size_t from, std::size_t end) const {
+    std::string part(std::min(kPart, end - from), '\0');
+    packing_.read(from, part.size(), part.data());
+    return part;
+  }
+
+  Outline outline;
+  SharedBytes bytes;
+
+ private:
+  Packing packing_;
+  std::size_t at_ = 0;
+  bool takesBytes_;
+};
+
+/// Bringing the steps up to date.
+struct SessionStore::Job {
+  std::uint64_t revision = 0;          ///< of the document
+  std::vector<std::uint64_t> numbers;  ///< of its steps, without those that are omitted
+  std::size_t present = 0;             ///< how many of them precede the present
+  std::size_t same = 0;                ///< how many were known
+  /// The history from its end back to what is known; none where one step follows what is known.
+  std::unique_ptr<Document> copy;
+  std::unique_ptr<Reading> reading,
+      later;                ///< of a state, and of the one after it; none: nothing is to be done
+  std::size_t at = 0;       ///< how many steps precede the state that is read
+  bool begins = false;      ///< as Step::begins, of the step between the two
+  bool isOfStart = false;   ///< last of all the initial state is read
+  std::vector<Step> found;  ///< from last to first
+  std::unique_ptr<Outline> before, last;  ///< the states before and after the last of all steps
+  std::unique_ptr<Change> change;         ///< of the one step that follows
+};
+
+SessionStore::SessionStore() = default;
+SessionStore::~SessionStore() = default;
+
 std::string SessionStore::Change::heading() const {
   return base::joined({head, " ", tail, " ", between.size(), "\n"});
 }
 
-void SessionStore::Change::applyTo(std::string& text) && {
-  if (head + between.size() + tail == text.size()) {
-    std::copy(between.begin(), between.end(), text.begin() + static_cast<std::ptrdiff_t>(head));
-    return;
+SharedBytes SessionStore::Change::appliedTo(const SharedBytes& text) const {
+  SharedBytes made = text.slice(0, head);
+  made.append(between);
+  made.append(text.slice(text.size() - tail, tail));
+  return made;
+}
+
+SessionStore::Change SessionStore::changeBetween(const SharedBytes& from, const SharedBytes& to) {
+  const std::size_t most = std::min(from.size(), to.size());
+  std::size_t head = 0, tail = 0;
+  if (std::max(from.size(), to.size()) <= kShort && from.isHere() && to.isHere()) {
+    const std::string before = from.flat(), after = to.flat();
+    head = sameAtFront(before, after), tail = sameAtBack(before, after, most - head);
+  } else {
+    head = from.sharedAtFront(to), tail = std::min(from.sharedAtBack(to), most - head);
   }
-  std::string made = std::move(between);  // which mostly has room for all
-  made.reserve(head + made.size() + tail);
-  made.insert(0, text, 0, head).append(text, text.size() - tail);
-  text = std::move(made);
-}
-
-SessionStore::Outline::Outline(const std::string& text) : size_(text.size()) {
-  if (size_ <= kShort) text_ = text;
-  for (std::size_t end = kBlock; end <= size_; end += kBlock) {
-    front_.push_back(hashOf(text.data() + end - kBlock));
-    back_.push_back(hashOf(text.data() + size_ - end));
-  }
-}
-
-SessionStore::Change SessionStore::Outline::changeTo(const Outline& other, std::string text) const {
-  const bool isShort = size_ <= kShort && other.size_ <= kShort;
-  const std::size_t most = std::min(size_, other.size_),
-                    head = isShort ? sameAtFront(text_, text) : kBlock * sameBlocks(front_, other.front_),
-                    tail = isShort ? sameAtBack(text_, text, most - head)
-                                   : std::min(kBlock * sameBlocks(back_, other.back_), most - head),
-                    count = text.size() - head - tail;
-  if (count < text.size() / 2) return {head, tail, text.substr(head, count)};
-  text.resize(head + count);  // most of it: in the memory that it has
-  text.erase(0, head);
-  return {head, tail, std::move(text)};
-}
-
-SessionStore::Change SessionStore::Outline::changeTo(std::string text) const {
-  const Outline other(text);
-  return changeTo(other, std::move(text));
+  return {head, tail, to.slice(head, to.size() - head - tail).compact()};
 }
 
 void SessionStore::forgetFirst() {
   Step& step = steps_.front();
-  std::string start;
-  if (!step.begins) std::move(start_).applyTo(start = base_);
-  std::move(step.change).applyTo(base_);
-  start_ = step.begins ? Change{base_.size(), 0, {}} : Outline(base_).changeTo(std::move(start));
+  const SharedBytes start = step.begins ? SharedBytes() : start_.appliedTo(base_);
+  base_ = step.change.appliedTo(base_);
+  if (base_.size() <= kShort && base_.isHere()) base_ = SharedBytes(base_.flat());
+  start_ = step.begins ? Change{base_.size(), 0, {}} : changeBetween(base_, start);
   least_ = step.number + 1;
   steps_.pop_front();
 }
 
-std::size_t SessionStore::follow(const Document& document) {
-  std::vector<std::uint64_t> numbers = document.stepNumbers();
+void SessionStore::begin(const Document& document) {
+  job_ = std::make_unique<Job>();
+  Job& job = *job_;
+  job.revision = document.revision();
+  std::vector<std::uint64_t>& numbers = job.numbers = document.stepNumbers();
   const auto leftOut = [&] {
     return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), least_) -
                                     numbers.begin());
   };
   if (leftOut() > document.stepsBack()) least_ = 0, steps_.clear();  // undo went back beyond the stored steps
-  const std::size_t at = document.stepsBack() - leftOut();
+  job.present = document.stepsBack() - leftOut();
   numbers.erase(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(leftOut()));
   const auto first = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
     return !numbers.empty() && step.number == numbers.front();
   });
   for (auto gone = first == steps_.end() ? 0 : first - steps_.begin(); gone > 0; --gone) forgetFirst();
-  std::size_t same = 0;
+  std::size_t& same = job.same;
   while (same < std::min(numbers.size(), steps_.size()) && steps_[same].number == numbers[same]) ++same;
   // While a number is dragged, the last step becomes another one again and again.
-  if (same + 1 == steps_.size() && numbers.size() <= steps_.size()) last_ = std::exchange(before_, {});
-  else if (same < steps_.size() || same == 0) last_ = before_ = {};
+  if (same + 1 == steps_.size() && numbers.size() <= steps_.size()) last_ = std::move(before_);
+  else if (same < steps_.size() || same == 0) last_ = nullptr, before_ = nullptr;
   steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(same), steps_.end());
 
-  const bool goesOn = same + 1 == numbers.size() && !document.canRedo() && !last_.empty();
-  if (goesOn) {
-    std::string now = contentOf(document.state());
-    const std::size_t size = now.size();
-    Outline outline(now);
-    steps_.push_back({numbers.back(), document.lastBegan(), last_.changeTo(outline, std::move(now)), size});
-    before_ = std::exchange(last_, std::move(outline));
+  job.at = numbers.size();
+  if (same + 1 == numbers.size() && !document.canRedo() && last_) {
+    job.reading = std::make_unique<Reading>(document.state(), false);
   } else if (same < numbers.size() || same == 0) {
     // Goes to the end of the history and back on a copy, recording the new steps from last to first.
-    const auto held = [](const State& state, Outline& outline) {
-      std::string text = contentOf(state);
-      outline = Outline(text);
-      return text;
-    };
-    std::string now = document.canRedo() ? std::string() : held(document.state(), last_);
-    Document copy = document;
-    while (copy.redo()) {}
-    if (document.canRedo()) now = held(copy.state(), last_);
-    std::vector<Step> found;
-    Outline after = last_, before;
-    for (std::size_t i = numbers.size(); i > same; --i) {
-      const bool begins = copy.lastBegan();
-      copy.goBack();
-      std::string earlier = held(copy.state(), before);
-      const std::size_t size = now.size();
-      std::string text = std::exchange(now, std::move(earlier));
-      found.push_back({numbers[i - 1], begins, before.changeTo(after, std::move(text)), size});
-      after = before;
-      if (found.size() == 1) before_ = before;
-    }
-    if (same == 0) {
-      start_ = Outline(now).changeTo(contentOf(copy.start()));
-      base_ = std::move(now);
-    }
-    steps_.insert(steps_.end(), std::make_move_iterator(found.rbegin()),
-                  std::make_move_iterator(found.rend()));
+    job.copy = std::make_unique<Document>(document);
+    while (job.copy->redo()) {}
+    job.reading = std::make_unique<Reading>(job.copy->state(), true);
   }
-  return at;
 }
 
-SessionStore::Fitting SessionStore::fit(const Document& document, std::size_t most) {
-  std::size_t at = follow(document);
+/// One step follows what is known.
+void SessionStore::addStep(const Document& document, std::size_t& slice) {
+  Job& job = *job_;
+  Outline& now = job.reading->outline;
+  if (!job.change) {
+    const auto [head, tail] = last_->sameEnds(now);
+    job.change = std::make_unique<Change>(Change{head, tail, {}});
+  }
+  Change& change = *job.change;
+  const std::size_t end = now.size - change.tail, from = change.head + change.between.size();
+  if (from < end) {
+    change.between.append(job.reading->taken(from, end));
+    return spend(slice, kPart);
+  }
+  steps_.push_back({job.numbers.back(), document.lastBegan(), std::move(change), now.size});
+  before_ = std::exchange(last_, std::make_unique<Outline>(std::move(now)));
+  job.reading = nullptr;
+}
+
+/// A state of the copy was read.
+void SessionStore::goBack(std::size_t& slice) {
+  Job& job = *job_;
+  if (job.isOfStart) {
+    const auto [head, tail] = job.later->outline.sameEnds(job.reading->outline);
+    start_ = {head, tail, job.reading->bytes.slice(head, job.reading->bytes.size() - head - tail).compact()};
+    job.reading = nullptr;
+  } else {
+    if (job.later) {
+      const auto [head, tail] = job.reading->outline.sameEnds(job.later->outline);
+      const SharedBytes& after = job.later->bytes;
+      job.found.push_back({job.numbers[job.at],
+                           job.begins,
+                           {head, tail, after.slice(head, after.size() - head - tail).compact()},
+                           after.size()});
+      if (job.found.size() == 1) job.before = std::make_unique<Outline>(job.reading->outline);
+    } else {
+      job.last = std::make_unique<Outline>(job.reading->outline);
+    }
+    job.later = std::move(job.reading);
+    if (job.at > job.same) {
+      job.begins = job.copy->lastBegan();
+      job.copy->goBack();
+      --job.at;
+      job.reading = std::make_unique<Reading>(job.copy->state(), true);
+    } else if (job.same == 0) {
+      base_ = job.later->bytes;
+      job.isOfStart = true;
+      job.reading = std::make_unique<Reading>(job.copy->start(), true);
+    }
+    spend(slice, job.later->bytes.size());
+  }
+  if (job.reading) return;
+  steps_.insert(steps_.end(), std::make_move_iterator(job.found.rbegin()),
+                std::make_move_iterator(job.found.rend()));
+  last_ = std::move(job.last), before_ = std::move(job.before);
+  job.copy = nullptr, job.later = nullptr;
+}
+
+bool SessionStore::follow(const Document& document, std::size_t& slice) {
+  if (job_ && job_->revision != document.revision()) job_ = nullptr;
+  if (!job_) begin(document);
+  while (job_->reading) {
+    if (slice == 0) return false;
+    if (!job_->reading->isWhole()) job_->reading->goOn(slice);
+    else if (job_->copy) goBack(slice);
+    else addStep(document, slice);
+  }
+  return true;
+}
+
+SessionStore::Fitting SessionStore::fit(std::size_t most) {
+  std::size_t& at = job_->present;
   std::size_t size = base_.size(), unfolded = 0;
   for (const Step& step : steps_) size += step.change.size() + 8, unfolded += step.size;
   const auto isTooMuch = [&] { return size > most || unfolded > kMostUnfolded; };
@@ -249,36 +350,81 @@ SessionStore::Fitting SessionStore::fit(const Document& document, std::size_t mo
     forgetFirst();
     size += base_.size();
   }
-  for (; isTooMuch() && !steps_.empty(); last_ = before_ = {})
+  for (; isTooMuch() && !steps_.empty(); last_ = nullptr, before_ = nullptr)
     size -= steps_.back().change.size() + 8, unfolded -= steps_.back().size, steps_.pop_back();
   return {at, size};
 }
 
-void SessionStore::give(const Document& document, std::size_t at, const Sink& put) const {
-  Gathered out(put);
-  out.add(kSessionMagic);
+template <class Own, class Shared>
+void SessionStore::give(const Document& document, std::size_t at, const Own& own,
+                        const Shared& shared) const {
+  own(kSessionMagic);
   for (const document::Option& option : document::options())
     if (!option.undoable && option.stored != document::Stored::never)
-      out.add(base::joined({option.name, " ", document::toJson(get(document.state(), option.id)), "\n"}));
-  out.add(base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ",
-                        steps_.size(), " ", base_.size(), "\n"}));
-  const auto add = [&](const Change& change) { out.add(change.heading()), out.add(change.between); };
-  out.add(base_);
+      own(base::joined({option.name, " ", document::toJson(get(document.state(), option.id)), "\n"}));
+  own(base::joined({"\n", document::jsonQuoted(document.state().unknownFields), "\n", at, " ", steps_.size(),
+                    " ", base_.size(), "\n"}));
+  shared(base_);
+  const auto add = [&](const Change& change) { own(change.heading()), shared(change.between); };
   add(start_);
-  for (const Step& step : steps_) out.add(step.begins ? "1\n" : "0\n"), add(step.change);
-}
-
-void SessionStore::write(const Document& document, std::size_t most, const Sink& put) {
-  give(document, fit(document, most).at, put);
+  for (const Step& step : steps_) own(step.begins ? "1\n" : "0\n"), add(step.change);
 }
 
 std::string SessionStore::write(const Document& document, std::size_t most, std::string_view head) {
-  const Fitting fitting = fit(document, most);
+  std::size_t all = SIZE_MAX;
+  follow(document, all);
+  const Fitting fitting = fit(most);
   std::string out;
   out.reserve(head.size() + fitting.size + (1 << 13));
   out += head;
-  give(document, fitting.at, [&out](std::string_view piece) { out += piece; });
+  const auto own = [&out](std::string_view bytes) { out += bytes; };
+  give(document, fitting.at, own, [&own](const SharedBytes& bytes) {
+    for (const SharedBytes::Run& run : bytes.runs()) own(run.bytes());
+  });
+  job_ = nullptr;
   return out;
+}
+
+bool SessionStore::handOverParts(const Keeper& keeper, std::size_t slice) {
+  const auto handOver = [&](const SharedBytes& bytes) {
+    for (const SharedBytes::Run& run : bytes.runs()) {
+      SharedBytes::Part& part = *run.part;
+      if (part.number > 0 || part.size < kLeastPart) continue;
+      if (slice == 0) return false;
+      part.number = ++lastPart_;
+      keeper({part.bytes, part.number, 0, part.size});
+      part.bytes = {};
+      spend(slice, part.size);
+    }
+    return true;
+  };
+  return handOver(base_) && handOver(start_.between) &&
+         std::all_of(steps_.begin(), steps_.end(),
+                     [&](const Step& step) { return handOver(step.change.between); });
+}
+
+bool SessionStore::keep(const Document& document, std::size_t most, const Keeper& keeper, std::size_t slice) {
+  if (!follow(document, slice)) return false;
+  const Fitting fitting = fit(most);
+  if (fitting.size > kShort && !handOverParts(keeper, slice)) return false;
+  std::string gathered;
+  const auto flush = [&] {
+    if (!gathered.empty()) keeper({gathered, 0, 0, gathered.size()});
+    gathered.clear();
+  };
+  const auto own = [&](std::string_view bytes) {
+    if (gathered.size() + bytes.size() > kPart) flush();
+    gathered += bytes;
+  };
+  give(document, fitting.at, own, [&](const SharedBytes& bytes) {
+    for (const SharedBytes::Run& run : bytes.runs()) {
+      if (run.part->number == 0) own(run.bytes());
+      else flush(), keeper({{}, run.part->number, run.from, run.count});
+    }
+  });
+  flush();
+  job_ = nullptr;
+  return true;
 }
 
 Result<void> restore(std::string_view bytes, Document& document) {

@@ -73,7 +73,9 @@ EM_JS(int, host_remember, (const char* text, int length), { return Module["host"
 EM_JS(char*, host_remembered, (), { return Module["host"].remembered(); })
 EM_JS(int, host_is_coarse, (), { return Module["host"].isCoarse(); })
 EM_JS(int, host_prefers_stillness, (), { return Module["host"].prefersStillness(); })
-EM_JS(void, host_keep, (const char* bytes, int count), { Module["host"].pieces.push(HEAPU8.slice(bytes, bytes + count)); })
+EM_JS(void, host_keep, (const char* bytes, int part, int from, int count), {
+  Module["host"].pieces.push([bytes && HEAPU8.slice(bytes, bytes + count), part, from, count]);
+})
 EM_JS(void, host_cursor, (int cursor), { Module["host"].setCursor(cursor); })
 // clang-format on
 #pragma clang diagnostic pop
@@ -624,12 +626,15 @@ EMSCRIPTEN_KEEPALIVE int playground_tensors() {
   return static_cast<int>(self->reply.size());
 }
 
-/// Hands over the board with its undo history in pieces: together they may be as large as the board, whose
-/// memory the module would keep.
-EMSCRIPTEN_KEEPALIVE void playground_keep(double most) {
+/// Hands over some of the board with its undo history; returns 1 with the last of it. `most` 0: what was
+/// handed over is lost.
+EMSCRIPTEN_KEEPALIVE int playground_keep(double most) {
+  if (most == 0) return self->app.loseKept(), 0;
   settle();
-  self->app.keep(static_cast<std::size_t>(most),
-                 [](std::string_view piece) { host_keep(piece.data(), static_cast<int>(piece.size())); });
+  return self->app.keep(static_cast<std::size_t>(most), [](const files::SessionStore::Piece& piece) {
+    host_keep(piece.bytes.data(), static_cast<int>(piece.part), static_cast<int>(piece.from),
+              static_cast<int>(piece.count));
+  });
 }
 
 /// Restores such bytes, in memory that is freed here; size 0 restores nothing. From now on the page saves its
