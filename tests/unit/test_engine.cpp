@@ -363,6 +363,11 @@ std::vector<Layer> largeLayers(Random& random) {
   layers.push_back(test::direct(test::shape(4, 4, 520, 520, 3, 3), random));
   layers.back().spec.normalizer = Normalizer::sparsemax;
   layers.push_back(test::projected(test::shape(4, 4, 520, 520, 4, 4), 6, 7, random));
+  layers.push_back(test::direct(test::shape(3, 3, 600, 600, 4, 4), random));
+  Spec& masked = layers.back().spec;
+  masked.causal = true, masked.windowLeft = 400, masked.keyLength = 590, masked.temperature = 1.5f;
+  layers.back().painted = {600, 600, std::vector<std::uint8_t>(360'000)};
+  for (std::size_t i = 0; i < 360'000; i += 7) layers.back().painted.blocked[i] = 1;
   return layers;
 }
 
@@ -490,6 +495,81 @@ TEST_CASE(
     CHECK(engine.trace().weights == whole.weights);
     CHECK(engine.trace().output == whole.output);
   }
+}
+
+TEST_CASE("engine: of a large layer one row of all heads is there before they are, and of their mean") {
+  Random random(36);
+  for (const Layer& layer : largeLayers(random)) {
+    Engine engine, other;
+    engine.apply(layer.spec, layer.inputs(), Change{});
+    other.apply(layer.spec, layer.inputs(), Change{});
+    const Trace& all = other.trace();
+    const auto mean = [&](Engine& of) -> const Tensor& {
+      return of.summaries().mean(TensorId::weights, layer.spec, of.shapes());
+    };
+    const auto isNear = [&](const Tensor& now, const Tensor& then, int head, int row) {
+      for (int j = 0; j < now.cols(); ++j)
+        if (!(std::fabs(now.at(head, row, j) - then.at(head, row, j)) <= 2e-5f)) return false;
+      return true;
+    };
+    const int heads = layer.spec.heads;
+    REQUIRE((!FirstPictures::areFor(layer.spec) || engine.isNew(1)));
+    const Trace& trace = engine.traceFirst(1, 8);
+    CHECK(isNear(trace.weights, all.weights, 1, 8));
+    CHECK(isNear(trace.headOutput, all.headOutput, 1, 8));
+    FirstPictures& first = engine.summaries().firstPictures();
+    for (int h = 0; h < heads; ++h) CHECK(first.has(h) == (h == 1));
+    for (const int row : {300, 5}) {
+      (void)engine.traceOfAll(row);
+      for (int h = 0; h < heads; ++h) CHECK(isNear(trace.weights, all.weights, h, row));
+      CHECK(isNear(trace.output, all.output, 0, row));
+      CHECK(isNear(mean(engine), mean(other), 0, row));
+      CHECK(mean(engine).at(0, row + 1, 0) == 0.0f);
+    }
+    for (int h = 0; h < heads; ++h) CHECK_FALSE(engine.isWhole(h));
+    while (first.hasMore()) engine.computeNext();
+    REQUIRE(first.mean());
+    float sum = 0;
+    int count = 0;
+    for (int h = 0; h < heads; ++h)
+      if (!isHidden(layer.spec, h)) sum += first.overview().blocks().at(h, 20, 3), ++count;
+    CHECK(std::fabs(first.mean()->blocks().at(0, 20, 3) - sum / static_cast<float>(count)) <= 1e-6f);
+    while (!engine.isWhole(1)) {
+      for (int h = 0; h < heads; ++h) CHECK_FALSE(engine.isWhole(h));
+      engine.computeNext();
+    }
+    CHECK_FALSE(engine.isNew(1));
+    (void)mean(engine);
+    while (!engine.isWhole()) engine.computeNext();
+    CHECK(mean(engine) == mean(other));
+    CHECK(trace.weights == all.weights);
+    CHECK(trace.output == all.output);
+  }
+}
+
+TEST_CASE("engine: an option of a large layer is edited one head after the other") {
+  Random random(37);
+  Layer layer = test::direct(test::shape(3, 3, 620, 620, 4, 4), random);
+  Engine engine;
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  (void)engine.trace();
+  const auto edited = [&](Change::What what) {
+    engine.apply(layer.spec, layer.inputs(), {.what = what});
+    CHECK_FALSE(engine.isNew(0));
+    for (int h = 0; h < 3; ++h) CHECK_FALSE(engine.isWhole(h));
+    (void)engine.traceWith(2);
+    CHECK_FALSE(engine.isWhole(0));
+    while (!engine.isWhole()) engine.computeNext();
+    Trace whole;
+    forward(layer.spec, layer.inputs(), whole);
+    CHECK(engine.trace().weights == whole.weights);
+    CHECK(engine.trace().output == whole.output);
+    test::SummaryCheck check;
+    CHECK(check.wrong(engine, layer.inputs()) == "");
+  };
+  layer.spec.temperature = 0.7f, edited(What::temperature);
+  layer.spec.causal = true, edited(What::causal);
+  layer.spec.scale = 0.3f, edited(What::scale);
 }
 
 TEST_CASE("engine: edits of a large layer that is not whole") {

@@ -23,7 +23,7 @@ constexpr std::int64_t kScoresAtOnce = 1 << 20;
 
 // Of first pictures so much is made at once, in multiplications of Q by K: some milliseconds on a page. Each
 // score counts as so many more, for the rest of its way to a weight.
-constexpr std::int64_t kOfSlice = 1 << 21, kPerScore = 32;
+constexpr std::int64_t kOfSlice = 1 << 22, kPerScore = 32;
 
 /// The tensors that are computed head by head.
 constexpr TensorId kOfHeads[] = {TensorId::raw,        TensorId::scores,  TensorId::softcapped,
@@ -73,33 +73,33 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   scratch_.pairs = ofHead > most_.ofHead || spec_.heads * ofHead > most_.ofAll ? this : nullptr;
   scratch_.isOfRows = !isStored() && spec_.heads == 1 && ofHead > most_.inFull;
   if (!isStored()) return applyUnstored(changes, !wasStored && sameWidths && sameShapes(spec_, previous_));
-  meanWeights_ = {}, ofMean_ = {}, beingSummed_ = {};
+  meanWeights_ = {}, ofMean_ = {}, beingSummed_ = {}, wanted_ = 0;
   // Options affect everything after the scores; combined with other changes, one recomputation is cheaper.
   const bool mixed = changes.size() > 1 && std::any_of(changes.begin(), changes.end(),
                                                        [](const Change& c) { return isOption(c.what); });
   const bool known = wasStored && isWhole() && canUpdate && sameWidths && sameShapes(spec_, previous_) &&
                      !mixed &&
                      std::all_of(changes.begin(), changes.end(), [this](const Change& c) { return fits(c); });
-  summaries_.begin(!known);
-  if (known) {
+  // Of a large layer, what concerns all heads is computed one head after the other.
+  const bool isLarge = spec_.heads * ofHead > kScoresAtOnce && spec_.heads > 1,
+             isOfAll = known && isLarge && isOption(changes[0].what);
+  isNew_ = isLarge && FirstPictures::areFor(spec_) && changes[0].what == What::everything;
+  summaries_.begin(!known || isOfAll);
+  if (known && !isOfAll) {
     for (const Change& change : changes) applyOne(change);
     finish();
   } else {
-    recompute();
-    const bool isNew = !sameShapes(spec_, previous_) ||
-                       std::any_of(changes.begin(), changes.end(),
-                                   [](const Change& c) { return c.what == What::everything; });
-    if (!isNew || std::int64_t{spec_.heads} * spec_.queryCount * spec_.keyCount <= kScoresAtOnce)
-      computeHeads({0, spec_.heads});
+    if (!isOfAll) forwardInputs(spec_, inputs_, trace_, scratch_);
+    missAll();
+    if (spec_.heads * ofHead <= kScoresAtOnce) computeHeads({0, spec_.heads});
+    summaries_.touchAll(spec_, inputs_, trace_);
   }
-  if (!known) summaries_.touchAll(spec_, inputs_, trace_);
   if (!isWhole()) withhold();
   touchMask(changes);
 }
 
-/// Computes everything before the heads.
-void Engine::recompute() {
-  forwardInputs(spec_, inputs_, trace_, scratch_);
+/// No head has been computed.
+void Engine::missAll() {
   missing_.assign(static_cast<std::size_t>(spec_.heads), 1), missingCount_ = spec_.heads;
   begun_ = {};
   changed_.assign(static_cast<std::size_t>(spec_.queryCount), 0);
@@ -153,13 +153,39 @@ const Trace& Engine::trace() {
   return trace_;
 }
 
-// A row that is made alone may differ from that of the whole head in its last bits, so such a head is begun
-// again.
 const float* Engine::weightsSoon(int head, int row) {
   if (!isStored() || isWhole(head)) return std::as_const(traceSoon(head).weights).row(head, row);
-  begun_ = {};
-  forwardRows(spec_, inputs_, {head, {row, row + 1}, false, true}, trace_, scratch_);
+  makeRowSoon(head, row, false);
   return trace_.weights.row(head, row);
+}
+
+/// Unless it is there. A row that is made alone may differ from that of the whole head in its last bits; it
+/// is made again with the rows around it.
+void Engine::makeRowSoon(int head, int query, bool withOutput) {
+  const Span row{query, query + 1};
+  if (!isWhole(head) && !begun_.has(head, row))
+    forwardRows(spec_, inputs_, {head, row, withOutput, true}, trace_, scratch_);
+}
+
+const Trace& Engine::traceFirst(int head, int query) {
+  FirstPictures& first = summaries_.firstPictures();
+  wanted_ = head;
+  first.prefer(head);
+  while (first.hasMore() && first.head() == head) computeFirst();
+  makeRowSoon(head, query, true);
+  return trace_;
+}
+
+const Trace& Engine::traceOfAll(int query) {
+  if (isWhole() || summaries_.soon() == query) return trace_;
+  const Span row{query, query + 1};
+  for (int h = 0; h < spec_.heads; ++h) {
+    makeRowSoon(h, query, true);
+    makeConcat(spec_, h, row, trace_);
+  }
+  makeOutput(inputs_, row, {0, trace_.output.cols()}, trace_);
+  summaries_.setSoon(query);
+  return trace_;
 }
 
 const Trace& Engine::traceWith(int head) {
@@ -192,13 +218,20 @@ void Engine::computeFirst() {
   FirstPictures& first = summaries_.firstPictures();
   const std::int64_t ofRow = spec_.keyCount * (std::int64_t{spec_.headDim} + kPerScore);
   const int head = first.head();
-  for (std::int64_t left = kOfSlice; left > 0 && first.hasMore() && first.head() == head; left -= ofRow) {
-    const Span row{first.query(), first.query() + 1};
-    if (!isStored()) hold(head, row), window_ = {head, row};
-    forwardRows(spec_, inputs_, {head, row, false, true}, trace_, scratch_);
-    first.take(trace_.weights);
+  const std::vector<int> queries =
+      first.queries(static_cast<int>(std::max(kOfSlice / ofRow, std::int64_t{1})));
+  const auto keys = static_cast<std::size_t>(spec_.keyCount);
+  part_.resize(queries.size() * keys);
+  if (!forwardSome(spec_, inputs_, {head, queries}, part_.data(), trace_, scratch_)) {
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      const Span row{queries[i], queries[i] + 1};
+      if (!isStored()) hold(head, row), window_ = {head, row};
+      forwardRows(spec_, inputs_, {head, row, false, true}, trace_, scratch_);
+      std::copy_n(trace_.weights.row(head, row.begin), keys, part_.data() + i * keys);
+    }
+    window_ = {};
   }
-  window_ = {};
+  first.take(part_.data(), static_cast<int>(queries.size()));
 }
 
 /// Tells the summaries what is missing of a layer that was recomputed.

@@ -6,7 +6,8 @@
 //   a row of K      its column of scores; weights and outputs of its heads        Lq·Lk·d_v
 //   a cell of V     outputs of its heads                                          Lq·Lk·d_v
 //   painted cells   weights and outputs of their rows                             H·Lk·d_v per row
-//   mask, scale, temperature   everything after the raw scores                    H·Lq·Lk·d_v
+//   mask, scale, temperature   everything after the raw scores; of a large layer its heads, one after the
+//                              other                                              H·Lq·Lk·d_v
 //   X, W            the rows or columns of Q, K, V computed from them, then as above
 //   tokens          everything, of a large layer one head after the other
 //
@@ -101,6 +102,14 @@ class Engine final : private RowSource {
   const Trace& traceSoon(int head);
   /// A row of weights, of a head that may be missing.
   const float* weightsSoon(int head, int row);
+  /// Is this head to be seen for the first time, and not there? Then it may be shown with traceFirst().
+  bool isNew(int head) const { return isNew_ && !isWhole(head); }
+  /// The trace with at least this row of such a head, which has its first picture then; computeNext() goes on
+  /// with it.
+  const Trace& traceFirst(int head, int query);
+  /// The trace with at least this row in all heads, in their mean and in what is made of all of them. Of a
+  /// layer whose pairs are stored.
+  const Trace& traceOfAll(int query);
   /// Is there more to compute? What no trace needs, the mean of weights that are not stored and profiles,
   /// comes last.
   bool hasMore() const {
@@ -152,6 +161,7 @@ class Engine final : private RowSource {
   void applyOneUnstored(const Change& change);
   void beginUnstored();
   void makeStale(Span heads);
+  void makeRowSoon(int head, int query, bool withOutput);
   bool hold(int head, Span rows);
   void makeRows(int head, Span rows, bool withOutput);
   void addWeights(int head, Span rows, double* sums);
@@ -194,7 +204,7 @@ class Engine final : private RowSource {
   Span someFrom(int row) const;
   Span takeTurn(Turn& turn) const;
 
-  void recompute();
+  void missAll();
   void computeHeads(Span heads);
   void computeLater(Span heads);
   void computeRows(int head);
@@ -259,6 +269,7 @@ class Engine final : private RowSource {
     int head = 0, next = 0;
     std::vector<double> sums;
   } beingSummed_;
+  bool isNew_ = false;    // have no heads of this layer been seen before, and can it have first pictures?
   int wanted_ = 0;        // the head to go on with
   bool isBrief_ = false;  // is so little to be computed that a frame need hardly wait?
   std::vector<std::uint8_t>

@@ -31,7 +31,7 @@ int blocksOf(int count, int side) { return (count + side - 1) / side; }
 float farther(float a, float b) { return farOf(b) > farOf(a) ? b : a; }
 
 void Overview::reset(int heads, int queries, int keys, int across) {
-  side_ = 1, queries_ = queries;
+  side_ = 1, queries_ = queries, keys_ = keys;
   const bool isFew = std::int64_t{queries} * keys > Limits::inFull;  // each takes a row of its own
   const auto isLarge = [&] {
     const std::int64_t rows = blocksOf(queries, side_), cols = blocksOf(keys, side_),
@@ -66,6 +66,30 @@ void Overview::take(const Tensor& pairs, int head, Span rows) {
     }
     takePeak(head, first / side_);
   }
+}
+
+// The bits without the sign, and the sign in the last place: loops of many find the largest without a branch.
+void Overview::takeSample(int head, int row, const float* numbers) {
+  float* const to = blocks_.row(head, row);
+  std::uint32_t peak = 0;
+  for (int b = 0; b < blocks_.cols(); ++b) {
+    std::uint32_t most = 0;
+    for (int j = b * side_; j < std::min((b + 1) * side_, keys_); ++j)
+      most = std::max(most, std::rotl(std::bit_cast<std::uint32_t>(numbers[j]), 1));
+    to[b] = std::bit_cast<float>(std::rotr(most, 1)), peak = std::max(peak, most);
+  }
+  peaks_[static_cast<std::size_t>(head * blocks_.rows() + row)] = std::bit_cast<float>(peak >> 1);
+}
+
+void Overview::setRow(int head, int row, const float* blocks) {
+  std::copy_n(blocks, blocks_.cols(), blocks_.row(head, row));
+  takePeak(head, row);
+}
+
+void Overview::resetLike(const Overview& other) {
+  side_ = other.side_, queries_ = other.queries_, keys_ = other.keys_;
+  blocks_ = Tensor(1, other.blocks_.rows(), other.blocks_.cols());
+  peaks_.assign(static_cast<std::size_t>(blocks_.rows()), 0.0f);
 }
 
 void Overview::takePeak(int head, int row) {

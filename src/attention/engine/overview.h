@@ -22,6 +22,12 @@ class Overview {
   /// Makes the blocks of these rows, which are whole blocks (or the last rows) of `pairs`; or of one row,
   /// which stands for the others of its block.
   void take(const Tensor& pairs, int head, Span rows);
+  /// Makes a row of blocks of one row of finite numbers, which stands for the others of its block.
+  void takeSample(int head, int row, const float* numbers);
+  /// Sets a row of blocks.
+  void setRow(int head, int row, const float* blocks);
+  /// Forgets everything: there is one head with as many blocks as the other has.
+  void resetLike(const Overview& other);
   /// Makes the blocks of some keys, whole blocks, of all queries: `columns` are [keys, queries].
   void takeKeys(int head, Span keys, const float* columns);
   /// All cells of a row but few are multiplied by the exponential of `grown`, one for each query: a block by
@@ -38,13 +44,14 @@ class Overview {
 
   const Tensor& blocks() const { return blocks_; }  ///< [heads, blocks of queries, blocks of keys]
   int side() const { return side_; }                ///< cells a side of a block
+  int keys() const { return keys_; }
   /// The largest magnitude of each row of blocks of a head.
   const float* peaks(int head) const { return peaks_.data() + std::ptrdiff_t{head} * blocks_.rows(); }
 
  private:
   void takePeak(int head, int row);
 
-  int side_ = 1, queries_ = 0;
+  int side_ = 1, queries_ = 0, keys_ = 0;
   Tensor blocks_;
   std::vector<float> peaks_;  ///< [head, row of blocks]
 };

@@ -123,7 +123,7 @@ void widen(Range& range, const Range& by) {
 
 void Summaries::begin(bool isWhole) {
   ++now_;
-  if (isWhole) first_.forget();
+  if (isWhole) first_.forget(), soon_ = -1;
   for (std::size_t i = 0; isWhole && i < stamps_.size(); ++i) stamps_[i].clear();
 }
 
@@ -474,6 +474,9 @@ const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace)
   for (int h = 0; h < all.heads(); ++h) {
     if (!isHidden(spec, h)) parts.push_back(h);
   }
+  if (!std::all_of(parts.begin(), parts.end(), [&](int h) { return isComputed(of, h); }))
+    return makeMeanSoon(id, all, parts, made), made.numbers;
+  if (std::exchange(made.isPart, false)) made.seen = 0, made.head = -1;
   const bool isShort = made.seen != 0 && findOthers(of, parts, made);
   // A number that was written as part of a column makes its whole row stale; this happens only in outputs.
   const bool byColumn = std::any_of(parts.begin(), parts.end(), [&](int h) {
@@ -499,6 +502,19 @@ const Tensor& Summaries::mean(TensorId of, const Spec& spec, const Trace& trace)
   }
   made.seen = now_;
   return made.numbers;
+}
+
+void Summaries::makeMeanSoon(TensorId id, const Tensor& all, const std::vector<int>& parts, Mean& made) {
+  std::fill(made.numbers.values().begin(), made.numbers.values().end(), 0.0f);
+  if (soon_ >= 0) {
+    sums_.resize(static_cast<std::size_t>(all.cols()));
+    const double* const sums = sumOf(all, parts, -1, soon_, sums_.data());
+    const double share = 1.0 / static_cast<double>(parts.size());
+    std::transform(sums, sums + all.cols(), made.numbers.row(0, soon_),
+                   [share](double sum) { return static_cast<float>(sum * share); });
+  }
+  touchHead(id, 0);
+  made.seen = now_, made.isPart = true;
 }
 
 /// If only one head has changed since the last mean, as while its K is edited, the sum of the others can be

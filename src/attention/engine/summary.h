@@ -89,6 +89,9 @@ class Summaries {
   void foreseeKey(int head, const ForeseenKey& foreseen);
   /// Rows of the mean of the weights, likewise; whoever calls it touches them.
   void takeMeanRows(Span rows);
+  /// Until all heads have been computed, this row of them has; -1 if none.
+  void setSoon(int query) { begin(false), soon_ = query; }
+  int soon() const { return soon_; }
   /// The keys that these queries see may have changed.
   void touchMask(Span queries, int queryCount);
 
@@ -121,7 +124,7 @@ class Summaries {
   const float* rowPeaks(TensorId id, const Tensor& tensor, int head);
 
   /// The mean of TensorId::weights or TensorId::head_output over the heads that are not hidden; zeros where
-  /// every head is.
+  /// every head is. Until all have been computed, zeros in all rows but soon().
   const Tensor& mean(TensorId of, const Spec& spec, const Trace& trace);
   /// A small picture of the masked scores, of the weights or of their mean, where these are not stored; null
   /// for others.
@@ -186,6 +189,7 @@ class Summaries {
     std::vector<int> parts;      ///< the heads that were averaged then
     std::vector<double> others;  ///< the sum of the other heads, for rows with hasOthers
     std::vector<std::uint8_t> hasOthers;
+    bool isPart = false;  ///< of one row
   };
 
   static std::size_t at(TensorId id) { return static_cast<std::size_t>(id); }
@@ -204,6 +208,7 @@ class Summaries {
   void addVisible(const Spec& spec, const Inputs& inputs, int query, int each, float* row);
   int groupWidth(TensorId id, const Tensor& tensor) const;
   bool findOthers(TensorId of, const std::vector<int>& parts, Mean& made) const;
+  void makeMeanSoon(TensorId id, const Tensor& all, const std::vector<int>& parts, Mean& made);
   static const double* sumOfOthers(const Tensor& all, const std::vector<int>& parts, Mean& made, int row);
 
   static constexpr std::size_t kAll = static_cast<std::size_t>(kTensorCount) + 2;
@@ -225,6 +230,7 @@ class Summaries {
   std::vector<Outputs> outputs_;  ///< of a head, and after W_O; empty where all rows are computed
   Detail detail_;
   FirstPictures first_;
+  int soon_ = -1;
   const Tensor* meanPairs_ = nullptr;  ///< the mean of the weights, where pairs are not stored
   std::vector<double> sums_;
   std::vector<float> sample_;  ///< of reach()

@@ -401,7 +401,8 @@ void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
 void Engine::beginUnstored() {
   summed_ = {};
   ++scratch_.revision;
-  recompute();
+  forwardInputs(spec_, inputs_, trace_, scratch_);
+  missAll();
   if (most_.isOfWeights) return;
   for (Tensor* t : {&trace_.rowMax, &trace_.rowSum, &trace_.headOutput, &trace_.concat, &trace_.output})
     std::fill(t->values().begin(), t->values().end(), 0.0f);

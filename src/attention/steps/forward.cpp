@@ -133,6 +133,25 @@ bool isProjectedLater(const Spec& spec, const Scratch& scratch) {
   return scratch.isOfWeights && !isRotary(spec);
 }
 
+/// Which keys these queries do not see, [queries, keys]; empty if they see all.
+std::vector<std::uint8_t> hiddenFrom(const Spec& spec, const PaintedMask* painted,
+                                     std::span<const int> queries) {
+  const auto keys = static_cast<std::size_t>(spec.keyCount);
+  const bool isPainted = painted && !painted->empty();
+  std::vector<std::uint8_t> out(queries.size() * keys);
+  bool isAny = isPainted;
+  for (std::size_t r = 0; r < queries.size(); ++r) {
+    std::uint8_t* const row = out.data() + r * keys;
+    const KeyRange seen = visibleKeys(spec, queries[r]);
+    isAny |= seen.begin > 0 || seen.end < spec.keyCount;
+    if (isPainted)
+      std::copy_n(painted->blocked.data() + static_cast<std::size_t>(queries[r]) * keys, keys, row);
+    std::fill(row, row + seen.begin, std::uint8_t{1});
+    std::fill(row + seen.end, row + keys, std::uint8_t{1});
+  }
+  return isAny ? out : std::vector<std::uint8_t>();
+}
+
 void projectHead(const Spec& spec, const Inputs& in, int head, Trace& trace, Scratch& scratch) {
   const int before = std::exchange(scratch.projected, head), keys = kvHeadOf(spec, head);
   if (before == head) return;
@@ -211,6 +230,28 @@ void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Tra
     if (kernels::forward(kernels::best(), call, scratch.score.products.workspace)) return;
   }
   forwardByRow(spec, in, {heads, rows.queries, rows.withOutput}, trace, scratch);
+}
+
+bool forwardSome(const Spec& spec, const Inputs& in, const SomeOfHead& some, float* weights, Trace& trace,
+                 Scratch& scratch) {
+  const auto [head, queries] = some;
+  if (!isKernelCall(spec, in)) return false;
+  if (isProjectedLater(spec, scratch)) projectHead(spec, in, head, trace, scratch);
+  const Tensor& q = queriesOf(trace);
+  std::vector<float> rows;
+  for (const int query : queries) rows.insert(rows.end(), q.row(head, query), q.row(head, query) + q.cols());
+  const std::vector<std::uint8_t> hidden = hiddenFrom(spec, in.painted, queries);
+  const int keyHead = kvHeadOf(spec, head);
+  kernels::Forward call;
+  call.queryCount = static_cast<int>(queries.size()), call.keyCount = spec.keyCount;
+  call.headDim = spec.headDim, call.valueDim = spec.valueDim;
+  call.q = {rows.data(), 0, q.cols()}, call.k = reading(keysOf(trace), keyHead);
+  call.v = reading(trace.v, keyHead);
+  call.scale = scaleFactor(spec), call.softcap = spec.softcap, call.temperature = spec.temperature;
+  if (!hidden.empty()) call.blocked = hidden.data(), call.blockedRowStride = spec.keyCount;
+  if (scratch.revision > 0) call.content = scratch.revision * Limits::heads + static_cast<unsigned>(keyHead);
+  call.weights = {weights, 0, spec.keyCount};
+  return kernels::forward(kernels::best(), call, scratch.score.products.workspace).has_value();
 }
 
 void forward(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {

@@ -1,6 +1,8 @@
 // Some rows of one head, computed alone.
 #pragma once
 
+#include <span>
+
 #include "attention/steps/forward.h"
 
 namespace attention {
@@ -17,6 +19,17 @@ struct RowsOfHead {
 /// Computes them in a trace whose tensors of pairs hold these rows. They are, bit for bit, those of
 /// forwardHeads(), unless they are few.
 void forwardRows(const Spec& spec, const Inputs& inputs, const RowsOfHead& rows, Trace& trace,
+                 Scratch& scratch);
+
+/// Some queries of one head, wherever they stand.
+struct SomeOfHead {
+  int head = 0;
+  std::span<const int> queries;
+};
+
+/// Writes their weights, [queries, keys]: to be seen, since they are not those of the whole head to the bit.
+/// False, and nothing is written, where the kernels do not have all steps.
+bool forwardSome(const Spec& spec, const Inputs& inputs, const SomeOfHead& some, float* weights, Trace& trace,
                  Scratch& scratch);
 
 }  // namespace attention
