@@ -101,7 +101,8 @@ bool Frame::build() {
 
 bool Frame::prepares() {
   const int head = session_.state().focusHead;
-  if (session_.isWhole(head) || !session_.isStored() || screen_.onPage()) return false;
+  if (session_.isWhole(head) || !session_.isStored() || session_.isNew(head) || screen_.onPage())
+    return false;
   (void)session_.traceWith(head);
   return true;
 }
@@ -365,7 +366,9 @@ bool Frame::waits(bool isEdited) {
 // Computes missing heads of a large layer after a frame was drawn, but not after the first that lacks them:
 // what follows a frame delays its appearance on the screen.
 void Frame::computeOn() {
-  const bool isPart = session_.hasMore(), wasPart = std::exchange(isPart_, isPart);
+  // The page of all heads needs nothing of the layer on the board, and all time.
+  const bool isOfBoard = session_.state().view != document::View::model || !screen_.onPage(),
+             isPart = isOfBoard && session_.hasMore(), wasPart = std::exchange(isPart_, isPart);
   const std::uint64_t revision = session_.document().revision();
   const bool isEdited = std::exchange(revision_, revision) != revision;
   if (isPart && isEdited) screen_.view.work.reset();

@@ -27,7 +27,7 @@ void cell(std::string& out, const char* kind, attention::CellRef c) {
 void matrix(const views::Context& c, std::string& out, const views::MatrixPlace& m) {
   const bool isMean = c.showsMean() && (m.tensor == TensorId::weights || m.tensor == TensorId::head_output);
   const Tensor* t = isMean ? &c.mean(m.tensor) : c.tensor(views::shownTensor(m.tensor));
-  if (!t || t->empty()) return;
+  if (!t || t->empty() || c.lacks(m.tensor)) return;
   const views::Slice s = isMean ? views::Slice{} : views::sliceOf(c.state, m.tensor);
   const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
   const std::string title =

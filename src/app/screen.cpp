@@ -191,13 +191,27 @@ void Screen::measureLabels(const views::Fonts& fonts) {
   }
 }
 
-// Of a large layer, the board shows one head as soon as that is computed, unless it shows something that is
-// made of all heads.
+// Of a large layer, the board shows one head as soon as that is computed, or before, if it is new, its first
+// picture; and of what is made of all heads the row that is read. Unless it is compared with another board or
+// its numbers are to be seen. Pages read its inputs alone; what more they need they ask for themselves.
 const attention::Trace& Screen::traceFor(const views::Layout& layout) {
   const document::State& s = session.state();
-  const bool isOfAll = onPage() || s.averageHeads || s.pin.text || layout.find(TensorId::output) != nullptr;
-  if (!session.isStored()) return session.traceSoon(s.focusHead);  // pages read inputs of it alone
-  return isOfAll ? session.trace() : session.traceWith(s.focusHead);
+  const bool isOfAll = s.averageHeads || s.pin.text || layout.find(TensorId::output) != nullptr;
+  if (!session.isStored()) return session.traceSoon(s.focusHead);
+  if (onPage() && !s.pin.text) return session.shapes();
+  const bool isExact = s.pin.text || view.magnify > 1 || s.stepper > 0 || s.step > 0,
+             isFirst = !isExact && s.card == document::Card::arcs && session.isNew(s.focusHead);
+  if (isOfAll && isExact) return session.trace();
+  const attention::Trace& trace =
+      isFirst ? session.traceFirst(s.focusHead, rowRead()) : session.traceWith(s.focusHead);
+  return isOfAll ? session.traceOfAll(rowRead()) : trace;
+}
+
+/// The query whose numbers are written on the card: see views::Context::focus().
+int Screen::rowRead() const {
+  const bool isOver = view.hover && attention::rowsOf(view.hover->tensor) == attention::Rows::queries;
+  const int chosen = isChangeable(view.selection.tensor) ? view.explained.row : view.selection.row;
+  return std::clamp(isOver ? view.hover->row : chosen, 0, session.state().tokens - 1);
 }
 
 template <class Board>

@@ -45,6 +45,7 @@ class Screen {
   std::uint64_t namesHash();
   /// The trace with everything that such a board shows: see attention::Engine::traceWith().
   const attention::Trace& traceFor(const views::Layout& layout);
+  int rowRead() const;
   /// The Context for panels, of the pinned board while that is shown. What they ask for is added to `asked`.
   views::Context context(const views::Layout& layout, const views::Palette& palette,
                          const views::Fonts& fonts, views::Requests& asked);

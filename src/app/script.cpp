@@ -113,10 +113,13 @@ Result<std::string> Script::explain(std::string_view name, int head, int row, in
   if (!id && !(derived && document::DerivedTensors::isExplained(*derived))) return unknownTensor(name, true);
   if (const auto tensor = tensorWithCell(session_, name, head, row, col); !tensor) return tensor.error();
   const document::State& s = session_.state();
+  // Of a large layer no other heads are computed for it.
+  const bool isOfHead = id && *id < attention::TensorId::concat;
+  const attention::Trace& trace = isOfHead ? session_.shapes() : session_.trace();
   const attention::Explanation e =
       derived ? session_.derived().explain(*derived, row, col)
-              : attention::explain({session_.spec(), session_.inputs(), session_.trace()},
-                                   {*id, head, row, col}, {s.labels, document::keyLabels(s)}, s.decimals);
+              : attention::explain({session_.spec(), session_.inputs(), trace}, {*id, head, row, col},
+                                   {s.labels, document::keyLabels(s)}, s.decimals);
   std::string json = joined({"{\"text\":", document::jsonQuoted(e.text()), ",\"terms\":["});
   for (const attention::Term& term : e.terms) {
     json += joined({&term == e.terms.data() ? "" : ",", "{\"label\":", document::jsonQuoted(term.label),
@@ -125,7 +128,7 @@ Result<std::string> Script::explain(std::string_view name, int head, int row, in
   }
   json += "]";
   if (id) {
-    const auto lines = attention::loopsOf(*id, session_.spec(), session_.inputs(), session_.trace(),
+    const auto lines = attention::loopsOf(*id, session_.spec(), session_.inputs(), trace,
                                           views::headShowing(s, *id, head, row, col));
     for (const attention::LoopLine& line : lines)
       json += joined(

@@ -80,6 +80,11 @@ class Session {
   /// The trace with at least this head: see attention::Engine. computeNext() computes one of those missing.
   const attention::Trace& traceWith(int head) { return engine_.traceWith(head); }
   const attention::Trace& traceSoon(int head) { return engine_.traceSoon(head); }
+  /// See attention::Engine.
+  const attention::Trace& shapes() const { return engine_.shapes(); }
+  bool isNew(int head) const { return engine_.isNew(head); }
+  const attention::Trace& traceFirst(int head, int query) { return engine_.traceFirst(head, query); }
+  const attention::Trace& traceOfAll(int query) { return engine_.traceOfAll(query); }
   const float* weightsSoon(int head, int row) { return engine_.weightsSoon(head, row); }
   bool isStored() const { return engine_.shapes().raw.isStored(); }
   bool hasMore() const { return engine_.hasMore(); }

@@ -80,6 +80,14 @@ CellRef Context::chosen() const {
   return {s.tensor, sliceOf(state, s.tensor).head, s.row, s.col};
 }
 
+bool Context::lacks(TensorId id) const {
+  if (!trace.weights.isStored() || id < TensorId::raw || id > TensorId::output) return false;
+  const bool isOfAll =
+      id == TensorId::output || (showsMean() && (id == TensorId::weights || id == TensorId::head_output));
+  return !(isOfAll ? summaries.isComputed(TensorId::output, 0)
+                   : summaries.isComputed(TensorId::weights, state.focusHead));
+}
+
 float Context::weight(int query, int key) const { return weights().at(weightsHead(), query, key); }
 
 draw::Written writtenOf(const attention::Stamps& stamps, int firstRow, int firstCol) {
@@ -136,6 +144,18 @@ const float* sampledRow(const void* outputs, int, int row, int col, int) {
 }
 
 }  // namespace
+
+[[gnu::noinline]] draw::Values firstValues(const Context& c, bool mean, int head, draw::Heatmap& look) {
+  attention::FirstPictures& first = c.summaries.firstPictures();
+  const attention::Overview* const overview = mean              ? first.mean()
+                                              : first.has(head) ? &first.overview()
+                                                                : nullptr;
+  if (!overview) return {};
+  const attention::Tensor& blocks = overview->blocks();
+  const int at = mean ? 0 : head, side = overview->side(), rows = (c.rowsSoFar() + side - 1) / side;
+  look.cell *= static_cast<float>(side), look.opacity = kFirstOpacity;
+  return {blocks.head(at), rows, blocks.cols(), blocks.cols(), first.version(), {}, overview->peaks(at)};
+}
 
 draw::Values valuesOf(const Context& c, const Part& p, draw::Heatmap& look) {
   const attention::Stamps& stamps = c.summaries.stamps(p.id, p.head);

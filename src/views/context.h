@@ -380,6 +380,9 @@ document::View openView(const document::Settings& settings, std::string_view hid
 draw::Written writtenOf(const attention::Stamps& stamps, int firstRow = 0, int firstCol = 0);
 
 struct Context;
+/// What there is to see of a head, or of the mean, until it has been computed; `look` gets larger cells and
+/// is pale. Without numbers where there is nothing yet.
+draw::Values firstValues(const Context& context, bool mean, int head, draw::Heatmap& look);
 /// How strongly pictures of heads are drawn that are made of some of their rows, until all are computed.
 inline constexpr float kFirstOpacity = 0.6f;
 
@@ -442,6 +445,9 @@ struct Context {
   bool decodes() const { return state.step > 0 && state.causal && !state.cross; }
   /// Does the board show the mean over the visible heads, in place of one head?
   bool showsMean() const { return state.averageHeads && state.heads > 1; }
+  /// Is the head that is shown still to come, or what is made of all heads? Then there is one row of it:
+  /// Engine::traceFirst(), Engine::traceOfAll().
+  bool lacks(TensorId id) const;
   /// The mean of weights or head_output: [1, rows, cols].
   const attention::Tensor& mean(TensorId id) const { return summaries.mean(id, spec, trace); }
   /// Is the sentence the reader's own, rather than that of the preset?

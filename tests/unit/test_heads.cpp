@@ -188,6 +188,53 @@ TEST_CASE(
   CHECK_FALSE(isPale());
 }
 
+TEST_CASE(
+    "heads: of a large layer neither a frame nor a page computes all heads, whatever is made of them, and "
+    "the "
+    "numbers are the same") {
+  for (const char* option : {"average_heads", "output_projection"}) {
+    CAPTURE(option);
+    Fixture f;
+    setHeads(f, "8");
+    REQUIRE(f.app().set("mode", "\"x\""));
+    REQUIRE(f.app().set(option, "true"));
+    f.settle();
+    REQUIRE(f.app().set("tokens", "1024"));
+    const auto drawn = [&f] {
+      for (int frames = 0; f.app().wantsFrame() && frames < 10'000; ++frames) {
+        const int before = f.app().heads(true);
+        f.frame();
+        // A slice of a few milliseconds after the frame, and the head that is shown.
+        CHECK(f.app().heads(true) - before < 6);
+      }
+      return f.app().heads(true);
+    };
+    f.frame();
+    CHECK(f.app().heads(true) == 0);
+    CHECK(f.app().heads(false) >= 1);
+    REQUIRE(f.app().set("view", "\"model\""));
+    f.frame();
+    REQUIRE(f.app().set("view", "\"layer\""));
+    CHECK(f.app().heads(true) == 0);
+    CHECK(drawn() == 8);
+    REQUIRE(f.app().set("temperature", "1.5"));
+    f.frame();
+    CHECK(f.app().heads(true) <= 1);
+    CHECK(drawn() == 8);
+    // The mirror asks for the arithmetic of a cell.
+    REQUIRE(f.app().set("temperature", "1.25"));
+    REQUIRE(f.app().explain("weights", 0, 7, 3));
+    CHECK(f.app().heads(true) == 1);
+    const attention::Tensor weights = **f.app().tensor("weights"), output = **f.app().tensor("output");
+    CHECK(f.app().heads(true) == 8);
+    REQUIRE(f.app().set("temperature", "2"));
+    REQUIRE(f.app().set("temperature", "1.25"));
+    CHECK(drawn() == 8);
+    CHECK(**f.app().tensor("weights") == weights);
+    CHECK(**f.app().tensor("output") == output);
+  }
+}
+
 TEST_CASE("work: between two frames heads go on to be computed, on the board and on the page of all heads") {
   for (const char* view : {"\"layer\"", "\"model\""}) {
     CAPTURE(view);

@@ -91,8 +91,8 @@ class BoardView {
     const int first = c_.showsMean() ? 0 : c_.state.focusHead,
               last = c_.showsMean() ? masked.heads() - 1 : first;
     for (int h = first; h <= last; ++h) {
-      const bool isHidden =
-          masked.isStored() ? std::isinf(masked.at(h, query, key)) : isHiddenIn(h, query, key);
+      const bool isThere = masked.isStored() && c_.summaries.isComputed(TensorId::masked, h),
+                 isHidden = isThere ? std::isinf(masked.at(h, query, key)) : isHiddenIn(h, query, key);
       if (!isHidden) return c_.state.maskAfterSoftmax && c_.weight(query, key) == 0.0f;
     }
     return true;
@@ -192,10 +192,12 @@ class BoardView {
     list_->AddRectFilled({box.x - pad, box.y - pad}, {box.right() + pad, box.bottom() + pad},
                          c_.palette.panel, 4);
     draw::Heatmap drawn = look;
+    const bool isToCome = c_.lacks(m.tensor);
     const draw::Values values =
-        valuesOf(c_, {id, *tensor, s.head, s.firstRow, s.firstCol, rows, cols}, drawn);
+        isToCome ? valuesToCome(m, drawn)
+                 : valuesOf(c_, {id, *tensor, s.head, s.firstRow, s.firstCol, rows, cols}, drawn);
     const float* const peaks =
-        m.tensor == TensorId::weights ? c_.summaries.rowPeaks(id, *tensor, s.head) : nullptr;
+        m.tensor == TensorId::weights && !isToCome ? c_.summaries.rowPeaks(id, *tensor, s.head) : nullptr;
     const auto slot = static_cast<std::uint32_t>(m.tensor);
     c_.heatmaps.draw(list_, slot, values, drawn);
     if (values.made.blocks) c_.view.busy |= c_.heatmaps.isMaking(slot);
@@ -203,6 +205,7 @@ class BoardView {
                    c_.editable(m.tensor) ? 1.5f : 1.0f);
     if (isQuiet(c_, m.tensor))
       list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c_.palette.panel, 0.5f));
+    if (isToCome) return titles(m, box), labels(m, box);
     const ShownMatrix shown{m, box, look, *tensor, id, s};
     if (attention::isOfPairs(m.tensor) && !c_.trace.output.isStored()) detail(shown, slot);
     if (m.cell >= kNumberCell) numbers(shown, peaks);
@@ -220,6 +223,12 @@ class BoardView {
     if (m.tensor == TensorId::weights) weightLegend(c_, m, box, look);
     if (m.tensor == TensorId::weights && isLong(c_) && m.sums && !m.transposed && !mean)
       weightProfiles(c_, m, box, look);
+  }
+
+  // Of what is not there yet: a picture of some rows, if any, and no numbers.
+  [[gnu::noinline]] draw::Values valuesToCome(const MatrixPlace& m, draw::Heatmap& look) const {
+    return m.tensor == TensorId::weights ? firstValues(c_, c_.showsMean(), c_.state.focusHead, look)
+                                         : draw::Values{};
   }
 
   // Tokens whose numbers in the file were not finite: a line beside their cells, and no numbers where zeros

@@ -136,7 +136,7 @@ class Arcs {
     const int queries = c_.rowsSoFar(), keys = w.cols();
     strongestOnly_ = std::int64_t{queries} * keys > kAllPairs;
     const auto isChosen = [this](int i, int j) { return (byKey_ ? j : i) == chosen_; };
-    for (int first = 0; first < queries; first += each) {
+    for (int first = 0; first < queries && !c_.lacks(TensorId::weights); first += each) {
       const int i = hasColumns ? first : c_.summaries.sampleOf(first);
       if (i == c_.view.unreached) continue;
       for (int j = 0; !strongestOnly_ && j < keys; ++j) add(i, j, isChosen(i, j));

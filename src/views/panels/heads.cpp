@@ -50,23 +50,15 @@ bool isComputed(const Context& c, bool mean, int head) {
 }
 
 bool hasFirst(const Context& c, bool mean, int head) {
-  return !mean && c.summaries.firstPictures().has(head);
-}
-
-// What there is to see of a head until it has been computed.
-[[gnu::noinline]] draw::Values firstValues(const Context& c, int head, draw::Heatmap& look) {
-  const attention::FirstPictures& first = c.summaries.firstPictures();
-  const attention::Overview& overview = first.overview();
-  const attention::Tensor& blocks = overview.blocks();
-  const int side = overview.side(), rows = (c.rowsSoFar() + side - 1) / side;
-  look.cell *= static_cast<float>(side), look.opacity = kFirstOpacity;
-  return {blocks.head(head), rows, blocks.cols(), blocks.cols(), first.version(), {}, overview.peaks(head)};
+  attention::FirstPictures& first = c.summaries.firstPictures();
+  return mean ? !isComputed(c, true, 0) && first.mean() != nullptr : first.has(head);
 }
 
 void picture(Context& c, bool mean, int head, const Box& box) {
   const float inner = box.width - 12;
   const TensorId id = mean ? attention::kMeanWeights : TensorId::weights;
-  const attention::Tensor& w = mean ? c.mean(TensorId::weights) : c.trace.weights;
+  const bool isFirst = hasFirst(c, mean, head);
+  const attention::Tensor& w = mean && !isFirst ? c.mean(TensorId::weights) : c.trace.weights;
   draw::Heatmap look;
   look.cell = inner / static_cast<float>(std::max(w.cols(), w.rows()));
   look.x = box.x + 6, look.y = box.y + 6;
@@ -78,9 +70,8 @@ void picture(Context& c, bool mean, int head, const Box& box) {
   look.map = isSigned ? c.palette.signedMap : c.palette.weightMap;
   look.scale = static_cast<draw::Scale>(document::shownScale(c.state));
   draw::Heatmap drawn = look;
-  const draw::Values values = hasFirst(c, mean, head)
-                                  ? firstValues(c, head, drawn)
-                                  : valuesOf(c, {id, w, head, 0, 0, c.rowsSoFar(), w.cols()}, drawn);
+  const draw::Values values = isFirst ? firstValues(c, mean, head, drawn)
+                                      : valuesOf(c, {id, w, head, 0, 0, c.rowsSoFar(), w.cols()}, drawn);
   ImDrawList* list = ImGui::GetWindowDrawList();
   c.heatmaps.draw(list, kFirstSlot + static_cast<std::uint32_t>(mean ? c.state.heads : head), values, drawn);
   if (c.view.unreached >= 0 && (mean || head == c.state.focusHead)) {
