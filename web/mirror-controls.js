@@ -68,7 +68,7 @@ class Line {
 /** Methods of Mirror. */
 export class Controls {
   items(part, items, name) {
-    const isMenu = name === 'menu', taken = new Set();
+    const isMenu = name === 'menu', taken = new Set(), groups = new Set();
     let group = null, lastRadio = null, line = null;
     const lines = [];
     const titles = new Set(this.found.matrices.flatMap((m) => [this.t(m.title), `${m.title}ᵀ`])), told = this.arithmetic ? [this.arithmetic.text, ...this.arithmetic.terms.flatMap(({label: name, text}) => [name, text])].join('\n') : '';
@@ -102,13 +102,13 @@ export class Controls {
           const name = item.name.split(':')[0], title = NAMES[name] ? this.t(NAMES[name]) : above || item.before || this.t(capital(spaced(name)));
           group = this.keyed(part, `radios ${item.name}`, () => make('div', {role: 'radiogroup', class: 'row'}));
           set(group, {'aria-label': title});
-          group.wanted = [];
+          group.wanted = new Set();
+          groups.add(group);
         }
         lastRadio = item;
         const node = this.inner(part, item, 'radio');
         if (node.parentNode !== group) group.append(node);
-        group.wanted.push(node);
-        for (const old of [...group.children]) if (!group.wanted.includes(old) && !items.some((o) => o.role === 'radio' && part.keyed.get(`control ${o.name}`) === old)) old.remove();
+        group.wanted.add(node);
         continue;
       }
       group = null;
@@ -123,6 +123,8 @@ export class Controls {
       else if (item.role === 'slider') this.slider(part, item);
       else this.control(part, item, isMenu ? 'entry' : item.role);
     }
+    // At the end, because a choice may have moved to another group: to ask for each choice whether one needs the others takes seconds for 1,024.
+    for (const {children, wanted} of groups) for (const old of [...children]) if (!wanted.has(old)) old.remove();
     for (const one of lines) {
       one.show();
       if (one.kind === 0 && !one.node.firstElementChild) nameFormula(one.node, (sign) => this.t(sign));
