@@ -139,3 +139,25 @@ test('4,096 tokens: the grid opens within memory, is searched, and a press opens
   assert.ok((await board.stats()).heapBytes < 1024 * MEGABYTE, `${(await board.stats()).heapBytes} bytes`);
   await board.close();
 });
+
+test('of many choices the mirror asks for each as often as for a control of its own, however many others there are', async () => {
+  const board = await browser.open('/', {viewport: {width: 1440, height: 900}, seen: true});
+  await board.page.evaluate(() => {
+    const {get} = Map.prototype;
+    globalThis.asked = {};
+    Map.prototype.get = function (key) {
+      if (key === 'control layer:0:0' || key === 'control undo') globalThis.asked[key] = (globalThis.asked[key] ?? 0) + 1;
+      return get.call(this, key);
+    };
+  });
+  for (const [name, value] of [['tokens', 4], ['heads', 1], ['d_k', 16], ['heads', 16], ['d_k', 1], ['batch', 8], ['batch_of', 'layers'], ['view', 'model']]) await board.call('set', name, value);
+  const asked = () => board.page.evaluate(() => globalThis.asked);
+  await until('the choices', async () => (await asked())['control layer:0:0'] > 0);
+  await board.rest();
+  await board.page.evaluate(() => { globalThis.asked = {}; });
+  await board.call('set', 'decimals', 3);
+  await until('the choices once more', async () => (await asked())['control layer:0:0'] > 0);
+  const {'control layer:0:0': choice, 'control undo': own} = await asked();
+  assert.ok(choice <= 4 * own, `${choice} and ${own} times`);
+  await board.close();
+});
