@@ -172,11 +172,12 @@ Result<void> App::openState(document::State state, std::string_view fileName, st
     return ok;
   }
   parts_->screen.view.form.reset();  // a question about another file
-  std::string more =
-      heading > 0 ? base::joined({" Row ", heading, " is taken as a heading."}) : std::string();
-  if (const std::string gap = document::notFiniteSentence(parts_->session.state()); !gap.empty())
-    more += " " + gap;
-  if (!isFirst || !more.empty()) parts_->screen.say(base::joined({"Opened ", fileName, ".", more}), false);
+  base::Message said{"Opened ", fileName, "."};
+  const base::Message gap = document::notFiniteSentence(parts_->session.state());
+  if (heading > 0)
+    said = base::message({said, " ", base::message({"Row ", heading, " is taken as a heading."})});
+  if (!gap.empty()) said = base::message({said, " ", gap});
+  if (!isFirst || heading > 0 || !gap.empty()) parts_->screen.say(said, false);
   return {};
 }
 
@@ -221,14 +222,14 @@ Result<void> App::restore(std::string_view bytes) {
   return {};
 }
 
-void App::notify(std::string_view sentence, bool isError) { parts_->screen.say(sentence, isError); }
+void App::notify(base::Message sentence, bool isError) { parts_->screen.say(std::move(sentence), isError); }
 
 bool App::reading(int megabytes, int all) {
   parts_->screen.wake();
   return views::goesOn(parts_->screen.view, "Megabytes read", megabytes, all);
 }
 
-std::string App::notice() const { return parts_->screen.view.notice.text(); }
+std::string App::notice() const { return parts_->screen.view.notice.text().english(); }
 std::string App::copyCells() const { return app::copyCells(parts_->screen); }
 Result<void> App::pasteCells(std::string_view text) { return app::pasteCells(parts_->screen, text); }
 void App::endText(TextEnd how, std::string_view text) { parts_->frame.endText(how, text); }

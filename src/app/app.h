@@ -106,7 +106,7 @@ class App {
   /// Replaces everything by what keep() handed over.
   base::Result<void> restore(std::string_view bytes);
   /// Shows a message to the user, in the page or window.
-  void notify(std::string_view sentence, bool isError);
+  void notify(base::Message sentence, bool isError);
   /// Of a file that is being read, so many megabytes have been; to be told about each frame. False once the
   /// user has cancelled that.
   bool reading(int megabytes, int all);

@@ -28,7 +28,7 @@ document::CellBlock turnedOver(const document::CellBlock& block) {
 // Converts a pasted block to the rows and columns of the tensor: the board shows Kᵀ, so its rows and columns
 // are exchanged. A block that fits only in the orientation of K is pasted that way, and `said` is set to tell
 // the user.
-Result<document::CellBlock> asSeen(const Screen& screen, document::CellBlock block, std::string& said) {
+Result<document::CellBlock> asSeen(const Screen& screen, document::CellBlock block, base::Message& said) {
   const views::Selection& s = screen.view.selection;
   const Tensor& t = *document::input(screen.session.state(), s.tensor);
   const std::string name = attention::symbol(s.tensor, screen.session.spec().score);
@@ -41,15 +41,15 @@ Result<document::CellBlock> asSeen(const Screen& screen, document::CellBlock blo
   if (transposed) std::swap(block, other);
   if (fits(block)) return block;
   if (transposed && fits(other)) {
-    said = joined({"The ", extent, " numbers fit only as rows of ", name,
-                   ": each row has become a column of ", name, "ᵀ."});
+    said = base::message({"The ", extent, " numbers fit only as rows of ", name,
+                          ": each row has become a column of ", name + "ᵀ."});
     return other;
   }
   const int down = t.rows() - s.top(), across = t.cols() - s.left();
   return base::refuse(
       Error::Kind::range, "paste",
-      {extent, " numbers do not fit into ", name, transposed ? "ᵀ" : "", ", which has room for ",
-       transposed ? across : down, " × ", transposed ? down : across, " from the selected cell on",
+      {extent, " numbers do not fit into ", name + (transposed ? "ᵀ" : ""), ", which has room for ",
+       joined({transposed ? across : down, " × ", transposed ? down : across}), " from the selected cell on",
        fits(other) ? "; turned over (rows as columns) they would."
                    : "; select another cell or paste fewer."});
 }
@@ -96,7 +96,7 @@ Result<void> pasteCells(Screen& screen, std::string_view text) {
                                    std::vector<float>(static_cast<std::size_t>(s.rows() * s.cols()), *number)}
              : document::fromTsv(text);
   if (!block) return refuse(block.error());
-  std::string rotated;
+  base::Message rotated;
   if (!number) {
     auto fitted = asSeen(screen, std::move(*block), rotated);
     if (!fitted) return refuse(fitted.error());

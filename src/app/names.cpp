@@ -18,9 +18,9 @@ using Names = std::vector<std::string>;
 
 /// The error for an unknown name, which suggests similar ones because there are too many to list.
 Result<void> unknown(std::string_view field, std::string_view value, const Names& names) {
-  return app::unknown(field, value,
-                      base::joined({"one of ", names.size(), " others, perhaps ",
-                                    base::orList(base::nearest(value, names, 3))}));
+  return base::refuse(Error::Kind::range, field,
+                      {"there is no ", base::inQuotes(value), "; use one of ", names.size(),
+                       " others, perhaps ", base::either(base::nearest(value, names, 3)), "."});
 }
 
 /// The names of the tensors of the layer and around it.

@@ -300,11 +300,11 @@ void Screen::say(views::Notice notice) {
 }
 
 void Screen::refuse(const base::Error& error) {
-  const std::string message = error.message();
+  const base::Message message = error.said();
   say(message, true);
-  host.emit(
-      {Event::Type::error, base::joined({"{\"type\":\"state\",\"message\":", document::jsonQuoted(message),
-                                         ",\"field\":", document::jsonQuoted(error.field), "}"})});
+  host.emit({Event::Type::error,
+             base::joined({"{\"type\":\"state\",\"message\":", document::jsonQuoted(message.english()),
+                           ",\"field\":", document::jsonQuoted(error.field), "}"})});
 }
 
 void Screen::dropText() {

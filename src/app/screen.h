@@ -69,7 +69,7 @@ class Screen {
   /// Requests another frame, and those after it in which Dear ImGui adapts to a new layout. `controlsToo`:
   /// the controls may look different, not only what is drawn after them.
   void wake(bool controlsToo = true);
-  void say(std::string_view sentence, bool isError) { say({{{std::string(sentence), {}}}, isError}); }
+  void say(base::Message sentence, bool isError) { say({{{std::move(sentence), {}}}, isError}); }
   void say(views::Notice notice);
   /// Reports an error to the user and to page scripts.
   void refuse(const base::Error& error);

@@ -8,6 +8,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/message.h"
+
 namespace base {
 
 /// Why an input was refused: the field, and a sentence that names the value and the fix.
@@ -28,17 +30,20 @@ struct Error {
   Kind kind = Kind::range;
   /// e.g. "heads", "q.shape", "labels[3]"; empty where the sentence is complete by itself.
   std::string field;
-  std::string sentence;  ///< e.g. "5 is too large; use 1 to 4."
+  Message sentence;  ///< e.g. "5 is too large; use 1 to 4."
   /// The field is the grammatical subject of the sentence, so no colon follows it: "q[0,1,2]", "is NaN; …".
   bool isSubject = false;
   Fault fault = Fault::other;
 
   /// What a person reads: "heads: 5 is too large; use 1 to 4."
+  Message said() const;
+  /// The same in English.
   std::string message() const;
   /// Is the field no more than the file, or the text, as a whole?
   bool isOfWhole() const { return field == "file" || field == "text"; }
   /// What a person reads after the name of the file.
-  std::string messageInFile() const { return isOfWhole() ? sentence : message(); }
+  Message saidInFile() const { return isOfWhole() ? sentence : said(); }
+  std::string messageInFile() const { return saidInFile().english(); }
 };
 
 /// Either a value or an error; converts to true when it holds a value.

@@ -19,11 +19,6 @@ std::string escapedByte(char c) {
 
 }  // namespace
 
-void Piece::appendTo(std::string& out) const {
-  if (isNumber_) out += std::to_string(number_);
-  else out += text_;
-}
-
 std::string joined(std::initializer_list<Piece> pieces) {
   std::string out;
   for (const Piece& piece : pieces) piece.appendTo(out);
@@ -31,11 +26,18 @@ std::string joined(std::initializer_list<Piece> pieces) {
 }
 
 Result<void> refuse(Error::Kind kind, std::string_view field, std::initializer_list<Piece> pieces) {
-  return Error{kind, std::string(field), joined(pieces)};
+  return Error{kind, std::string(field), Message(pieces)};
 }
 
-std::string Error::message() const {
-  return field.empty() ? sentence : joined({field, isSubject ? " " : ": ", sentence});
+std::string Error::message() const { return said().english(); }
+
+Message Error::said() const {
+  if (field.empty()) return sentence;
+  // A row of a table is told in the reader's language; all other fields are names.
+  if (field.starts_with("row ")) return {Message(field), ": ", sentence};
+  if (!isSubject) return {field, ": ", sentence};
+  Message out{field, " "};
+  return out += sentence;
 }
 
 std::string printable(std::string_view text) {
@@ -91,6 +93,15 @@ std::string orList(const std::vector<std::string>& items) {
     out += items[i];
   }
   return out;
+}
+
+Message either(const std::vector<std::string>& items) {
+  const std::size_t most = std::max<std::size_t>(items.size(), 1) - 1;
+  std::string first;
+  for (std::size_t i = 0; i < most; ++i) first.append(i > 0 ? ", " : "").append(items[i]);
+  const std::string_view last = items.empty() ? std::string_view() : items.back();
+  if (most == 0) return {first, last};  // names, which are no texts to be translated
+  return {first, " or ", last};
 }
 
 std::string shapeText(const std::vector<std::int64_t>& shape) {

@@ -1,34 +1,16 @@
 // Pieces that error sentences are made of: "field: value is wrong; use this."
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/message.h"
 #include "base/result.h"
 
 namespace base {
-
-/// One piece of a sentence: a text or an integer. It only refers to the text, so it must not outlive the
-/// expression that creates it.
-class Piece {
- public:
-  Piece(const char* text) : text_(text) {}
-  Piece(std::string_view text) : text_(text) {}
-  Piece(const std::string& text) : text_(text) {}
-  template <std::integral T>
-  Piece(T number) : number_(static_cast<std::int64_t>(number)),
-                    isNumber_(true) {}
-  void appendTo(std::string& out) const;
-
- private:
-  std::string_view text_;
-  std::int64_t number_ = 0;
-  bool isNumber_ = false;
-};
 
 /// Concatenates the pieces. Compiles to much less code than a chain of `+`, which matters for the page's
 /// download.
@@ -47,6 +29,8 @@ std::string lowered(std::string_view text);
 std::string_view trimmed(std::string_view text);
 /// "1, 2, 3 or 6".
 std::string orList(const std::vector<std::string>& items);
+/// The same as an argument of a message.
+Message either(const std::vector<std::string>& items);
 /// The `count` names that are closest to the word by edit distance (Levenshtein 1966), closest first:
 /// suggestions for a misspelt name.
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names,

@@ -13,7 +13,7 @@ namespace {
 using ErrorKind = Error::Kind;
 using Kind = Json::Kind;
 
-std::string_view nameOf(Kind kind) { return kind == Kind::numbers ? "a number" : "true or false"; }
+const char* nameOf(Kind kind) { return kind == Kind::numbers ? "a number" : "true or false"; }
 
 std::string indexed(std::string_view field, std::size_t i) { return base::joined({field, "[", i, "]"}); }
 
@@ -63,7 +63,7 @@ Result<void> checkDtype(const Json& json, std::string_view field, Kind kind) {
   return base::refuse(
       ErrorKind::type, base::joined({field, ".dtype"}),
       {(dtype->kind == Kind::text ? base::inQuotes(dtype->text) : std::string(dtype->kindName())),
-       " does not fit; use ", (kind == Kind::booleans ? "\"bool\"." : "\"float32\".")});
+       " does not fit; use ", std::string_view(kind == Kind::booleans ? "\"bool\"" : "\"float32\""), "."});
 }
 
 Result<void> readShape(const Json& json, std::string_view field, std::vector<std::int64_t>& shape) {
@@ -172,11 +172,12 @@ Result<void> readMask(const Json& json, const Settings& sizes, PaintedMask& out)
   const std::vector<std::int64_t>& shape = block.shape;
   const int rows = sizes.tokens, cols = sizes.keyTokens;
   const bool fits = shape.size() >= 2 && shape.back() == cols && shape[shape.size() - 2] == rows;
-  if (!fits || block.values.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols))
-    return base::refuse(ErrorKind::range, "mask.shape",
-                        {base::shapeText(shape), " does not fit ", rows, " tokens",
-                         (sizes.cross ? base::joined({" and ", cols, " keys"}) : ""), "; it must be ",
-                         base::shapeText({rows, cols}), "."});
+  if (!fits || block.values.size() != static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {
+    base::Message why{base::shapeText(shape), " does not fit ", rows, " tokens"};
+    if (sizes.cross) why += {" and ", cols, " keys"};
+    return base::Error{ErrorKind::range, "mask.shape",
+                       why += {"; it must be ", base::shapeText({rows, cols}), "."}};
+  }
   out = {rows, cols, {}};
   for (const float visible : block.values) out.blocked.push_back(visible == 0 ? 1 : 0);
   tidyMask(out);
@@ -201,7 +202,7 @@ Result<void> readParameters(const Json& root, State& state) {
 namespace {
 
 Result<void> readTexts(const Json& json, std::string_view field, std::vector<std::string>& out) {
-  constexpr std::string_view want = "; give true or false, a number, a text or a list of texts.";
+  constexpr const char* want = "; give true or false, a number, a text or a list of texts.";
   if (!isList(json)) return base::refuse(ErrorKind::type, field, {json.kindName(), " cannot be used", want});
   if (json.kind != Kind::list)
     return base::refuse(ErrorKind::type, indexed(field, 0), {"it is not a text", want});

@@ -230,13 +230,14 @@ bool hasByteOrderMark(std::string_view text) {
 
 }  // namespace
 
-std::string JsonEvents::place(std::size_t position) const {
+base::Message JsonEvents::place(std::size_t position) const {
   const std::string_view before = text_.substr(0, position);
   const auto lines = std::count(before.begin(), before.end(), '\n');
   const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   const std::string where = path();
-  return base::joined({"line ", lines + 1, ", column ", position - start + 1}) +
-         (where.empty() ? "" : " (" + where + ")");
+  base::Message at{"line ", lines + 1, ", column ", position - start + 1};
+  if (!where.empty()) at += {" (", where, ")"};
+  return at;
 }
 
 bool JsonEvents::parse_error(std::size_t position, const std::string& token,
@@ -246,22 +247,23 @@ bool JsonEvents::parse_error(std::size_t position, const std::string& token,
   const std::string_view word = wordAt(text_, at);
   const std::string where = path(), field = where.empty() ? std::string(whole_) : where;
   if (why.id == tooLarge)
-    return refuse(Error::Kind::range, field,
-                  base::inQuotes(token) + " is too large for 32 bits; use -3.4e38 to 3.4e38.");
+    return refuse(
+        Error::Kind::range, field,
+        base::message({base::inQuotes(token), " is too large for 32 bits; use -3.4e38 to 3.4e38."}));
   for (const std::string_view notFinite : {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
     if (word == notFinite) {
       isPython = true;  // which writes infinities and NaN as words that are not JSON
       return refuse(Error::Kind::range, field,
-                    base::joined({word, " cannot be used; give a finite number."}));
+                    base::message({word, " cannot be used; give a finite number."}));
     }
   if (at >= text_.size())
-    return refuse(
-        Error::Kind::syntax, field,
-        "the text ends too early, at " + place(text_.size()) + "; check that the file is complete.");
+    return refuse(Error::Kind::syntax, field,
+                  base::message({"the text ends too early, at ", place(text_.size()),
+                                 "; check that the file is complete."}));
   return refuse(Error::Kind::syntax, field,
-                base::joined({"at ", place(at), " ", base::inQuotes(word),
-                              isRead() ? " comes after the end; remove it."
-                                       : " does not belong there; give valid JSON in UTF-8."}));
+                base::message({"at ", place(at), " ", base::inQuotes(word),
+                               isRead() ? " comes after the end; remove it."
+                                        : " does not belong there; give valid JSON in UTF-8."}));
 }
 
 base::Result<void> JsonEvents::parse(std::string_view field) {

@@ -27,8 +27,8 @@ class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
 
  protected:
   /// Keeps the first error.
-  bool refuse(base::Error::Kind kind, std::string_view field, std::string sentence) {
-    if (ok) ok = base::refuse(kind, field, {std::move(sentence)});
+  bool refuse(base::Error::Kind kind, std::string_view field, base::Message sentence) {
+    if (ok) ok = base::Error{kind, std::string(field), std::move(sentence)};
     return false;
   }
   /// The value that would come next: "q.data[7]", or "" where it has no name.
@@ -36,7 +36,7 @@ class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
   virtual bool isRead() const { return false; }  ///< is the whole value there, so that nothing may follow?
 
  private:
-  std::string place(std::size_t position) const;
+  base::Message place(std::size_t position) const;
 
   std::string_view text_, whole_;
 };

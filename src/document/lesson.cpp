@@ -49,7 +49,7 @@ class Refusing {
 
  protected:
   bool fail(std::string_view field, Pieces pieces, ErrorKind kind = ErrorKind::range) {
-    if (!error) error = Error{kind, std::string(field), joined(pieces)};
+    if (!error) error = Error{kind, std::string(field), base::Message(pieces)};
     return false;
   }
   bool failUnknown(std::string_view field, std::string_view word, const Names& names) {

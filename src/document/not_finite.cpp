@@ -64,9 +64,9 @@ class Hiding {
     return isOnBoard(item) ? *input(s_, id) : *input(s_.items[static_cast<std::size_t>(item)], id);
   }
   std::string_view word() const { return std::isnan(first_) ? "NaN" : first_ < 0 ? "-inf" : "inf"; }
-  Result<void> refused(std::string_view why) const {
+  Result<void> refused(const char* why) const {
     return Error{Error::Kind::range, place_,
-                 base::joined({word(), " cannot be used", why, "; give a finite number."}), false,
+                 base::message({word(), " cannot be used", why, "; give a finite number."}), false,
                  Error::Fault::number};
   }
 
@@ -192,7 +192,7 @@ class Hiding {
 
 Result<void> hideNotFinite(State& state) { return Hiding(state).hide(); }
 
-std::string notFiniteSentence(const Settings& settings) {
+base::Message notFiniteSentence(const Settings& settings) {
   // "k[1, 5, 0]: NaN, 3", and where that is so ", all heads"
   const std::string_view all = settings.notFinite;
   const std::size_t colon = all.find(": "), comma = all.find(", ", colon);
@@ -200,13 +200,14 @@ std::string notFiniteSentence(const Settings& settings) {
   const std::string_view place = all.substr(0, colon);
   const int count = std::atoi(settings.notFinite.c_str() + comma + 2);
   const bool isOfBatch = std::ranges::count(place, ',') > 2;
-  return base::joined(
-      {place,
-       isOfBatch ? " of the file (entry, head, token, column, from 0) is "
-                 : " of the file (head, token, column, from 0) is ",
-       all.substr(colon + 2, comma - colon - 2),
-       count > 1 ? base::joined({", the first of ", count, " numbers that are not finite"}) : std::string(),
-       ". Such rows are 0 here, and hidden", all.ends_with(kEverywhere) ? " in all heads." : "."});
+  base::Message found{place,
+                      isOfBatch ? " of the file (entry, head, token, column, from 0) is "
+                                : " of the file (head, token, column, from 0) is ",
+                      all.substr(colon + 2, comma - colon - 2)};
+  if (count > 1) found += {", the first of ", count, " numbers that are not finite"};
+  return {found += {"."}, " ",
+          base::Message(all.ends_with(kEverywhere) ? "Such rows are 0 here, and hidden in all heads."
+                                                   : "Such rows are 0 here, and hidden.")};
 }
 
 bool isNotFinite(const Settings& settings, std::string_view label) {

@@ -18,7 +18,7 @@ namespace document {
 Result<void> hideNotFinite(State& state);
 
 /// What Settings::notFinite says, in a sentence; "" for a board of finite numbers.
-std::string notFiniteSentence(const Settings& settings);
+base::Message notFiniteSentence(const Settings& settings);
 
 /// Is it the label of a token with such a row?
 bool isNotFinite(const Settings& settings, std::string_view label);

@@ -136,10 +136,6 @@ constexpr char kHelp[] =
 #include "document/options.def"
     ;
 
-std::string rangeText(const Option& option) {
-  return base::joined({base::shortest(option.min), " to ", base::shortest(option.max)});
-}
-
 std::string valueText(const Value& value) {
   if (const bool* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
   if (const double* d = std::get_if<double>(&value))
@@ -151,19 +147,22 @@ std::string valueText(const Value& value) {
 }
 
 Result<void> wrongType(const Option& option, const Value& value, std::initializer_list<base::Piece> want) {
-  return base::refuse(ErrorKind::type, option.name, {valueText(value), " is not ", base::joined(want)});
+  base::Message why{valueText(value), " is not "};
+  return base::Error{ErrorKind::type, std::string(option.name), why += want};
 }
 
 Result<void> checkNumber(const Option& option, const Value& value) {
   const double* number = std::get_if<double>(&value);
   const bool isWhole = option.type == Type::integer;
-  const std::string want = isWhole ? "a whole number; use " : "a number; use ";
   if (number == nullptr || !std::isfinite(*number) || (isWhole && *number != std::floor(*number)))
-    return wrongType(option, value, {want, rangeText(option), "."});
+    return wrongType(option, value,
+                     {isWhole ? "a whole number; use " : "a number; use ", base::shortest(option.min), " to ",
+                      base::shortest(option.max), "."});
   if (*number >= option.min && *number <= option.max) return {};
-  return base::refuse(ErrorKind::range, option.name,
-                      {base::shortest(*number), " is too ", (*number < option.min ? "small" : "large"),
-                       "; use ", rangeText(option), "."});
+  return base::refuse(
+      ErrorKind::range, option.name,
+      {base::shortest(*number), *number < option.min ? " is too small; use " : " is too large; use ",
+       base::shortest(option.min), " to ", base::shortest(option.max), "."});
 }
 
 Result<void> checkScale(const Option& option, const Value& value) {
@@ -205,10 +204,10 @@ Result<void> checkChoice(const Option& option, const Value& value) {
   std::vector<std::string> names;
   for (const std::string_view choice : option.choices) names.push_back(base::inQuotes(choice));
   const std::string* text = std::get_if<std::string>(&value);
-  if (text == nullptr) return wrongType(option, value, {"a text; use ", base::orList(names), "."});
+  if (text == nullptr) return wrongType(option, value, {"a text; use ", base::either(names), "."});
   if (std::find(option.choices.begin(), option.choices.end(), *text) != option.choices.end()) return {};
   return base::refuse(ErrorKind::range, option.name,
-                      {base::inQuotes(*text), " is unknown; use ", base::orList(names), "."});
+                      {base::inQuotes(*text), " is unknown; use ", base::either(names), "."});
 }
 
 Result<void> checkText(const Option& option, const Value& value) {
@@ -258,20 +257,19 @@ Result<void> checkHeads(const Settings& settings, int heads) {
   for (const int n : allowed) names.push_back(std::to_string(n));
   const int width = settings.heads * settings.headDim, valueWidth = settings.heads * settings.valueDim;
   const int sharing = settings.heads / settings.kvHeads;
-  std::string why;
-  if (width % heads != 0) why = base::joined({" does not divide the model width ", width, " (heads × d_k)"});
+  base::Message why{heads};
+  if (width % heads != 0) why += {" does not divide the model width ", width, " (heads × d_k)"};
   else if (valueWidth % heads != 0)
-    why = base::joined({" does not divide the ", valueWidth, " columns of all values (heads × d_v)"});
+    why += {" does not divide the ", valueWidth, " columns of all values (heads × d_v)"};
   else if (settings.heads * settings.queryDim % heads != 0)
-    why = base::joined({" does not divide the ", settings.heads * settings.queryDim,
-                        " columns of all queries (heads × d_q)"});
+    why += {" does not divide the ", settings.heads * settings.queryDim,
+            " columns of all queries (heads × d_q)"};
   else if (heads % sharing != 0)
-    why = base::joined({" is no multiple of the ", sharing, " heads that share keys (heads / kv_heads)"});
+    why += {" is no multiple of the ", sharing, " heads that share keys (heads / kv_heads)"};
   else if (settings.position == attention::Position::rotary && width / heads % 2 != 0)
-    why =
-        base::joined({" heads of ", width / heads, " columns cannot be turned in pairs by rotary positions"});
-  else why = base::joined({" heads of the model width ", width, " (heads × d_k) are too many to show"});
-  return base::refuse(ErrorKind::range, "heads", {heads, why, "; use ", base::orList(names), "."});
+    why += {" heads of ", width / heads, " columns cannot be turned in pairs by rotary positions"};
+  else why += {" heads of the model width ", width, " (heads × d_k) are too many to show"};
+  return base::Error{ErrorKind::range, "heads", why += {"; use ", base::either(names), "."}};
 }
 
 Result<void> checkHidden(const Settings& settings, const std::vector<int>& heads) {

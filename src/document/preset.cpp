@@ -651,7 +651,7 @@ void makeProjected(State& state) {
   }
   return base::refuse(Error::Kind::range, "preset",
                       {"there is no ", base::inQuotes(name), "; use one of ", names.size(),
-                       " others, perhaps ", base::orList(base::nearest(name, names, 3)), "."});
+                       " others, perhaps ", base::either(base::nearest(name, names, 3)), "."});
 }
 
 }  // namespace

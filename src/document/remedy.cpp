@@ -230,7 +230,7 @@ std::string reason(const Settings& settings, OptionId id, const Value& value) {
   const auto ok = check(settings, id, value);
   if (ok) return {};
   if (auto found = remedy(settings, id, value)) return std::move(found->reason);
-  std::string words = ok.error().sentence;
+  std::string words = ok.error().sentence.english();
   if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
     words.front() = static_cast<char>(words.front() - 'a' + 'A');
   return words;
@@ -239,14 +239,18 @@ std::string reason(const Settings& settings, OptionId id, const Value& value) {
 Error withRemedy(const Settings& settings, OptionId id, const Value& value, Error error) {
   const auto found = remedy(settings, id, value);
   if (!found) return error;
-  std::string steps;
-  for (const SetOption& e : found->edits) {
-    steps += base::joined({steps.empty() ? "" : ", then ", option(e.option).name, " to ", toJson(e.value)});
+  base::Message out{error.sentence, " It fits"};
+  if (found->value != value) out = {error.sentence, " The nearest that fits is ", toJson(found->value)};
+  const std::vector<SetOption>& steps = found->edits;
+  if (steps.size() == 1) {
+    out += {" after setting ", option(steps[0].option).name, " to ", toJson(steps[0].value)};
+  } else if (!steps.empty()) {
+    std::string all;
+    for (const SetOption& e : steps)
+      all += base::joined({all.empty() ? "" : ", then ", option(e.option).name, " to ", toJson(e.value)});
+    out += {" after setting ", all};
   }
-  if (found->value != value)
-    error.sentence += base::joined({" The nearest that fits is ", toJson(found->value)});
-  else error.sentence += " It fits";
-  error.sentence += steps.empty() ? "." : base::joined({" after setting ", steps, "."});
+  error.sentence = out += {"."};
   return error;
 }
 

@@ -366,7 +366,7 @@ Result<void> checkSizes(std::string_view field, const Settings& s) {
   if (s.heads % s.kvHeads != 0)
     return base::refuse(
         ErrorKind::range, "kv_heads",
-        {s.kvHeads, " does not divide the ", s.heads, " heads; use ", base::orList(divisors(s.heads)), "."});
+        {s.kvHeads, " does not divide the ", s.heads, " heads; use ", base::either(divisors(s.heads)), "."});
   const std::int64_t scores = std::int64_t{s.tokens} * s.keyTokens;
   if (!attention::scoresFit(s.heads, s.tokens, s.keyTokens)) {
     const std::int64_t heads = scores > Limits::inFull ? 1 : Limits::scores / scores;
@@ -397,11 +397,9 @@ Result<void> checkLabel(std::string_view field, std::string_view label) {
     std::string_view fitting = label.substr(0, base::clustersWithin(label, kLabelBytes));
     int characters = 0;
     for (; !fitting.empty(); ++characters) fitting.remove_prefix(base::clusterLength(fitting));
-    return base::refuse(
-        ErrorKind::range, field,
-        {base::inQuotes(label), " is ", label.size(), " bytes long; use at most ", kLabelBytes,
-         characters < kLabelBytes ? base::joined({", which its first ", characters, " characters fill."})
-                                  : "."});
+    base::Message why{base::inQuotes(label), " is ", label.size(), " bytes long; use at most ", kLabelBytes};
+    if (characters < kLabelBytes) why += {", which its first ", characters, " characters fill"};
+    return base::Error{ErrorKind::range, std::string(field), why += {"."}};
   }
   for (std::string_view rest = label; !rest.empty();) {
     const int length = base::utf8Length(rest);

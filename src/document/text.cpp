@@ -116,18 +116,19 @@ std::vector<std::string_view> knownFields() {
 }
 
 Result<void> checkVersion(const Json& version) {
-  const std::string reads = base::joined({"this playground reads version ", kVersion});
   if (version.kind != Kind::number)
-    return base::refuse(ErrorKind::type, "version",
-                        {version.kindName(), " is not a version number; ", reads, "."});
+    return base::refuse(
+        ErrorKind::type, "version",
+        {version.kindName(), " is not a version number; this playground reads version ", kVersion, "."});
   if (version.number == kVersion) return {};
   if (version.number > kVersion)
     return base::refuse(
         ErrorKind::version, "version",
         {base::shortest(version.number), " is newer than this playground, which reads version ", kVersion,
          "; reload the page or update the program."});
-  return base::refuse(ErrorKind::version, "version",
-                      {base::shortest(version.number), " does not exist; ", reads, "."});
+  return base::refuse(
+      ErrorKind::version, "version",
+      {base::shortest(version.number), " does not exist; this playground reads version ", kVersion, "."});
 }
 
 /// Parses one state text; each step stores its results in members.
@@ -256,10 +257,10 @@ Result<void> StateReader::readBlocks() {
       return base::refuse(
           ErrorKind::range, base::joined({name, ".shape"}),
           {base::shapeText(read.shape), " does not have ", rank, rank == 1 ? " size" : " sizes", "; use ",
-           rank == 3              ? "[heads, tokens, d_k]."
-           : id == TensorId::sink ? "[heads]."
-           : rank == 1            ? "[columns]."
-                                  : "[rows, columns]."});
+           std::string_view(rank == 3              ? "[heads, tokens, d_k]."
+                            : id == TensorId::sink ? "[heads]."
+                            : rank == 1            ? "[columns]."
+                                                   : "[rows, columns].")});
   }
   return {};
 }
@@ -395,8 +396,9 @@ Result<void> StateReader::readItemLabels(const Json& json, const std::string& fi
 
 Result<void> StateReader::readItem(const Json& json, const std::string& field, BatchItem& other) const {
   if (json.kind != Kind::object)
-    return base::refuse(ErrorKind::type, field,
-                        {json.kindName(), " is no item of a batch; give {\"labels\", \"q\", …}."});
+    return base::refuse(
+        ErrorKind::type, field,
+        {json.kindName(), " is no item of a batch; give ", std::string_view("{\"labels\", \"q\", …}.")});
   const Json *labels = json.find("labels"), *keyLabels = json.find("key_labels");
   other.labels = state_.labels, other.keyLabels = state_.keyLabels;
   if (labels != nullptr)

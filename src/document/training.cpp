@@ -115,7 +115,7 @@ Result<std::vector<int>> idsOf(std::string_view field, std::span<const std::stri
       return base::refuse(Error::Kind::range, field,
                           {base::inQuotes(word), " is not among the ", vocabulary.size(),
                            " words of the model; the nearest are ",
-                           base::orList(base::nearest(word, vocabulary, 3)), "."})
+                           base::either(base::nearest(word, vocabulary, 3)), "."})
           .error();
     ids.push_back(static_cast<int>(at - vocabulary.begin()));
   }
@@ -137,7 +137,7 @@ Result<std::vector<int>> targetsOf(std::string_view field, std::span<const std::
       return base::refuse(Error::Kind::range, field,
                           {base::inQuotes(word), " is not among the ", classes.size(),
                            " classes of the model; the nearest are ",
-                           base::orList(base::nearest(word, classes, 3)), "."})
+                           base::either(base::nearest(word, classes, 3)), "."})
           .error();
     targets.push_back(word == "-"              ? -1
                       : named != classes.end() ? static_cast<int>(named - classes.begin())
@@ -270,9 +270,11 @@ Result<const Tensor*> Training::tensor(std::string_view name) {
   const int layers = static_cast<int>(trainer->model().attentions().size());
   const int layer = name.starts_with(kWeights) && name.size() == kWeights.size() + 1 ? name.back() - '0' : 0;
   if (layer < 1 || layer > layers) {
-    return base::refuse(Error::Kind::range, "tensor",
-                        {"there is no ", base::inQuotes(name),
-                         "; use \"train:loss\", or \"train:weights:1\" to \"train:weights:", layers, "\"."})
+    return base::refuse(
+               Error::Kind::range, "tensor",
+               {"there is no ", base::inQuotes(name), "; use ",
+                base::joined({"\"train:loss\", or \"train:weights:1\" to \"train:weights:", layers, "\""}),
+                "."})
         .error();
   }
   training::Answer answer;

@@ -52,17 +52,16 @@ std::optional<float> numberIn(std::string_view cell) {
 
 Result<void> addRow(std::string_view line, std::string_view marks, CellBlock& block) {
   const std::vector<std::string_view> cells = cellsOf(line, marks);
-  const std::string row = "row " + std::to_string(block.rows + 1);
   if (block.rows > 0 && static_cast<int>(cells.size()) != block.cols)
     return base::refuse(ErrorKind::range, "cells",
-                        {row, " has ", cells.size(), " numbers, the rows before it ", block.cols,
-                         "; give every row the same length."});
+                        {"row ", block.rows + 1, " has ", cells.size(), " numbers, the rows before it ",
+                         block.cols, "; give every row the same length."});
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const auto value = numberIn(cells[i]);
     if (!value || !std::isfinite(*value))
       return base::refuse(
           ErrorKind::range, "cells",
-          {row, ", column ", i + 1, ": ", base::inQuotes(cells[i]),
+          {"row ", block.rows + 1, ", column ", i + 1, ": ", base::inQuotes(cells[i]),
            (value ? " is too large; use -3.4e38 to 3.4e38." : " is no number; give numbers such as -0.5.")});
     block.values.push_back(*value);
   }

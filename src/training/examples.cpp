@@ -402,7 +402,7 @@ class Examples::Reader {
 
  private:
   Result<void> refuse(std::initializer_list<base::Piece> pieces) const {
-    return base::refuse(Error::Kind::range, "train_sentences", {"line ", line_, ": ", base::joined(pieces)});
+    return base::refuse(Error::Kind::range, "train_sentences", {"line ", line_, ": ", base::Message(pieces)});
   }
   Result<void> tooLong(std::size_t count) const {
     return refuse({"it has ", count, " words; use at most ", kLongestOwn, "."});
@@ -427,7 +427,7 @@ class Examples::Reader {
       const int of = learned ? indexOf(to_.classes, tag) : -1;
       if (learned && of < 0)
         return refuse(
-            {base::inQuotes(tag), " is no part of speech; use one of ", base::orList(to_.classes), "."});
+            {base::inQuotes(tag), " is no part of speech; use one of ", base::either(to_.classes), "."});
       const int at = learned ? added(to_.words, word) : indexOf(to_.words, word);
       if (at < 0) return unknown(word, base::joined({"the/determiner ", word, "/noun"}));
       s.tokens.push_back(at), s.targets.push_back(of), s.looks.push_back(-1);

@@ -28,9 +28,9 @@ bool listed(std::string_view list, std::string_view name) {
   return false;
 }
 
-std::string sharedWidth(int heads, int headDim) {
-  return base::joined({heads, heads == 1 ? " head has" : " heads share", " the width of ", heads * headDim,
-                       ": d_k is ", headDim, " now."});
+base::Message sharedWidth(int heads, int headDim) {
+  return base::message({heads, heads == 1 ? " head has" : " heads share", " the width of ", heads * headDim,
+                        ": d_k is ", headDim, " now."});
 }
 
 document::View openView(const document::Settings& settings, std::string_view hide) {

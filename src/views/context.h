@@ -107,19 +107,19 @@ struct TextTarget {
 };
 
 /// The width that a new number of heads leaves to each head, as a sentence.
-std::string sharedWidth(int heads, int headDim);
+base::Message sharedWidth(int heads, int headDim);
 
 /// The message at the bottom, with clickable names.
 struct Notice {
   struct Piece {
-    std::string words;
+    base::Message words;
     std::optional<CellRef> cell;  ///< the cell to go to on a click
   };
   std::vector<Piece> pieces;
   bool isError = false;
   bool empty() const { return pieces.empty(); }
-  std::string text() const {
-    std::string all;
+  base::Message text() const {
+    base::Message all;
     for (const Piece& p : pieces) all += p.words;
     return all;
   }
@@ -343,7 +343,7 @@ struct Requests {
     edit(document::SetOption{id, std::move(value)}, gesture != 0 ? gesture : held);
   }
   void ask(Command c) { commands.push_back(c); }
-  void say(std::string words) { said = Notice{{{std::move(words), {}}}, false}; }
+  void say(base::Message words) { said = Notice{{{std::move(words), {}}}, false}; }
 };
 
 /// The boxes of controls by name ("causal", "heads+"), for tours, tests and checks for overlaps.

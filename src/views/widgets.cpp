@@ -201,6 +201,11 @@ std::string_view inWords(std::string_view english) {
   return own ? own->of(english) : english;
 }
 
+std::string messageInWords(const base::Message& message) {
+  Words* own = fonts().words;
+  return own ? std::string(own->of(message)) : message.english();
+}
+
 std::string_view inNumbers(std::string_view digits, std::string& own) {
   const Words* words = fonts().words;
   return words ? words->number(digits, own) : digits;
@@ -511,7 +516,7 @@ void HeadSteps::ask(Context& c, int step) const {
     c.requests.edit(std::move(edit), gesture);
   c.requests.endGesture = c.requests.endGesture || !isHeld;
   c.requests.say(
-      base::joined({to, to == 1 ? " head with d_k " : " heads with d_k ", columns, ", as before."}));
+      base::message({to, to == 1 ? " head with d_k " : " heads with d_k ", columns, ", as before."}));
 }
 
 Widgets::Widgets(Context& context, FocusRing* focusRing)

@@ -24,6 +24,8 @@ draw::Lines* linesFor(ImFont* font, std::string_view words);
 draw::Face faceOf(const ImFont* font);
 /// The translation of a text of the interface; functions that draw or measure text do this themselves.
 std::string_view inWords(std::string_view english);
+/// The same of a message with arguments.
+std::string messageInWords(const base::Message& message);
 /// A text without words in the notation of the reader's language: views::Words::number().
 std::string_view inNumbers(std::string_view digits, std::string& own);
 /// How much of a text without spaces fits the width, in scripts that allow a line break anywhere; at least

@@ -8,6 +8,7 @@ namespace views {
 namespace {
 
 constexpr std::size_t kMostKept = 4096;
+constexpr char kAsItIs = '\x1e';  // before the key of a message that was asked for in English
 
 bool isPlace(std::string_view words, std::size_t at) {
   const auto isLetter = [](char c) {
@@ -98,6 +99,20 @@ bool isListed(std::string_view rest) {
   return isDigit(at(rest, 0));
 }
 
+/// A text, and the spaces at its ends, which are not looked up.
+struct Ends {
+  explicit Ends(std::string_view text)
+      : first(std::min(text.find_first_not_of(' '), text.size())),
+        inner(text.substr(first, text.find_last_not_of(' ') + 1 - first)),
+        last(text.size() - first - inner.size()) {}
+  std::string around(std::string_view found) const {
+    return std::string(first, ' ').append(found).append(last, ' ');
+  }
+  std::size_t first;
+  std::string_view inner;
+  std::size_t last;
+};
+
 }  // namespace
 
 Words::Pattern Words::patternOf(std::string_view english, std::string_view words) {
@@ -129,10 +144,13 @@ Words::Words(std::string_view table) : table_(table) {
     const std::string_view english = line.substr(0, middle), words = line.substr(middle + 1);
     if (english.empty()) plurals_.add(words);
     else if (english == "1,234.5" && words.size() == english.size()) group_ = words[1], decimal_ = words[5];
-    else if (english == "{a}: {A}") ofField_ = patternOf(english, words);
-    else if (Pattern pattern = patternOf(english, words); !pattern.places.empty())
-      patterns_.push_back(std::move(pattern));
-    else whole_[english] = words;
+    else if (english == "{a}: {A}") {
+      ofField_ = patternOf(english, words);
+      byId_.try_emplace(idOf(ofField_), ofField_);
+    } else if (Pattern pattern = patternOf(english, words); !pattern.places.empty()) {
+      byId_.try_emplace(idOf(pattern), pattern);
+      if (english != "{A} {B}" && english != "{a} or {z}") patterns_.push_back(std::move(pattern));
+    } else whole_[english] = words;
   }
   // Patterns of equal length stay in the order of the table.
   base::sort(patterns_, [](const Pattern& a, const Pattern& b) {
@@ -140,24 +158,84 @@ Words::Words(std::string_view table) : table_(table) {
   });
 }
 
-std::string_view Words::of(std::string_view english) {
-  if (paused > 0 || !hasWords(english)) return english;
-  const std::string key(english);
+std::string_view Words::of(base::MessageView english) {
+  const bool isPlain = !english.hasArguments();
+  if (isPlain && (paused > 0 || !hasWords(english.bytes()))) return english.bytes();
+  std::string key(english.bytes());
+  if (paused > 0) key.insert(0, 1, kAsItIs);
   for (const auto* map : {&kept_, &older_}) {
     if (const auto at = map->find(key); at != map->end()) return at->second;
   }
   if (kept_.size() >= kMostKept) older_ = std::move(kept_), kept_.clear();
-  const std::size_t first = english.find_first_not_of(' '), last = english.find_last_not_of(' ') + 1;
-  std::string found = find(english.substr(first, last - first));
-  if (found.empty() && missed) missed->insert(key);
-  std::string out = inNotation(found.empty() ? key : key.substr(0, first) + found + key.substr(last));
+  std::string out = paused > 0 ? english.english() : isPlain ? ofText(english.bytes()) : ofMessage(english);
   kept_.try_emplace(out, out);  // because text is first measured and later drawn
-  return kept_.insert_or_assign(key, std::move(out)).first->second;
+  return kept_.insert_or_assign(std::move(key), std::move(out)).first->second;
+}
+
+std::string Words::ofText(std::string_view english) {
+  const Ends ends(english);
+  const std::string found = find(ends.inner);
+  if (found.empty() && missed) missed->insert(std::string(english));
+  return inNotation(found.empty() ? std::string(english) : ends.around(found));
+}
+
+std::string Words::ofMessage(base::MessageView message) {
+  std::vector<Part> parts, arguments;
+  for (base::MessageView rest = message; !rest.empty();) {
+    parts.push_back(rest.next());
+    if (parts.back().kind != Part::Kind::fixed) arguments.push_back(parts.back());
+  }
+  const std::string id = message.id();
+  const Ends ends(id);
+  if (const auto at = byId_.find(std::string(ends.inner)); at != byId_.end())
+    return ends.around(filled(at->second, arguments));
+  if (hasWords(id)) {
+    const std::string english = message.english();
+    const Ends of(english);
+    if (const std::string found = find(of.inner); !found.empty()) {
+      if (guessed) guessed->insert(id);
+      return inNotation(of.around(found));
+    }
+    if (missed) missed->insert(english);
+  }
+  std::string out;
+  for (const Part& part : parts) out += ofArgument(part, parts.size() == 1);
+  return out;
+}
+
+std::string Words::ofArgument(const Part& part, bool isTranslated) {
+  const bool isMessage = part.kind == Part::Kind::message;
+  if (isMessage && base::MessageView(part.bytes).hasArguments()) return std::string(of(part.bytes));
+  return (isMessage || isTranslated) && hasWords(part.bytes) ? std::string(of(part.bytes))
+                                                             : inNotation(part.bytes);
+}
+
+std::string Words::filled(const Pattern& pattern, const std::vector<Part>& arguments) {
+  std::vector<std::string_view> found;
+  for (const Part& one : arguments) found.push_back(one.bytes);
+  std::string out;
+  for (std::string_view words = formFor(pattern, found); !words.empty();) {
+    std::size_t at = 0;
+    while (at < words.size() && !isPlace(words, at)) ++at;
+    out += inNotation(words.substr(0, at));
+    if (at == words.size()) break;
+    const std::size_t place = pattern.places.find(words[at + 1]);
+    if (place < arguments.size())
+      out += ofArgument(arguments[place], words[at + 1] >= 'A' && words[at + 1] <= 'Z');
+    words.remove_prefix(at + 3);
+  }
+  return out;
 }
 
 std::string_view Words::number(std::string_view digits, std::string& own) const {
   if (paused > 0 || decimal_ == '.' || hasWords(digits)) return digits;
   return own = inNotation(digits);
+}
+
+std::string Words::idOf(const Pattern& pattern) {
+  std::string id(pattern.parts.front());
+  for (std::size_t i = 1; i < pattern.parts.size(); ++i) id.append("{}").append(pattern.parts[i]);
+  return id;
 }
 
 std::string Words::inNotation(std::string_view text) const {

@@ -32,7 +32,7 @@ inline std::string_view text(const std::uint8_t* data, std::size_t size) {
 /// valid UTF-8.
 inline void checkSentence(const base::Error& error) {
   HOLDS(!error.field.empty());
-  HOLDS(!error.sentence.empty() && !error.sentence.starts_with(error.field + ": "));
+  HOLDS(!error.sentence.empty() && !error.sentence.english().starts_with(error.field + ": "));
   const std::string message = error.message();
   HOLDS(message.back() == '.' || message.back() == '?');
   for (std::string_view rest = message; !rest.empty();) {

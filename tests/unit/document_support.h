@@ -29,8 +29,8 @@ inline void checkSentence(const base::Error& error) {
   const std::string message = error.message();
   CAPTURE(message);
   CHECK(!error.field.empty());
-  CHECK_FALSE(error.sentence.starts_with(error.field + ": "));
-  CHECK(message == error.field + (error.isSubject ? " " : ": ") + error.sentence);
+  CHECK_FALSE(error.sentence.english().starts_with(error.field + ": "));
+  CHECK(message == error.field + (error.isSubject ? " " : ": ") + error.sentence.english());
   CHECK((message.back() == '.' || message.back() == '?'));
   for (std::string_view rest = message; !rest.empty();) {
     const int length = base::utf8Length(rest);

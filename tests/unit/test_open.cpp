@@ -823,7 +823,7 @@ TEST_CASE("NaN in one head hides there alone, while the board has room to say so
   s = openedOf(large);
   CHECK(s.notFinite == "k[1, 1500, 0]: NaN, 1, all heads");
   CHECK(s.painted.isBlocked(7, 1500));
-  CHECK(document::notFiniteSentence(s).ends_with("and hidden in all heads."));
+  CHECK(document::notFiniteSentence(s).english().ends_with("and hidden in all heads."));
 }
 
 TEST_CASE("NaN in X hides its token as a query and as a key; in an entry of a batch, there alone") {

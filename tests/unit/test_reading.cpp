@@ -447,7 +447,7 @@ TEST_CASE(
     const auto read = files::readStored(written(file, format), format, "t");
     REQUIRE_FALSE(read);
     CHECK(read.error().message().find("t5") != std::string::npos);
-    CHECK(read.error().sentence.find("twice; give it once.") != std::string::npos);
+    CHECK(read.error().sentence.english().find("twice; give it once.") != std::string::npos);
   }
 }
 

@@ -23,6 +23,24 @@ Result<std::string> headsText(int heads) {
   return std::to_string(heads);
 }
 
+TEST_CASE("message: its id has what is always said, and its text has the arguments too") {
+  const std::string name = "w.npz", marks = "a\x0et\x0f";
+  base::Message one{name, " has ", 3, " rows"};
+  CHECK(base::MessageView(one).id() == "{} has {} rows");
+  CHECK(one == "w.npz has 3 rows");
+  one += {" of ", base::message({"head ", 2})};
+  CHECK(base::MessageView(one).id() == "{} has {} rows of {}");
+  CHECK(one.english() == "w.npz has 3 rows of head 2");
+  CHECK(base::message({marks, " is a name"}) == "a?t? is a name");  // marks in what others wrote are none
+  CHECK(base::Message(marks) == "a?t?");
+  CHECK(base::Message().empty());
+  CHECK(base::message({"none", base::Message()}) == base::Message("none"));
+  for (const char* broken : {"\x0e", "\x0et", "\x0etno end", "\x0e?what\x0f", "a\x0e\x0e\x0f"})
+    CHECK(base::MessageView(broken).english().size() <= std::string_view(broken).size());
+  CHECK(base::message({base::either({"1", "2", "4"})}) == "1, 2 or 4");
+  CHECK(base::message({base::either({"one"})}) == "one");
+}
+
 TEST_CASE("result: with a value or without, it is true when all is well") {
   CHECK(Result<void>());
   CHECK(checkHeads(4));

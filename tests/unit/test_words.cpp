@@ -421,6 +421,34 @@ TEST_CASE("words: a message is found whole, by its pattern, and within another")
   CHECK(words.of("Open") == "Open");
 }
 
+TEST_CASE("words: a message is looked up by its id, whatever its arguments are") {
+  views::Words words(
+      "1,234.5\x1f"
+      "1.234,5\n{a} of {b}\x1f{b} hat {a}\n{a}: {A}\x1f{a}: {A}\n{1} is too large.\x1f{1} ist zu groß.\n"
+      "keep {A} here\x1f{A} bleibt\nHeads\x1fK\u00f6pfe");
+  std::set<std::string> missed, guessed;
+  words.missed = &missed, words.guessed = &guessed;
+  using base::message;
+  const std::string name = "a of b";
+  words.of(message({"a", " of ", name}));  // a literal belongs to the id
+  CHECK(guessed == std::set<std::string>{"a of {}"});
+  guessed.clear();
+  CHECK(words.of(message({name, " of ", 1.5 > 1 ? 2 : 3})) == "2 hat a of b");  // no text is searched
+  CHECK(words.of(message(
+            {std::string_view("heads"), ": ", message({std::string_view("0.125"), " is too large."})})) ==
+        "heads: 0,125 ist zu groß.");  // in the notation once
+  CHECK(words.of(message({"keep ", std::string_view("mine"), " here"})) == "mine bleibt");
+  CHECK(words.of(message({"keep ", std::string_view("Heads"), " here"})) == "Köpfe bleibt");
+  CHECK(words.of(message({"keep ", std::string_view("2.5"), " here"})) == "2,5 bleibt");
+  CHECK(words.of(message({"keep ", message({2, "/", std::string_view("0.5")}), " here"})) == "2/0,5 bleibt");
+  CHECK(words.of(message({message({name, " of ", 2}), " · ", base::Message("Heads")})) ==
+        "2 hat a of b · Köpfe");
+  CHECK(words.of(message({" ", name, " of ", 3, " "})) == " 3 hat a of b ");
+  CHECK(guessed.empty());
+  words.paused = 1;
+  CHECK(words.of(message({name, " of ", 2})) == "a of b of 2");
+}
+
 TEST_CASE("words: a refusal is found by its sentence, whatever its field and file") {
   views::Words words(
       "{a}: {A}\x1f{a} : {A}\nit is missing; choose a tensor.\x1f"
@@ -489,8 +517,8 @@ TEST_CASE("words: the form about a file is in the reader's language, whatever is
 
 TEST_CASE("words: why a file is refused is in the reader's language") {
   views::Words words(tableOf("de.json"));
-  std::set<std::string> missed;
-  words.missed = &missed;
+  std::set<std::string> missed, guessed;
+  words.missed = &missed, words.guessed = &guessed;
   const std::pair<std::string_view, std::string_view> files[] = {
       {"w.npz", ""},          {"w.npz", "garbage"},       {"w.npy", "garbage"},
       {"w.npy", "\x93NUMPY"}, {"w.safetensors", "short"}, {"w.safetensors", "longer than its header"},
@@ -500,14 +528,15 @@ TEST_CASE("words: why a file is refused is in the reader's language") {
     files::Opener opener;
     const auto opened = opener.open(bytes, name);
     REQUIRE_MESSAGE(!opened, name, ": ", bytes);
-    words.of(std::string(name) + ": " + opened.error().message());
+    words.of(base::message({name, ": ", opened.error().said()}));
   }
   for (const char* text : {"tensor([[1, 2], [3", "tensor([[1, two]])", "tensor([[1, ..., 2]])"}) {
     files::Opener opener;
     const auto opened = opener.paste(text);
     REQUIRE_MESSAGE(!opened, text);
-    words.of("The clipboard: " + opened.error().message());
+    words.of(base::message({"The clipboard: ", opened.error().said()}));
   }
+  for (const std::string& one : guessed) CHECK_MESSAGE(false, "is not looked up by its id: ", one);
   for (const std::string& one : missed) CHECK_MESSAGE(!hasWords(one), "lacks: ", one);
 }
 

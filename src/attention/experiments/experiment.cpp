@@ -18,8 +18,8 @@ Result<void> checkRange(const char* field, double value, double least, double mo
   if (value >= least && value <= most) return {};
   return base::refuse(
       Error::Kind::range, field,
-      {checks::text(static_cast<float>(value)) + " is out of range; use " +
-       checks::text(static_cast<float>(least)) + " to " + checks::text(static_cast<float>(most)) + "."});
+      {checks::text(static_cast<float>(value)), " is out of range; use ",
+       checks::text(static_cast<float>(least)), " to ", checks::text(static_cast<float>(most)), "."});
 }
 
 // --- spread

@@ -11,13 +11,14 @@ namespace {
 
 Result<void> checkShape(const char* field, const Tensor* tensor, const Shape& wanted) {
   if (!tensor) {
-    return Error{Error::Kind::type, field, "it is missing; give a tensor of shape " + text(wanted) + "."};
+    return Error{Error::Kind::type, field,
+                 base::message({"it is missing; give a tensor of shape ", text(wanted), "."})};
   }
   if (tensor->heads() == wanted.heads && tensor->rows() == wanted.rows && tensor->cols() == wanted.cols)
     return {};
   return base::refuse(Error::Kind::range, std::string(field) + ".shape",
-                      {text(Shape{tensor->heads(), tensor->rows(), tensor->cols()}) +
-                       " does not fit the other sizes; use " + text(wanted) + "."});
+                      {text(Shape{tensor->heads(), tensor->rows(), tensor->cols()}),
+                       " does not fit the other sizes; use ", text(wanted), "."});
 }
 
 Result<void> checkNumbers(const char* field, const Tensor& tensor) {
@@ -55,7 +56,7 @@ std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {
 Result<void> checkSize(const char* field, int value, int limit) {
   if (value >= 1 && value <= limit) return {};
   return base::refuse(Error::Kind::range, field,
-                      {text(value) + " is out of range; use 1 to " + text(limit) + "."});
+                      {text(value), " is out of range; use 1 to ", text(limit), "."});
 }
 
 std::string text(const Shape& shape) {

@@ -16,17 +16,12 @@ namespace attention {
 namespace {
 
 /// "1, 2, 3 or 6": the numbers of key-value heads that `heads` can be shared among.
-std::string divisorsOf(int heads) {
-  std::vector<int> divisors;
+base::Message divisorsOf(int heads) {
+  std::vector<std::string> divisors;
   for (int d = 1; d <= heads; ++d) {
-    if (heads % d == 0) divisors.push_back(d);
+    if (heads % d == 0) divisors.push_back(checks::text(d));
   }
-  std::string list;
-  for (std::size_t i = 0; i < divisors.size(); ++i) {
-    if (i > 0) list += i + 1 == divisors.size() ? " or " : ", ";
-    list += checks::text(divisors[i]);
-  }
-  return list;
+  return base::either(divisors);
 }
 
 Result<void> checkSizes(const Spec& spec, Room room) {
@@ -37,8 +32,8 @@ Result<void> checkSizes(const Spec& spec, Room room) {
   if (auto ok = checks::checkSize("kvHeads", spec.kvHeads, Limits::heads); !ok) return ok;
   if (spec.heads % spec.kvHeads != 0) {
     return base::refuse(Error::Kind::range, "heads",
-                        {checks::text(spec.kvHeads) + " key-value heads do not divide " +
-                         checks::text(spec.heads) + " heads; use " + divisorsOf(spec.heads) + "."});
+                        {checks::text(spec.kvHeads), " key-value heads do not divide ",
+                         checks::text(spec.heads), " heads; use ", divisorsOf(spec.heads), "."});
   }
   if (auto ok = checks::checkSize("queryCount", spec.queryCount, tokens); !ok) return ok;
   if (auto ok = checks::checkSize("keyCount", spec.keyCount, tokens); !ok) return ok;
@@ -48,11 +43,12 @@ Result<void> checkSizes(const Spec& spec, Room room) {
   const std::int64_t scores =
       std::int64_t{spec.heads} * std::int64_t{spec.queryCount} * std::int64_t{spec.keyCount};
   if (isBoard && !scoresFit(spec.heads, spec.queryCount, spec.keyCount)) {
-    return Error{Error::Kind::memory, "heads",
-                 checks::text(spec.heads) + " heads of " + checks::text(spec.queryCount) + " queries and " +
-                     checks::text(spec.keyCount) + " keys are " + checks::text(scores) + " scores; at most " +
-                     checks::text(std::min(Limits::scores, spec.heads * Limits::inFull)) +
-                     " fit, so use fewer heads or tokens."};
+    return Error{
+        Error::Kind::memory, "heads",
+        base::message({checks::text(spec.heads), " heads of ", checks::text(spec.queryCount), " queries and ",
+                       checks::text(spec.keyCount), " keys are ", checks::text(scores), " scores; at most ",
+                       checks::text(std::min(Limits::scores, spec.heads * Limits::inFull)),
+                       " fit, so use fewer heads or tokens."})};
   }
   return {};
 }
@@ -61,48 +57,47 @@ Result<void> checkOptions(const Spec& spec) {
   if (!std::isfinite(spec.scale)) {
     return base::refuse(
         Error::Kind::range, "scale",
-        {checks::text(spec.scale) + " is not a finite number; use 0 for 1/√d_k, or any other number."});
+        {checks::text(spec.scale), " is not a finite number; use 0 for 1/√d_k, or any other number."});
   }
   if (!(spec.temperature >= Limits::coldest && spec.temperature <= Limits::hottest)) {
     return base::refuse(Error::Kind::range, "temperature",
-                        {checks::text(spec.temperature) + " is out of range; use " +
-                         checks::text(Limits::coldest) + " to " + checks::text(Limits::hottest) + "."});
+                        {checks::text(spec.temperature), " is out of range; use ",
+                         checks::text(Limits::coldest), " to ", checks::text(Limits::hottest), "."});
   }
   if (spec.causalOffset < 0) {
     return base::refuse(
         Error::Kind::range, "causalOffset",
-        {checks::text(spec.causalOffset) + " is negative; use 0, or the number of cached keys."});
+        {checks::text(spec.causalOffset), " is negative; use 0, or the number of cached keys."});
   }
   if (spec.windowLeft < -1) {
     return base::refuse(
         Error::Kind::range, "windowLeft",
-        {checks::text(spec.windowLeft) + " is out of range; use -1 for no limit, or 0 and more."});
+        {checks::text(spec.windowLeft), " is out of range; use -1 for no limit, or 0 and more."});
   }
   if (spec.windowRight < -1) {
     return base::refuse(
         Error::Kind::range, "windowRight",
-        {checks::text(spec.windowRight) + " is out of range; use -1 for no limit, or 0 and more."});
+        {checks::text(spec.windowRight), " is out of range; use -1 for no limit, or 0 and more."});
   }
   if (!(std::isfinite(spec.softcap) && spec.softcap >= 0.0f)) {
     return base::refuse(
         Error::Kind::range, "softcap",
-        {checks::text(spec.softcap) + " is out of range; use 0 for none, or the largest score."});
+        {checks::text(spec.softcap), " is out of range; use 0 for none, or the largest score."});
   }
   if (spec.prefix < 0 || spec.prefix > spec.keyCount) {
     return base::refuse(Error::Kind::range, "prefix",
-                        {checks::text(spec.prefix) + " is out of range; use 0 for none, to " +
-                         checks::text(spec.keyCount) + "."});
+                        {checks::text(spec.prefix), " is out of range; use 0 for none, to ",
+                         checks::text(spec.keyCount), "."});
   }
   if (spec.keyLength < -1 || spec.keyLength > spec.keyCount) {
     return base::refuse(Error::Kind::range, "keyLength",
-                        {checks::text(spec.keyLength) + " is out of range; use -1 for no padding, or 0 to " +
-                         checks::text(spec.keyCount) + "."});
+                        {checks::text(spec.keyLength), " is out of range; use -1 for no padding, or 0 to ",
+                         checks::text(spec.keyCount), "."});
   }
   if (spec.heads < 64 && spec.hiddenHeads >> spec.heads != 0) {
-    return base::refuse(
-        Error::Kind::range, "hiddenHeads",
-        {checks::text(spec.hiddenHeads) + " has bits for more than " + checks::text(spec.heads) +
-         " heads; use those of heads 0 to " + checks::text(spec.heads - 1) + "."});
+    return base::refuse(Error::Kind::range, "hiddenHeads",
+                        {checks::text(spec.hiddenHeads), " has bits for more than ", checks::text(spec.heads),
+                         " heads; use those of heads 0 to ", checks::text(spec.heads - 1), "."});
   }
   if (spec.maskAfterSoftmax && spec.normalizer != Normalizer::softmax) {
     return base::refuse(
@@ -121,11 +116,11 @@ Result<void> checkPattern(const Pattern& pattern) {
   for (const auto& [field, value] : parts) {
     if (value < 0)
       return base::refuse(Error::Kind::range, field,
-                          {checks::text(value) + " is negative; use 0 for none of it, or more."});
+                          {checks::text(value), " is negative; use 0 for none of it, or more."});
   }
   if (pattern.dilation >= 1) return {};
   return base::refuse(Error::Kind::range, "pattern.dilation",
-                      {checks::text(pattern.dilation) + " is out of range; use 1 for every key, or more."});
+                      {checks::text(pattern.dilation), " is out of range; use 1 for every key, or more."});
 }
 
 Result<void> checkPosition(const Spec& spec, const Inputs& in, Room room) {
@@ -144,27 +139,27 @@ Result<void> checkPosition(const Spec& spec, const Inputs& in, Room room) {
     if (spec.rotary.dims % 2 != 0)
       return base::refuse(
           Error::Kind::range, "rotary.dims",
-          {checks::text(spec.rotary.dims) +
+          {checks::text(spec.rotary.dims),
            " columns do not form pairs, which rotary positions rotate; use an even number, or 0 for all."});
     return base::refuse(Error::Kind::range, "headDim",
-                        {checks::text(spec.headDim) +
+                        {checks::text(spec.headDim),
                          " columns do not form pairs, which rotary positions rotate; use an even number."});
   }
   if (!(std::isfinite(spec.rotary.base) && spec.rotary.base > 1.0f)) {
     return base::refuse(
         Error::Kind::range, "rotary.base",
-        {checks::text(spec.rotary.base) + " is out of range; use 10000, or another number above 1."});
+        {checks::text(spec.rotary.base), " is out of range; use 10000, or another number above 1."});
   }
   if (!(std::isfinite(spec.rotary.factor) && spec.rotary.factor > 0.0f)) {
     return base::refuse(
         Error::Kind::range, "rotary.factor",
-        {checks::text(spec.rotary.factor) + " is out of range; use 1 for none, or another number above 0."});
+        {checks::text(spec.rotary.factor), " is out of range; use 1 for none, or another number above 0."});
   }
   for (const int id : spec.positionIds) {
     if (id >= 0 && id <= Limits::positionId) continue;
     return base::refuse(
         Error::Kind::range, "positionIds",
-        {checks::text(id) + " is no position; use 0 to " + checks::text(Limits::positionId) + "."});
+        {checks::text(id), " is no position; use 0 to ", checks::text(Limits::positionId), "."});
   }
   // There, positions are rows of a table.
   const bool isCounted = isRotary(spec) || (spec.position == Position::sinusoidal && in.xKv);
@@ -172,16 +167,17 @@ Result<void> checkPosition(const Spec& spec, const Inputs& in, Room room) {
   if (!isCounted || spec.causalOffset <= tokens - spec.queryCount) return {};
   return base::refuse(
       Error::Kind::range, "causalOffset",
-      {checks::text(spec.causalOffset) + " puts the last query beyond position " + checks::text(tokens) +
-       "; use at most " + checks::text(tokens - spec.queryCount) + ", or alibi."});
+      {checks::text(spec.causalOffset), " puts the last query beyond position ", checks::text(tokens),
+       "; use at most ", checks::text(tokens - spec.queryCount), ", or alibi."});
 }
 
 Result<void> checkAbsent(std::initializer_list<std::pair<const char*, const Tensor*>> tensors,
                          const char* because) {
   for (const auto& [field, tensor] : tensors) {
     if (tensor) {
-      return Error{Error::Kind::type, field,
-                   std::string("it is given although ") + because + "; leave one of the two out."};
+      return Error{
+          Error::Kind::type, field,
+          base::message({"it is given although ", std::string_view(because), "; leave one of the two out."})};
     }
   }
   return {};
@@ -212,7 +208,7 @@ Result<void> checkProjected(const Spec& spec, const Inputs& in) {
     return ok;
   if (!in.xKv && spec.keyCount != spec.queryCount) {
     return base::refuse(Error::Kind::range, "keyCount",
-                        {checks::text(spec.keyCount) + " keys and " + checks::text(spec.queryCount) +
+                        {checks::text(spec.keyCount), " keys and ", checks::text(spec.queryCount),
                          " queries cannot both be the rows of x; use the same number, or give x_kv."});
   }
   const int modelDim = in.x->cols();
@@ -247,7 +243,7 @@ Result<void> checkScore(const Spec& spec, const Inputs& in) {
   const int columns = queryWidth(spec);
   if (columns != spec.headDim && (!takes(spec.score, TensorId::w_a) || isRotary(spec))) {
     return base::refuse(Error::Kind::range, "queryDim",
-                        {checks::text(columns) + " columns of a query and " + checks::text(spec.headDim) +
+                        {checks::text(columns), " columns of a query and ", checks::text(spec.headDim),
                          " of a key have no dot product; use the score general or additive, without rotary "
                          "positions, or as many."});
   }
@@ -275,8 +271,8 @@ Result<void> checkBias(const Spec& spec, const Tensor* bias) {
   if (!fits) {
     return base::refuse(
         Error::Kind::range, "bias.shape",
-        {checks::text(shape) + " does not fit the scores; use " +
-         checks::text(checks::Shape{spec.heads, spec.queryCount, spec.keyCount}) + ", or one head for all."});
+        {checks::text(shape), " does not fit the scores; use ",
+         checks::text(checks::Shape{spec.heads, spec.queryCount, spec.keyCount}), ", or one head for all."});
   }
   if (checks::firstWrong(TensorId::bias, bias->values()) < 0) return {};
   return base::refuse(Error::Kind::range, "bias",
@@ -290,9 +286,9 @@ Result<void> checkPainted(const Spec& spec, const PaintedMask* painted) {
       std::int64_t{painted->rows} * painted->cols == static_cast<std::int64_t>(painted->blocked.size());
   if (fits) return {};
   return base::refuse(Error::Kind::range, "mask.shape",
-                      {"[" + checks::text(painted->rows) + ", " + checks::text(painted->cols) + "] with " +
-                       checks::text(painted->blocked.size()) + " cells does not fit the scores; use [" +
-                       checks::text(spec.queryCount) + ", " + checks::text(spec.keyCount) + "]."});
+                      {"[", checks::text(painted->rows) + ", " + checks::text(painted->cols), "] with ",
+                       checks::text(painted->blocked.size()), " cells does not fit the scores; use [",
+                       checks::text(spec.queryCount) + ", " + checks::text(spec.keyCount), "]."});
 }
 
 }  // namespace

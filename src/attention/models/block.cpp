@@ -19,13 +19,14 @@ using Stage = BlockStage;
 Result<void> checkOptions(const BlockSpec& spec) {
   using checks::text;
   if (!(spec.epsilon >= BlockLimits::smallestEpsilon && spec.epsilon <= BlockLimits::largestEpsilon)) {
-    return base::refuse(Error::Kind::range, "epsilon",
-                        {text(spec.epsilon) + " is out of range; use 1e-12 to 1."});
+    return base::refuse(
+        Error::Kind::range, "epsilon",
+        {text(spec.epsilon), " is out of range; use ", std::string_view("1e-12"), " to ", 1, "."});
   }
   if (!(spec.dropRate >= 0.0f && spec.dropRate <= BlockLimits::dropRate)) {
     return base::refuse(
         Error::Kind::range, "dropRate",
-        {text(spec.dropRate) + " is out of range; use 0 to " + text(BlockLimits::dropRate) + "."});
+        {text(spec.dropRate), " is out of range; use ", 0, " to ", text(BlockLimits::dropRate), "."});
   }
   return {};
 }

@@ -22,17 +22,17 @@ Result<void> checkStarts(std::span<const int> starts, int tokens) {
     const std::string field = "starts[" + text(i) + "]";
     if (i == 0 && starts[0] != 0) {
       return base::refuse(Error::Kind::range, field,
-                          {text(starts[0]) + " leaves tokens before it; use 0 for the first segment."});
+                          {text(starts[0]), " leaves tokens before it; use 0 for the first segment."});
     }
     if (i > 0 && starts[i] <= starts[i - 1]) {
       return base::refuse(
           Error::Kind::range, field,
-          {text(starts[i]) + " does not come after " + text(starts[i - 1]) + "; use increasing numbers."});
+          {text(starts[i]), " does not come after ", text(starts[i - 1]), "; use increasing numbers."});
     }
     if (starts[i] >= tokens) {
       return base::refuse(
           Error::Kind::range, field,
-          {text(starts[i]) + " is beyond the last token; use at most " + text(tokens - 1) + "."});
+          {text(starts[i]), " is beyond the last token; use at most ", text(tokens - 1), "."});
     }
   }
   return {};

@@ -348,7 +348,7 @@ Result<void> checkGradient(const Inputs& inputs, const Trace& trace, const Targe
   const Tensor* tensor = find(inputs, trace, target.tensor);
   if (!tensor)
     return base::refuse(Error::Kind::range, "tensor",
-                        {what + " is not part of this layer; name a tensor that it has."});
+                        {what, " is not part of this layer; name a tensor that it has."});
   const struct {
     const char* field;
     int value, count;
@@ -358,17 +358,17 @@ Result<void> checkGradient(const Inputs& inputs, const Trace& trace, const Targe
   for (const auto& place : places) {
     if (place.value >= 0 && place.value < place.count) continue;
     return base::refuse(Error::Kind::range, place.field,
-                        {std::to_string(place.value) + " is not in " + what + "; use 0 to " +
-                         std::to_string(place.count - 1) + "."});
+                        {place.value, " is not in ", what, "; use 0 to ", place.count - 1, "."});
   }
   if (static_cast<int>(wrt) >= kInputCount && kLayerTensors.contains(wrt)) {
     return base::refuse(Error::Kind::range, "wrt",
-                        {by + " is computed, and a gradient is taken by an input; use q, k, v, x, w_q or "
-                              "another input of the layer."});
+                        {by,
+                         " is computed, and a gradient is taken by an input; use q, k, v, x, w_q or "
+                         "another input of the layer."});
   }
   if (!find(inputs, trace, wrt))
     return base::refuse(Error::Kind::range, "wrt",
-                        {by + " is not part of this layer; name an input that it has."});
+                        {by, " is not part of this layer; name an input that it has."});
   return {};
 }
 

@@ -476,7 +476,7 @@ std::string weightsProgram(const attention::Spec& spec, Language language, bool 
 
 base::Result<std::string> toCode(const document::State& state, Language language) {
   if (auto ok = attention::validate(document::spec(state), document::inputs(state)); !ok) return ok;
-  const std::string gap = document::notFiniteSentence(state),
+  const std::string gap = document::notFiniteSentence(state).english(),
                     comment = gap.empty() ? gap
                                           : base::joined({language == Language::latex ? "% " : "# ",
                                                           base::printable(gap), "\n"});

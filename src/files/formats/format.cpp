@@ -36,8 +36,8 @@ Result<void> checkBegin(std::string_view bytes, Format format) {
     if (&other != &rowOf(format) && !other.sign.empty() && other.begins(bytes))
       return base::refuse(
           ErrorKind::type, "file",
-          {"its name ends in " + std::string(name(format)) + ", and it begins as " + std::string(other.sign) +
-           " does; rename it to " + std::string(other.ending) + std::string(other.condition) + "."});
+          {"its name ends in ", name(format), ", and it begins as ", other.sign, " does; rename it to ",
+           std::string(other.ending) + std::string(other.condition), "."});
   if (bytes.empty()) return base::refuse(ErrorKind::syntax, "file", {"it is empty; give tensors."});
   // A Python pickle begins with its protocol number; reading one would execute the program that it contains.
   if (bytes.size() > 1 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5 && !isSafetensors(bytes))
@@ -66,12 +66,13 @@ std::optional<Format> formatOf(std::string_view path) {
 bool holdsOne(Format format) { return rowOf(format).holds >= Content::one; }
 bool holdsTexts(Format format) { return rowOf(format).holds == Content::texts; }
 
-std::string formatList(bool ofOne) {
+std::vector<std::string> formatEndings(bool ofOne) {
   std::vector<std::string> endings;
   for (const Row& row : kRows)
     if (!ofOne || row.holds >= Content::one) endings.emplace_back(row.ending);
-  return base::orList(endings);
+  return endings;
 }
+std::string formatList(bool ofOne) { return base::orList(formatEndings(ofOne)); }
 
 std::string formatPatterns() {
   std::string patterns;
@@ -102,17 +103,12 @@ Result<void> checkWritable(const StoredFile& file, Format format) {
   std::vector<std::string> names;
   for (const Stored& tensor : file.tensors)
     if (tensor.type != Type::text) names.push_back(tensor.name);
-  if (names.size() != 1)
-    return base::refuse(
-        ErrorKind::range, "file",
-        {std::to_string(names.size()) + " tensors do not fit one " + std::string(name(format)) +
-         "; choose one" +
-         (names.empty() ? "."
-                        : " of " +
-                              base::orList({names.begin(),
-                                            names.begin() + static_cast<std::ptrdiff_t>(
-                                                                std::min<std::size_t>(names.size(), 8))}) +
-                              ".")});
+  if (names.size() != 1) {
+    base::Message why{names.size(), " tensors do not fit one ", name(format), "; choose one"};
+    names.resize(std::min<std::size_t>(names.size(), 8));
+    if (!names.empty()) why += {" of ", base::either(names)};
+    return base::Error{ErrorKind::range, "file", why += {"."}};
+  }
   for (const Stored& tensor : file.tensors)
     if (rowOf(format).holds == Content::table && tensor.type != Type::text) return checkTable(tensor);
   return {};

@@ -36,6 +36,7 @@ bool holdsOne(Format format);
 bool holdsTexts(Format format);
 /// ".json, .npy, .npz, .safetensors, .csv or .tsv"; if `ofOne`, those that hold one: ".npy, .csv or .tsv"
 std::string formatList(bool ofOne = false);
+std::vector<std::string> formatEndings(bool ofOne = false);
 std::string formatPatterns();  ///< "*.json *.npy …", for dialogs
 /// For the page's scripts, a line for each: its name, its MIME type, and what it holds.
 std::string_view formatFacts();

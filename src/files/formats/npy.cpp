@@ -124,20 +124,20 @@ class Literal {
   std::string_view rest_;
 };
 
-std::string bytesText(std::size_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
+base::Message bytesText(std::size_t count) { return base::message({count, count == 1 ? " byte" : " bytes"}); }
 
 Result<void> unknownType(std::string_view name, const std::string& descr) {
   const char kind = descr.empty() ? ' ' : descr[descr.find_first_of("<>|=") == 0 && descr.size() > 1 ? 1 : 0];
-  const std::string have = "it holds " +
-                           std::string(kind == 'O'                  ? "Python objects"
-                                       : kind == '[' || kind == 'V' ? "records"
-                                       : kind == 'c'                ? "complex numbers"
-                                       : kind == 'M' || kind == 'm' ? "dates or times"
-                                                                    : "values of an unknown type") +
-                           " (dtype " + inQuotes(descr) + ")";
-  return base::refuse(Error::Kind::type, name,
-                      {have + (kind == 'O' ? ", which are pickled and never read" : "") +
-                       "; expected numbers, save it as float32."});
+  const std::string_view what = kind == 'O'                  ? "Python objects"
+                                : kind == '[' || kind == 'V' ? "records"
+                                : kind == 'c'                ? "complex numbers"
+                                : kind == 'M' || kind == 'm' ? "dates or times"
+                                                             : "values of an unknown type";
+  return base::refuse(
+      Error::Kind::type, name,
+      {"it holds ", what, " (dtype ", inQuotes(descr),
+       kind == 'O' ? "), which are pickled and never read; expected numbers, save it as float32."
+                   : "); expected numbers, save it as float32."});
 }
 
 void appendUtf8(std::string& out, std::uint32_t point) {
@@ -193,28 +193,28 @@ Result<Stored> readNpyArray(std::string_view bytes, std::string_view name) {
     return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
   };
   if (!bytes.starts_with(kNpyMagic) || bytes.size() < 10)
-    return base::refuse(ErrorKind::syntax, name,
-                        {bytes.starts_with(kNpyMagic)
-                             ? "it ends in its header, after " + bytesText(bytes.size()) + "; it is cut off."
-                             : "it does not begin as an .npy file does; expected \"\\x93NUMPY\"."});
+    return base::refuse(
+        ErrorKind::syntax, name,
+        {bytes.starts_with(kNpyMagic)
+             ? base::message({"it ends in its header, after ", bytesText(bytes.size()), "; it is cut off."})
+             : "it does not begin as an .npy file does; expected \"\\x93NUMPY\"."});
   const std::size_t version = byte(6);
   if (version < 1 || version > 3)
     return base::refuse(ErrorKind::version, name,
-                        {"its version of .npy is " + std::to_string(version) + "; expected 1, 2 or 3."});
+                        {"its version of .npy is ", version, "; expected 1, 2 or 3."});
   const std::size_t begin = version == 1 ? 10 : 12;
   std::size_t length = byte(8) | byte(9) << 8;
   if (version > 1 && bytes.size() >= begin) length |= byte(10) << 16 | byte(11) << 24;
   if (length > kMaxNpyHeader || bytes.size() < begin || bytes.size() - begin < length)
     return base::refuse(ErrorKind::syntax, name,
-                        {"its header should take " + bytesText(length) + ", and the file has " +
-                         bytesText(bytes.size()) + "; it is cut off or damaged."});
+                        {"its header should take ", bytesText(length), ", and the file has ",
+                         bytesText(bytes.size()), "; it is cut off or damaged."});
   NpyHeader header;
   const std::string_view text = bytes.substr(begin, length);
   if (!Literal(text).read(header))
-    return base::refuse(
-        ErrorKind::syntax, name,
-        {"its header " + inQuotes(text) +
-         " is not understood; expected {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }."});
+    return base::refuse(ErrorKind::syntax, name,
+                        {"its header ", inQuotes(text), " is not understood; expected ",
+                         std::string_view("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.")});
 
   Stored tensor;
   tensor.name = name, tensor.shape = header.shape, tensor.isColumnMajor = header.isColumnMajor;
@@ -245,21 +245,21 @@ Result<Stored> readNpyArray(std::string_view bytes, std::string_view name) {
                                ? most
                                : static_cast<std::size_t>(*count) * width;
   if (want != data.size())
-    return base::refuse(data.size() < want ? ErrorKind::syntax : ErrorKind::range, name,
-                        {"the shape " + shapeText(tensor.shape) + " of " +
-                         std::string(tensor.type == Type::text ? "texts" : files::name(tensor.type)) +
-                         " takes " + (want >= most ? "more bytes than any memory holds" : bytesText(want)) +
-                         ", found " + bytesText(data.size()) +
-                         (data.size() < want ? "; it is cut off, or its header is corrupt."
-                                             : "; its header is corrupt, or another array follows.")});
+    return base::refuse(
+        data.size() < want ? ErrorKind::syntax : ErrorKind::range, name,
+        {"the shape ", shapeText(tensor.shape), " of ",
+         tensor.type == Type::text ? std::string_view("texts") : files::name(tensor.type), " takes ",
+         want >= most ? base::Message("more bytes than any memory holds") : bytesText(want), ", found ",
+         bytesText(data.size()),
+         data.size() < want ? "; it is cut off, or its header is corrupt."
+                            : "; its header is corrupt, or another array follows."});
   if (tensor.type != Type::text) {
     tensor.bytes = data;
     return tensor;
   }
   if (static_cast<std::size_t>(*count) > kMostTexts)
-    return base::refuse(
-        ErrorKind::memory, name,
-        {std::to_string(*count) + " texts are too many; give at most " + std::to_string(kMostTexts) + "."});
+    return base::refuse(ErrorKind::memory, name,
+                        {*count, " texts are too many; give at most ", kMostTexts, "."});
   readTexts(data, static_cast<std::size_t>(*count), width, code[0] == 'U', tensor.isBigEndian, tensor.texts);
   tensor.isBigEndian = false;
   return tensor;

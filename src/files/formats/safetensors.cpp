@@ -60,9 +60,10 @@ class SafetensorsHeader final : public document::JsonEvents {
     if (depth_ != 2 || !isList_ || isNotes_) return wrong(std::to_string(value));
     if (part_ == "shape") {
       if (shape_.size() == kMaxRank || value > std::uint64_t{1} << 60)
-        return fail(ErrorKind::range,
-                    "the size " + std::to_string(value) +
-                        " of its shape is too large, or there are too many; expected at most 32.");
+        return fail(
+            ErrorKind::range,
+            base::message({"the size ", value,
+                           " of its shape is too large, or there are too many; expected at most 32."}));
       shape_.push_back(static_cast<std::int64_t>(value));
     } else {
       if (offsets_.size() == 2)
@@ -87,8 +88,8 @@ class SafetensorsHeader final : public document::JsonEvents {
     }
     part_ = std::move(text);
     if (isNotes_ || part_ == "dtype" || part_ == "shape" || part_ == "data_offsets") return true;
-    return fail(ErrorKind::syntax,
-                "its field " + inQuotes(part_) + " is unknown; expected dtype, shape and data_offsets.");
+    return fail(ErrorKind::syntax, base::message({"its field ", inQuotes(part_),
+                                                  " is unknown; expected dtype, shape and data_offsets."}));
   }
   bool start_object(std::size_t) override { return ++depth_ <= 2 && !isList_ ? true : wrong("an object"); }
   bool end_object() override { return --depth_ == 1 && !isNotes_ ? finish() : true; }
@@ -101,17 +102,18 @@ class SafetensorsHeader final : public document::JsonEvents {
   bool end_array() override { return isList_ = false, true; }
   bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
     return refuse(ErrorKind::syntax, "file",
-                  "its header is no JSON, at byte " + std::to_string(at + 7) + "; it is damaged.");
+                  base::message({"its header is no JSON, at byte ", at + 7, "; it is damaged."}));
   }
 
  private:
-  bool fail(ErrorKind kind, const std::string& sentence) {
+  bool fail(ErrorKind kind, const base::Message& sentence) {
     return refuse(kind, depth_ == 0 || name_.empty() ? "file" : fieldOf(name_), sentence);
   }
   bool wrong(const std::string& what) {
-    return fail(ErrorKind::syntax, "its header has " + what +
-                                       " in a place where that means nothing; expected {\"dtype\": \"F32\", "
-                                       "\"shape\": [sizes], \"data_offsets\": [begin, end]}.");
+    return fail(ErrorKind::syntax,
+                {"its header has ", what, " in a place where that means nothing; expected ",
+                 std::string_view("{\"dtype\": \"F32\", "
+                                  "\"shape\": [sizes], \"data_offsets\": [begin, end]}.")});
   }
 
   bool finish() {
@@ -120,28 +122,30 @@ class SafetensorsHeader final : public document::JsonEvents {
     if (dtype_.empty() || !hasShape_ || offsets_.size() != 2)
       return fail(ErrorKind::syntax, "its dtype, shape or data_offsets are missing; expected all three.");
     if (known == kDtypes.end())
-      return fail(ErrorKind::type, "its type " + inQuotes(dtype_) +
-                                       " is not read; expected F64, F32, F16, BF16, BOOL or integers.");
+      return fail(ErrorKind::type,
+                  base::message({"its type ", inQuotes(dtype_),
+                                 " is not read; expected F64, F32, F16, BF16, BOOL or integers."}));
     const std::uint64_t size = offsets_[1] - offsets_[0];
     if (offsets_[0] > offsets_[1] || offsets_[1] > data_.size())
-      return fail(ErrorKind::syntax, "its data_offsets " +
-                                         shapeText({static_cast<std::int64_t>(offsets_[0]),
-                                                    static_cast<std::int64_t>(offsets_[1])}) +
-                                         " do not lie within the " + std::to_string(data_.size()) +
-                                         " bytes of data; the file is cut off, or its header is corrupt.");
+      return fail(ErrorKind::syntax,
+                  base::message({"its data_offsets ",
+                                 shapeText({static_cast<std::int64_t>(offsets_[0]),
+                                            static_cast<std::int64_t>(offsets_[1])}),
+                                 " do not lie within the ", data_.size(),
+                                 " bytes of data; the file is cut off, or its header is corrupt."}));
     const std::optional<std::int64_t> count = checkedCount(shape_);
     const auto item = static_cast<std::uint64_t>(bytesOf(known->type));
     if (!count || static_cast<std::uint64_t>(*count) > std::uint64_t{1} << 59 ||
         static_cast<std::uint64_t>(*count) * item != size)
       return fail(ErrorKind::range,
-                  "the shape " + shapeText(shape_) + " of " + dtype_ + " takes " +
-                      (!count || *count > std::int64_t{1} << 59
-                           ? "more bytes than any memory holds"
-                           : std::to_string(static_cast<std::uint64_t>(*count) * item) + " bytes") +
-                      ", and its data_offsets have " + std::to_string(size) + "; the header is corrupt.");
+                  base::message({"the shape ", shapeText(shape_), " of ", dtype_, " takes ",
+                                 !count || *count > std::int64_t{1} << 59
+                                     ? base::Message("more bytes than any memory holds")
+                                     : base::message({static_cast<std::uint64_t>(*count) * item, " bytes"}),
+                                 ", and its data_offsets have ", size, "; the header is corrupt."}));
     if (file.tensors.size() == kMostTensors)
       return fail(ErrorKind::memory,
-                  "there are more than " + std::to_string(kMostTensors) + " tensors; give fewer.");
+                  base::message({"there are more than ", kMostTensors, " tensors; give fewer."}));
     Stored tensor;
     tensor.name = std::move(name_), tensor.type = known->type, tensor.shape = shape_,
     tensor.bytes = data_.substr(offsets_[0], size);
@@ -171,18 +175,18 @@ Result<void> checkWhole(const StoredFile& file, std::string_view data) {
                       before = std::to_string(end - data.data());
     if (tensor->bytes.data() < end)
       return base::refuse(ErrorKind::syntax, fieldOf(tensor->name),
-                          {"its data at " + at + " overlaps the previous tensor, which ends at " + before +
+                          {"its data at ", at, " overlaps the previous tensor, which ends at ", before,
                            "; the header is corrupt."});
     if (tensor->bytes.data() > end)
-      return base::refuse(ErrorKind::syntax, fieldOf(tensor->name),
-                          {"its data begins at " + at + ", and the previous tensor ends at " + before +
-                           "; expected no gap."});
+      return base::refuse(
+          ErrorKind::syntax, fieldOf(tensor->name),
+          {"its data begins at ", at, ", and the previous tensor ends at ", before, "; expected no gap."});
     end = tensor->bytes.data() + tensor->bytes.size();
   }
   if (end != data.data() + data.size())
-    return base::refuse(ErrorKind::syntax, "file",
-                        {"its tensors take " + std::to_string(end - data.data()) + " bytes, found " +
-                         std::to_string(data.size()) + "; the header is corrupt."});
+    return base::refuse(
+        ErrorKind::syntax, "file",
+        {"its tensors take ", end - data.data(), " bytes, found ", data.size(), "; the header is corrupt."});
   if (const std::string* const name = repeatedName(file))
     return base::refuse(ErrorKind::syntax, fieldOf(*name), {"the header has it twice; give it once."});
   return {};
@@ -220,16 +224,15 @@ bool isSafetensors(std::string_view bytes) {
 /// leave gaps or extend beyond the end, 8-bit floats, complex numbers, and more than 100,000 tensors.
 Result<StoredFile> readSafetensors(std::string_view bytes, std::string_view) {
   if (bytes.size() < 8)
-    return base::refuse(ErrorKind::syntax, "file",
-                        {"it has " + std::to_string(bytes.size()) +
-                         " bytes, and its header's length alone takes 8; it is cut off."});
+    return base::refuse(
+        ErrorKind::syntax, "file",
+        {"it has ", bytes.size(), " bytes, and its header's length alone takes 8; it is cut off."});
   const std::uint64_t length = lengthOf(bytes);
   if (length > kMaxSafetensorsHeader || length > bytes.size() - 8)
     return base::refuse(
         ErrorKind::syntax, "file",
-        {"its header should take " + std::to_string(length) + " bytes, found " +
-         std::to_string(bytes.size() - 8) +
-         (bytes[8 % bytes.size()] == '{' ? "; it is cut off." : "; it is not a .safetensors file.")});
+        {"its header should take ", length, " bytes, found ", bytes.size() - 8,
+         bytes[8 % bytes.size()] == '{' ? "; it is cut off." : "; it is not a .safetensors file."});
   const std::string_view text = bytes.substr(8, length);
   if (!text.starts_with('{'))
     return base::refuse(ErrorKind::syntax, "file",

@@ -125,11 +125,11 @@ Result<void> checkFinite(const Stored& tensor, Holds holds, Array& array) {
     if (std::isnan(values[i])) return document::refuseNumber(field, values[i]);
     if (std::isfinite(given))
       return base::refuse(Error::Kind::range, field,
-                          {base::shortest(given) + " is too large for 32 bits; use -3.4e38 to 3.4e38."});
+                          {base::shortest(given), " is too large for 32 bits; use -3.4e38 to 3.4e38."});
     if (holds == Holds::finite)
       return base::refuse(
           Error::Kind::range, field,
-          {std::string(given < 0 ? "-inf" : "inf") + " is only for a mask; give a finite number."});
+          {std::string_view(given < 0 ? "-inf" : "inf"), " is only for a mask; give a finite number."});
   }
   return {};
 }
@@ -200,7 +200,7 @@ Result<Array> arrayOf(Stored given, Holds holds) {
     return base::refuse(Error::Kind::type, given.name, {"it holds texts; give numbers."});
   if (isMask && given.type >= Type::int8 && given.type <= Type::uint64)
     return base::refuse(Error::Kind::type, given.name,
-                        {"a mask of " + std::string(name(given.type)) +
+                        {"a mask of ", name(given.type),
                          " is neither true and false nor numbers to be added; save it as bool or float32."});
   if (!isMask && given.type == Type::boolean)
     return base::refuse(Error::Kind::type, given.name, {"it holds true and false; give numbers."});

@@ -189,10 +189,9 @@ class Reader {
     if (!isBegun_ && !begin(line, count)) return {};
     const std::size_t first = hasLabels_ ? 1 : 0;
     if (count - first != columns_)
-      return base::refuse(
-          ErrorKind::range, "row " + std::to_string(line_),
-          {"it has " + std::to_string(count - std::min(first, count)) + " numbers, those before it " +
-           std::to_string(columns_) + "; give every row the same length."});
+      return base::refuse(ErrorKind::range, "row " + std::to_string(line_),
+                          {"it has ", count - std::min(first, count), " numbers, those before it ", columns_,
+                           "; give every row the same length."});
     Result<void> ok;
     split(line, [&](std::string_view cell) {
       if (i >= first) ok = readCell(cell, i);
@@ -206,7 +205,7 @@ class Reader {
   Result<void> takeLabel(std::string_view cell) {
     if (labels_.size() == kMostTexts)
       return base::refuse(ErrorKind::memory, "row " + std::to_string(line_),
-                          {"there are more than " + std::to_string(kMostTexts) + " labels; give fewer."});
+                          {"there are more than ", kMostTexts, " labels; give fewer."});
     return labels_.emplace_back(cell), Result<void>();
   }
 
@@ -221,18 +220,18 @@ class Reader {
   Result<void> refuse(std::string_view cell, std::size_t row, std::size_t column) const {
     return base::refuse(
         ErrorKind::type, "row " + std::to_string(row) + ", column " + std::to_string(column + 1),
-        {cell.empty() ? "the cell is empty; give a number."
-                      : inQuotes(cell) + (isTruth_ ? " is not true or false, as those before it."
-                                                   : " is no number; give numbers such as -0.5.")});
+        {cell.empty()
+             ? "the cell is empty; give a number."
+             : base::message({inQuotes(cell), isTruth_ ? " is not true or false, as those before it."
+                                                       : " is no number; give numbers such as -0.5."})});
   }
 
   Result<void> closeBlock() {
     if (blockRows_ == 0) return {};
     if (blocks_ > 0 && blockRows_ != rows_)
-      return base::refuse(
-          ErrorKind::range, "row " + std::to_string(line_),
-          {"the block that ends here has " + std::to_string(blockRows_) + " rows, those before it " +
-           std::to_string(rows_) + "; give every block the same size."});
+      return base::refuse(ErrorKind::range, "row " + std::to_string(line_),
+                          {"the block that ends here has ", blockRows_, " rows, those before it ", rows_,
+                           "; give every block the same size."});
     rows_ = std::exchange(blockRows_, 0);
     ++blocks_;
     return {};
@@ -305,11 +304,11 @@ Result<void> checkTable(const Stored& tensor) {
                         {"it holds texts, and a table of numbers cannot; leave it out."});
   if (tensor.shape.size() > 3)
     return base::refuse(ErrorKind::range, tensor.name,
-                        {"its shape " + base::shapeText(tensor.shape) +
+                        {"its shape ", base::shapeText(tensor.shape),
                          " has more axes than a table; use .npz, or give at most three."});
   if (tensor.bytes.empty())
     return base::refuse(ErrorKind::range, tensor.name,
-                        {"its shape " + base::shapeText(tensor.shape) +
+                        {"its shape ", base::shapeText(tensor.shape),
                          " has no values, and a table cannot say so; use .npz."});
   return {};
 }

@@ -78,16 +78,16 @@ class JsonCollector final : public document::JsonEvents {
 
   std::string path() const override { return isInItems() ? itemField() : std::string(); }
   /// Of the tensor, or of a part of it such as ".shape".
-  bool fail(ErrorKind kind, const std::string& sentence, const std::string& part = {}) {
+  bool fail(ErrorKind kind, const base::Message& sentence, const std::string& part = {}) {
     return refuse(kind, fieldOf(name_) + part, sentence);
   }
   /// Of the next value of the tensor.
   bool failItem(std::string_view given) {
-    return refuse(ErrorKind::type, itemField(), std::string(given) + " is not a number; give a number.");
+    return refuse(ErrorKind::type, itemField(), base::message({given, " is not a number; give a number."}));
   }
   bool failSize(const std::string& given) {
     return fail(ErrorKind::range,
-                given + " is not a size; give a whole number from 0 to " + std::to_string(kMostSize) + ".",
+                base::message({given, " is not a size; give a whole number from 0 to ", kMostSize, "."}),
                 ".shape[" + std::to_string(shape_.size()) + "]");
   }
   /// Is the text a single value?
@@ -228,13 +228,14 @@ bool JsonCollector::defer(std::uint64_t bits, Item kind) {
 }
 
 /// Why a number is none of a type.
-std::string misfit(double number, Type type) {
+base::Message misfit(double number, Type type) {
   const std::string given = base::shortest(number);
   if (type == Type::float32) return "the number is too large for 32 bits; use -3.4e38 to 3.4e38.";
   if (type == Type::float16)
-    return given + " is too large for float16; use -65504 to 65504, or dtype \"float32\".";
-  if (type == Type::boolean) return given + " is not true or false; give true, false, 1 or 0.";
-  return given + " does not fit " + std::string(files::name(type)) + "; give numbers that do.";
+    return base::message({given, " is too large for float16; use -65504 to 65504, or dtype \"float32\"."});
+  if (type == Type::boolean)
+    return base::message({given, " is not true or false; give true, false, 1 or 0."});
+  return base::message({given, " does not fit ", files::name(type), "; give numbers that do."});
 }
 
 /// Writes a value in a type; an error if it is none of that type.
@@ -284,10 +285,12 @@ bool JsonCollector::string(std::string& text) {
     type_ = typeNamed(text);
     return type_ && *type_ != Type::text
                ? true
-               : fail(ErrorKind::type,
-                      inQuotes(text) +
-                          " cannot be read; use \"float32\", \"float64\", \"int64\", \"bool\" or the like.",
-                      ".dtype");
+               : fail(
+                     ErrorKind::type,
+                     base::message(
+                         {inQuotes(text),
+                          " cannot be read; use \"float32\", \"float64\", \"int64\", \"bool\" or the like."}),
+                     ".dtype");
   }
   const bool isNumber = text == "inf" || text == "-inf" || text == "nan";
   if (isNumber && kind_ != Item::text)
@@ -300,7 +303,7 @@ bool JsonCollector::string(std::string& text) {
     return failItem(inQuotes(text));
   if (mostTexts_-- == 0)
     return fail(ErrorKind::memory,
-                "the file has more than " + std::to_string(kMostTexts) + " texts; give fewer.");
+                base::message({"the file has more than ", kMostTexts, " texts; give fewer."}));
   texts_.push_back(std::move(text));
   return take(0, Item::text);
 }
@@ -324,10 +327,10 @@ bool JsonCollector::key(std::string& text) {
                       : part_ == "dtype" ? &hasType_
                                          : nullptr;
   if (!given)
-    return fail(ErrorKind::syntax,
-                "the field " + inQuotes(part_) + " is unknown; a tensor has shape, data and dtype.");
+    return fail(ErrorKind::syntax, base::message({"the field ", inQuotes(part_),
+                                                  " is unknown; a tensor has shape, data and dtype."}));
   return !std::exchange(*given, true) ||
-         fail(ErrorKind::syntax, inQuotes(part_) + " is given twice; give it once.");
+         fail(ErrorKind::syntax, base::message({inQuotes(part_), " is given twice; give it once."}));
 }
 
 bool JsonCollector::start_object(std::size_t) {
@@ -390,9 +393,9 @@ bool JsonCollector::end_array() {
   if (shape_.size() <= level) shape_.resize(level + 1, -1);
   if (shape_[level] >= 0 && shape_[level] != count)
     return refuse(ErrorKind::range, listAt(level - 1),
-                  "row " + std::to_string(counts_[level - 1] - 1) + " (from 0) has " + std::to_string(count) +
-                      (level + 1 == leaf_ ? " values" : " rows") + ", those before it " +
-                      std::to_string(shape_[level]) + "; give every row the same length.");
+                  base::message({"row ", counts_[level - 1] - 1, " (from 0) has ", count,
+                                 level + 1 == leaf_ ? " values" : " rows", ", those before it ",
+                                 shape_[level], "; give every row the same length."}));
   shape_[level] = count;
   if (count == 0 && leaf_ == 0) leaf_ = level + 1;
   counts_.pop_back();
@@ -404,14 +407,16 @@ bool JsonCollector::finish() {
   tensor.name = base::printable(name_), tensor.shape = shape_;
   const std::optional<std::int64_t> count = checkedCount(shape_);
   if (!count || static_cast<std::size_t>(*count) != count_)
-    return fail(ErrorKind::range,
-                "there are " + std::to_string(count_) + " values, but the shape " + shapeText(shape_) +
-                    " asks for " + (count ? std::to_string(*count) : "more than any memory holds") +
-                    "; make them fit.",
-                ".data");
+    return fail(
+        ErrorKind::range,
+        base::message({"there are ", count_, " values, but the shape ", shapeText(shape_), " asks for ",
+                       count ? base::message({*count, std::string_view()})
+                             : base::Message("more than any memory holds"),
+                       "; make them fit."}),
+        ".data");
   if (file.tensors.size() == kMostTensors)
     return fail(ErrorKind::memory,
-                "there are more than " + std::to_string(kMostTensors) + " tensors; give fewer.");
+                base::message({"there are more than ", kMostTensors, " tensors; give fewer."}));
   mostValues_ -= std::min(mostValues_, count_);
   if (kind_ == Item::text) {
     tensor.type = Type::text, tensor.texts = std::move(texts_);

@@ -54,9 +54,8 @@ struct Claim {
   std::uint64_t packed = 0, size = 0, begin = 0;
 };
 
-Result<void> damaged(std::string_view what) {
-  return base::refuse(ErrorKind::syntax, "file",
-                      {std::string(what) + "; it is cut off or damaged, save it again."});
+Result<void> damaged(const base::Message& what) {
+  return base::refuse(ErrorKind::syntax, "file", {what, "; it is cut off or damaged, save it again."});
 }
 
 Result<Directory> findDirectory(std::string_view bytes) {
@@ -87,19 +86,18 @@ Result<std::vector<Claim>> readDirectory(std::string_view bytes, const Directory
   std::vector<Claim> claims;
   constexpr std::size_t least = 46;
   if (directory.count > directory.size / least)
-    return damaged("its directory of " + std::to_string(directory.size) + " bytes claims " +
-                   std::to_string(directory.count) + " entries");
+    return damaged(
+        base::message({"its directory of ", directory.size, " bytes claims ", directory.count, " entries"}));
   if (directory.count > kMostTensors)
     return base::refuse(ErrorKind::memory, "file",
-                        {"the archive has " + std::to_string(directory.count) + " entries; give at most " +
-                         std::to_string(kMostTensors) + "."});
+                        {"the archive has ", directory.count, " entries; give at most ", kMostTensors, "."});
   const std::string_view all = bytes.substr(directory.begin, directory.size);
   std::uint64_t at = 0;
   for (std::uint64_t i = 0; i < directory.count; ++i) {
     const Fields fields(all, at, least);
     const std::uint64_t name = fields.two(28), extra = fields.two(30), comment = fields.two(32);
     if (fields.four(0) != kCentral || name + extra + comment > all.size() - at - least)
-      return damaged("entry " + std::to_string(i) + " of its directory is not one");
+      return damaged(base::message({"entry ", i, " of its directory is not one"}));
     Claim claim;
     claim.name = all.substr(at + least, name);
     claim.flags = fields.two(8), claim.method = fields.two(10), claim.check = fields.four(16);
@@ -131,12 +129,12 @@ Result<std::string_view> locate(std::string_view bytes, const Claim& claim, std:
   const Fields local(bytes, claim.begin, least);
   const std::uint64_t begin = claim.begin + least + local.two(26) + local.two(28);
   if (local.four(0) != kLocal || begin > end || claim.packed > end - begin)
-    return base::refuse(ErrorKind::syntax, fieldOf(claim.name),
-                        {"its " + std::to_string(claim.packed) +
-                         " bytes would lie beyond the end of the archive; it is cut off or damaged."});
+    return base::refuse(
+        ErrorKind::syntax, fieldOf(claim.name),
+        {"its ", claim.packed, " bytes would lie beyond the end of the archive; it is cut off or damaged."});
   if (bytes.substr(claim.begin + least, local.two(26)) != claim.name)
     return base::refuse(ErrorKind::syntax, fieldOf(claim.name),
-                        {"the archive has " + inQuotes(bytes.substr(claim.begin + least, local.two(26))) +
+                        {"the archive has ", inQuotes(bytes.substr(claim.begin + least, local.two(26))),
                          " in its place; it is damaged."});
   return bytes.substr(begin, claim.packed);
 }
@@ -147,12 +145,12 @@ Result<void> checkClaim(const Claim& claim) {
                         {"it is encrypted; save it without a password."});
   if (claim.method != 0 && claim.method != 8)
     return base::refuse(ErrorKind::type, fieldOf(claim.name),
-                        {"its compression has the number " + std::to_string(claim.method) +
+                        {"its compression has the number ", claim.method,
                          "; expected 0 (none) or 8 (deflate), as NumPy writes."});
   if (claim.method == 0 && claim.packed != claim.size)
     return base::refuse(ErrorKind::syntax, fieldOf(claim.name),
-                        {"it is not compressed, and yet has " + std::to_string(claim.packed) + " bytes for " +
-                         std::to_string(claim.size) + "; the directory is corrupt."});
+                        {"it is not compressed, and yet has ", claim.packed, " bytes for ", claim.size,
+                         "; the directory is corrupt."});
   return {};
 }
 
@@ -162,9 +160,9 @@ Result<void> checkApart(std::vector<std::pair<const Claim*, std::string_view>> f
   for (std::size_t i = 1; i < found.size(); ++i)
     if (found[i - 1].second.data() + found[i - 1].second.size() > found[i].second.data() ||
         found[i - 1].first->begin == found[i].first->begin)
-      return base::refuse(ErrorKind::syntax, fieldOf(found[i].first->name),
-                          {"its bytes overlap those of " + inQuotes(found[i - 1].first->name) +
-                           "; the directory is corrupt."});
+      return base::refuse(
+          ErrorKind::syntax, fieldOf(found[i].first->name),
+          {"its bytes overlap those of ", inQuotes(found[i - 1].first->name), "; the directory is corrupt."});
   base::sort(found, [](const auto& a, const auto& b) { return a.first->name < b.first->name; });
   for (std::size_t i = 1; i < found.size(); ++i)
     if (found[i - 1].first->name == found[i].first->name)
@@ -198,8 +196,8 @@ Result<std::vector<ZipEntry>> readZip(std::string_view bytes, std::string_view s
     if (inflated > most)
       return base::refuse(
           ErrorKind::memory, fieldOf(claim.name),
-          {"the archive of " + megabytes(bytes.size()) + " would inflate to more than " + megabytes(most) +
-           " (this entry alone to " + megabytes(claim.size) + "); save it uncompressed, with numpy.savez."});
+          {"the archive of ", megabytes(bytes.size()), " would inflate to more than ", megabytes(most),
+           " (this entry alone to ", megabytes(claim.size), "); save it uncompressed, with numpy.savez."});
     found.emplace_back(&claim, *packed);
   }
   if (auto ok = checkApart(found); !ok) return ok;
@@ -211,11 +209,11 @@ Result<std::vector<ZipEntry>> readZip(std::string_view bytes, std::string_view s
       if (!memory)
         return base::refuse(
             ErrorKind::memory, fieldOf(claim->name),
-            {"there is not enough memory for its " + megabytes(claim->size) + "; give smaller tensors."});
+            {"there is not enough memory for its ", megabytes(claim->size), "; give smaller tensors."});
       if (!inflate(packed, memory.get(), claim->size))
-        return base::refuse(ErrorKind::syntax, fieldOf(claim->name),
-                            {"it does not inflate to the " + std::to_string(claim->size) +
-                             " bytes that the directory says; it is damaged."});
+        return base::refuse(
+            ErrorKind::syntax, fieldOf(claim->name),
+            {"it does not inflate to the ", claim->size, " bytes that the directory says; it is damaged."});
       entry.bytes = {memory.get(), static_cast<std::size_t>(claim->size)};
       entry.owned = memory;
     }

@@ -22,16 +22,16 @@ std::string described(const Setting& setting) {
                                                : base::inQuotes(setting.text);
 }
 
-Result<void> wrong(const Setting& setting, std::string_view want) {
+Result<void> wrong(const Setting& setting, const base::Piece& want) {
   const bool isNumber = setting.kind == Setting::Kind::number;
   return base::refuse(isNumber ? ErrorKind::range : ErrorKind::type, setting.field,
-                      {described(setting) + " cannot be used; give " + std::string(want) + "."});
+                      {described(setting), " cannot be used; give ", want, "."});
 }
 
-Result<void> unknown(const Setting& setting, std::string_view where, const std::vector<std::string>& names) {
+Result<void> unknown(const Setting& setting, const char* where, const std::vector<std::string>& names) {
   return base::refuse(ErrorKind::range, setting.field,
                       {"the option is unknown", where, "; perhaps ",
-                       base::orList(base::nearest(setting.name, names, 3)), " was meant."});
+                       base::either(base::nearest(setting.name, names, 3)), " was meant."});
 }
 
 Result<void> setFlag(const Setting& setting, bool& to) {
@@ -40,7 +40,7 @@ Result<void> setFlag(const Setting& setting, bool& to) {
   return {};
 }
 
-Result<void> setWhole(const Setting& setting, int least, std::string_view want, int& to) {
+Result<void> setWhole(const Setting& setting, int least, const char* want, int& to) {
   constexpr double most = static_cast<double>(kLongest);
   const double value = setting.number;
   if (setting.kind != Setting::Kind::number || value != std::floor(value) || value < least || value > most)
@@ -49,7 +49,7 @@ Result<void> setWhole(const Setting& setting, int least, std::string_view want, 
   return {};
 }
 
-Result<void> setReal(const Setting& setting, float least, float most, std::string_view want, float& to) {
+Result<void> setReal(const Setting& setting, float least, float most, const char* want, float& to) {
   const auto value = static_cast<float>(std::clamp(setting.number, -1e39, 1e39));
   if (setting.kind != Setting::Kind::number || !(value >= least && value <= most))
     return wrong(setting, want);
@@ -211,7 +211,7 @@ std::string fieldOf(const Options& options, std::string_view name) {
 }
 
 Error inField(const Error& error, std::string_view field) {
-  return {error.kind, std::string(field), error.isSubject ? error.message() : error.sentence};
+  return {error.kind, std::string(field), error.isSubject ? error.said() : error.sentence};
 }
 
 void sizePattern(Options& options, std::int64_t keys) {

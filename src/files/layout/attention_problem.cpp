@@ -25,7 +25,7 @@ Result<void> checkAxes(std::string_view name, const Array& array) {
     if (size > kLongest)
       return base::refuse(
           ErrorKind::range, std::string(name) + ".shape",
-          {base::shapeText(array.shape) + " has a size above 16777216; give smaller tensors."});
+          {base::shapeText(array.shape), " has a size above 16777216; give smaller tensors."});
   return {};
 }
 
@@ -40,39 +40,39 @@ Result<void> viewOf(std::string_view name, const Array& array, const Options& op
   const Shape& shape = array.shape;
   const std::size_t rank = shape.size();
   if (rank < 2 || rank > (options.isPacked ? 3u : 4u))
-    return base::refuse(ErrorKind::range, field,
-                        {base::shapeText(shape) + " has " + number(static_cast<std::int64_t>(rank)) +
-                         (rank == 1 ? " size" : " sizes") +
-                         (options.isPacked ? ", which does not fit the packed layout" : "") + "; use " +
-                         wantedShape(options.isPacked) + "."});
+    return base::refuse(
+        ErrorKind::range, field,
+        {base::shapeText(shape), " has ", number(static_cast<std::int64_t>(rank)),
+         rank == 1 ? " size" : " sizes", options.isPacked ? ", which does not fit the packed layout" : "",
+         "; use ", wantedShape(options.isPacked) + "."});
   if (auto ok = checkAxes(name, array); !ok) return ok;
   const std::int64_t columns = shape[rank - 1], rows = shape[rank - 2];
   if (!options.isPacked) {
     view = splitView(rank == 4 ? shape[0] : 1, rank >= 3 ? shape[rank - 3] : 1, rows, columns);
     if (heads != 0 && heads != view.heads)
       return base::refuse(ErrorKind::range, headsField,
-                          {number(heads) + " does not fit " + field + " " + base::shapeText(shape) +
-                           ", which has " + number(view.heads) + (view.heads == 1 ? " head" : " heads") +
+                          {number(heads), " does not fit ", field + " " + base::shapeText(shape),
+                           ", which has ", base::message({view.heads, view.heads == 1 ? " head" : " heads"}),
                            "; make them agree, or set layout to \"packed\" to split columns."});
   } else {
     if (columns % heads != 0)
       return base::refuse(ErrorKind::range, headsField,
-                          {number(heads) + " does not divide the " + number(columns) + " columns of " +
-                           field + " " + base::shapeText(shape) + "; give one that does."});
+                          {number(heads), " does not divide the ", number(columns), " columns of ",
+                           field + " " + base::shapeText(shape), "; give one that does."});
     view = packedView(rank == 3 ? shape[0] : 1, heads, rows, columns / heads);
   }
   if (view.batch < 1 || view.heads < 1 || view.columns < 1)
     return base::refuse(ErrorKind::range, field,
-                        {base::shapeText(shape) + " has a size of 0; only the count of tokens may be 0."});
+                        {base::shapeText(shape), " has a size of 0; only the count of tokens may be 0."});
   return {};
 }
 
-Result<void> agree(std::string_view name, std::string_view what, std::int64_t have, std::string_view other,
+Result<void> agree(std::string_view name, const char* what, std::int64_t have, std::string_view other,
                    std::int64_t want) {
   if (have == want) return {};
-  return base::refuse(ErrorKind::range, std::string(name) + ".shape",
-                      {std::string(what) + " " + number(have) + " does not fit the " + number(want) + " of " +
-                       std::string(other) + "; give as many."});
+  return base::refuse(
+      ErrorKind::range, std::string(name) + ".shape",
+      {what, " ", number(have), " does not fit the ", number(want), " of ", other, "; give as many."});
 }
 
 std::string scoreName(const Options& options) {
@@ -89,7 +89,7 @@ Result<void> fit(const TensorsFile& file, Problem& problem) {
   const std::string& kvField = options.kvHeads == 0 ? options.headsField : options.kvHeadsField;
   if (!isScaled(options) && options.scale && *options.scale != 1.0f)
     return base::refuse(ErrorKind::range, options.scaleField,
-                        {"only the score \"scaled\" has one, and not " + base::inQuotes(scoreName(options)) +
+                        {"only the score \"scaled\" has one, and not ", base::inQuotes(scoreName(options)),
                          "; leave it out, or use that score."});
   if (auto ok = viewOf("q", *file.q, options, options.heads, options.headsField, problem.q); !ok) return ok;
   if (auto ok = viewOf("k", *file.k, options, kvHeads, kvField, problem.k); !ok) return ok;
@@ -101,8 +101,8 @@ Result<void> fit(const TensorsFile& file, Problem& problem) {
   if (auto ok = agree("v", "a head count of", v.heads, "k", k.heads); !ok) return ok;
   if (q.heads % k.heads != 0)
     return base::refuse(ErrorKind::range, options.kvHeads == 0 ? "k.shape" : options.kvHeadsField,
-                        {number(k.heads) + " key heads do not divide the " + number(q.heads) +
-                         " heads of q; give a divisor of " + number(q.heads) + "."});
+                        {number(k.heads), " key heads do not divide the ", number(q.heads),
+                         " heads of q; give a divisor of ", number(q.heads), "."});
   if (k.columns != q.columns && !document::takesScoreWeights(options.shared.score))
     return base::refuse(ErrorKind::range, "k.shape",
                         {"a column count of ", k.columns, " does not fit the ", q.columns,
@@ -123,9 +123,8 @@ Result<void> fitPast(std::string_view name, std::string_view to, const Array& pa
   if (!fits) {
     std::string text = base::shapeText(want);
     text.replace(text.find("-1"), 2, "past");
-    return base::refuse(
-        ErrorKind::range, std::string(name) + ".shape",
-        {base::shapeText(shape) + " does not fit " + std::string(to) + "; it must be " + text + "."});
+    return base::refuse(ErrorKind::range, std::string(name) + ".shape",
+                        {base::shapeText(shape), " does not fit ", to, "; it must be ", text, "."});
   }
   return checkAxes(name, past);
 }
@@ -145,21 +144,21 @@ Result<void> fitPasts(const TensorsFile& file, Problem& problem) {
   if (problem.keys() > kLongest)
     return base::refuse(
         ErrorKind::range, "past_k.shape",
-        {number(problem.keys()) + " keys with those of k are too many; give at most 16777216."});
+        {number(problem.keys()), " keys with those of k are too many; give at most 16777216."});
   return {};
 }
 
 Result<void> fitLengths(const Array& lengths, const Problem& problem) {
   if (lengths.shape != Shape{problem.q.batch})
     return base::refuse(ErrorKind::range, "key_lengths.shape",
-                        {base::shapeText(lengths.shape) + " does not fit the batch; give one length each, " +
-                         base::shapeText({problem.q.batch}) + "."});
+                        {base::shapeText(lengths.shape), " does not fit the batch; give one length each, ",
+                         base::shapeText({problem.q.batch}), "."});
   for (std::size_t b = 0; b < lengths.values.size(); ++b) {
     const float length = lengths.values[b];
     if (length != std::floor(length) || length < 0 || length > static_cast<float>(problem.keys()))
       return base::refuse(ErrorKind::range, "key_lengths[" + number(static_cast<std::int64_t>(b)) + "]",
-                          {base::shortest(length) + " is no length of " + number(problem.keys()) +
-                           " keys; give a whole number from 0 to " + number(problem.keys()) + "."});
+                          {base::shortest(length), " is no length of ", number(problem.keys()),
+                           " keys; give a whole number from 0 to ", number(problem.keys()), "."});
   }
   return {};
 }
@@ -176,7 +175,7 @@ Result<void> fitMask(const Array& mask, const Problem& problem) {
   }
   if (fits) return {};
   return base::refuse(ErrorKind::range, "mask.shape",
-                      {base::shapeText(shape) + " cannot be broadcast to " + base::shapeText(full) +
+                      {base::shapeText(shape), " cannot be broadcast to ", base::shapeText(full),
                        ", [batch, heads, queries, keys]; from the right, each size must be that or 1, and "
                        "that of keys may be smaller."});
 }
@@ -185,7 +184,7 @@ Result<void> fitMask(const Array& mask, const Problem& problem) {
 Result<void> fitOffsets(const TensorsFile& file, const Options& options) {
   const auto refused = [&](std::string_view name, std::string_view by) {
     return base::refuse(ErrorKind::range, fieldOf(options, name),
-                        {std::string(by) + " says it already; leave one of the two out."});
+                        {by, " says it already; leave one of the two out."});
   };
   if (file.pastK && isGiven(options, "causal_offset")) return refused("causal_offset", "past_k");
   if (file.keyLengths && isGiven(options, "causal_offset")) return refused("causal_offset", "key_lengths");
@@ -358,7 +357,7 @@ Result<void> checkPosition(const TensorsFile& file, const Problem& problem, cons
   if (!isOrdered(spec) || firstPosition(file, problem, batch) >= 0) return {};
   return base::refuse(
       ErrorKind::range, "key_lengths[" + number(batch) + "]",
-      {number(keyLength(file, problem, batch)) + " is less than the " + number(problem.q.rows) +
+      {number(keyLength(file, problem, batch)), " is less than the ", number(problem.q.rows),
        " queries, whose last one stands at the last key; give at least as many with these options."});
 }
 
@@ -411,15 +410,15 @@ Result<void> readWeights(const TensorsFile& file, document::State& state) {
     if (shape != wanted)
       return base::refuse(
           ErrorKind::range, std::string(attention::name(id)) + ".shape",
-          {base::shapeText((*array)->shape) + " does not fit; it must be " + base::shapeText(wanted) + "."});
+          {base::shapeText((*array)->shape), " does not fit; it must be ", base::shapeText(wanted), "."});
     std::copy((*array)->values.begin(), (*array)->values.end(), tensor.data());
   }
   if (state.softmaxSink) document::fillFresh(state, TensorId::sink);
   if (state.softmaxSink && file.sink) {
     if (countOf(file.sink->shape) != state.heads)
       return base::refuse(ErrorKind::range, "sink.shape",
-                          {base::shapeText(file.sink->shape) + " does not fit; it must be [" +
-                           std::to_string(state.heads) + "], a number for each head."});
+                          {base::shapeText(file.sink->shape), " does not fit; it must be [", state.heads,
+                           "], a number for each head."});
     std::copy(file.sink->values.begin(), file.sink->values.end(), state.sink.data());
   }
   for (std::size_t i = 0; i < file.parameters.size(); ++i) {

@@ -76,7 +76,7 @@ class Matcher {
 
   Result<TensorsFile> match() {
     if (auto ok = choosePrefix(); !ok) return ok;
-    const std::string found = some();  // computed before the tensors are moved out
+    const base::Message found = some();  // computed before the tensors are moved out
     if (auto ok = readNotes(); !ok) return ok;
     nameTheNameless();
     if (auto ok = splitFused(); !ok) return ok;
@@ -111,8 +111,9 @@ class Matcher {
           prefix_ += mark;
       if (std::none_of(stored_.tensors.begin(), stored_.tensors.end(),
                        [&](const Stored& tensor) { return tensor.name.starts_with(prefix_); }))
-        return base::refuse(ErrorKind::range, "--prefix",
-                            {"no tensor's name begins with " + inQuotes(prefix_) + "; " + some() + "."});
+        return base::refuse(
+            ErrorKind::range, "--prefix",
+            {"no tensor's name begins with ", inQuotes(prefix_), "; ", some().english(), "."});
       return {};
     }
     if (has("q") || has("x") || has("qkv")) return {};
@@ -132,9 +133,9 @@ class Matcher {
     const std::size_t count = prefixes.size();
     prefixes.resize(std::min<std::size_t>(count, 4));
     for (std::string& prefix : prefixes) prefix = inQuotes(prefix);
-    return base::refuse(ErrorKind::range, "--prefix",
-                        {std::to_string(count) + " layers have q, k and v; choose one, such as " +
-                         base::orList(prefixes) + "."});
+    return base::refuse(
+        ErrorKind::range, "--prefix",
+        {count, " layers have q, k and v; choose one, such as ", base::either(prefixes), "."});
   }
 
   void nameTheNameless() {
@@ -162,8 +163,9 @@ class Matcher {
       const bool isStacked = rank >= 3 && shape[0] == 3;
       if (!isStacked && (rank < 2 || shape[rank - 1] % 3 != 0))
         return base::refuse(ErrorKind::range, "qkv.shape",
-                            {shapeText(shape) + " is neither three tensors stacked nor three side by side; "
-                                                "expected [3, …] or a multiple of 3 columns."});
+                            {shapeText(shape),
+                             " is neither three tensors stacked nor three side by side; "
+                             "expected [3, …] or a multiple of 3 columns."});
       for (int i = 0; i < 3; ++i) parts.push_back(part(*whole, i, isStacked));
     }
     stored_.tensors = std::move(parts);
@@ -195,7 +197,7 @@ class Matcher {
     const std::string given = fieldOf(tensor.name);
     if (!taken_.insert(name).second)
       return base::refuse(ErrorKind::syntax, given,
-                          {"another tensor of the file means " + name + " too; give it once."});
+                          {"another tensor of the file means ", name, " too; give it once."});
     if (name == "labels" || name == "key_labels") return takeLabels(name, tensor);
     for (const TensorField& field : tensorFields(file_))
       if (field.name == name) {
@@ -217,9 +219,10 @@ class Matcher {
     if (name == "options" && tensor.type == Type::text && tensor.texts.size() == 1)
       return takeOptions(tensor.texts.front());
     if (name == "options")
-      return base::refuse(ErrorKind::type, name,
-                          {tensor.shape.empty() ? "a number" : "a list",
-                           " is not an object; give {\"causal\": true} or the like."});
+      return base::refuse(
+          ErrorKind::type, name,
+          {std::string_view(tensor.shape.empty() ? "a number" : "a list"), " is not an object; give ",
+           std::string_view("{\"causal\": true}"), " or the like."});
     if (isResultName(name)) return {};
     if (isOne) return takeSetting(name, std::move(tensor));
     if (unknown_.empty()) unknown_ = given;
@@ -229,7 +232,7 @@ class Matcher {
   Result<void> takeLabels(const std::string& name, const Stored& tensor) {
     if (tensor.type != Type::text)
       return base::refuse(ErrorKind::type, name,
-                          {"it holds " + std::string(files::name(tensor.type)) + "; expected texts."});
+                          {"it holds ", files::name(tensor.type), "; expected texts."});
     std::optional<document::Value>& to = name == "labels" ? file_.labels : file_.keyLabels;
     if (tensor.shape.empty() && tensor.texts.size() == 1) to = tensor.texts.front();
     else to = tensor.texts;
@@ -242,9 +245,9 @@ class Matcher {
     if (!tensor) return tensor.error();
     const std::int64_t count = checkedCount(tensor->shape).value_or(-1);
     if (count < 0 || count > attention::Limits::tokens)
-      return base::refuse(ErrorKind::range, name,
-                          {shapeText(tensor->shape) + " has too many numbers; give at most ",
-                           attention::Limits::tokens, "."});
+      return base::refuse(
+          ErrorKind::range, name,
+          {shapeText(tensor->shape), " has too many numbers; give at most ", attention::Limits::tokens, "."});
     std::vector<float> numbers;
     for (std::int64_t i = 0; i < count; ++i)
       numbers.push_back(static_cast<float>(valueAt(*tensor, static_cast<std::size_t>(i)).real));
@@ -275,10 +278,11 @@ class Matcher {
   Result<void> takeOptions(const std::string& text) {
     if (!text.starts_with('{'))
       return base::refuse(ErrorKind::type, "options",
-                          {inQuotes(text), " is not an object; give {\"causal\": true} or the like."});
+                          {inQuotes(text), " is not an object; give ", std::string_view("{\"causal\": true}"),
+                           " or the like."});
     document::JsonText json;
     if (auto ok = document::parseJson(text, {}, json); !ok)
-      return base::refuse(ErrorKind::syntax, "options", {"they are no JSON: " + ok.error().message()});
+      return base::refuse(ErrorKind::syntax, "options", {"they are no JSON: ", ok.error().said()});
     using Json = document::Json;
     for (std::size_t i = 0; i < json.root.keys.size(); ++i) {
       const Json& item = json.root.items[i];
@@ -291,9 +295,9 @@ class Matcher {
       else if (item.kind == Json::Kind::numbers && isListOption(setting.name))
         setting.kind = Setting::Kind::text, setting.text = listText(item.numbers);
       else
-        return base::refuse(ErrorKind::type, fieldOf(setting.field),
-                            {std::string(item.kindName()) +
-                             " is no value of an option; give a number, a text, true or false."});
+        return base::refuse(
+            ErrorKind::type, fieldOf(setting.field),
+            {item.kindName(), " is no value of an option; give a number, a text, true or false."});
       file_.options.push_back(std::move(setting));
     }
     return {};
@@ -318,20 +322,25 @@ class Matcher {
     return {};
   }
 
-  std::string some() const {
+  base::Message some() const {
     std::vector<std::string> names;
     for (const Stored& tensor : stored_.tensors)
       if (names.size() < 4) names.push_back(inQuotes(tensor.name));
     const std::size_t count = stored_.tensors.size();
-    std::string out = "the file has " + std::to_string(count) + (count == 1 ? " tensor" : " tensors");
-    for (std::size_t i = 0; i < names.size(); ++i) out += (i == 0 ? ": " : ", ") + names[i];
-    return out + (count > names.size() ? " …" : "");
+    base::Message out{"the file has ", count, count == 1 ? " tensor" : " tensors"};
+    std::string list;
+    for (const std::string& name : names) list.append(list.empty() ? "" : ", ").append(name);
+    if (count > names.size()) list += " …";
+    if (!list.empty()) out += {": ", list};
+    return out;
   }
 
   /// Adds to the error about what is missing what the file contains instead.
-  static Error explained(Error error, const std::string& found) {
+  static Error explained(Error error, const base::Message& found) {
     if (error.fault != Error::Fault::missing) return error;
-    error.sentence = "it is missing; " + found + ". Expected q, k and v, or x, w_q, w_k and w_v.";
+    error.sentence = {"it is missing; "};
+    error.sentence += found;
+    error.sentence += {". Expected q, k and v, or x, w_q, w_k and w_v."};
     return error;
   }
 

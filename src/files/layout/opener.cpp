@@ -149,7 +149,7 @@ Result<void> convert(std::string_view tensors, std::string_view fileName, std::s
   const std::optional<Format> format = formatOf(fileName);
   if (!format)
     return base::refuse(ErrorKind::range, fieldOf(fileName),
-                        {"its name does not end in ", formatList(), "; use one of these."});
+                        {"its name does not end in ", base::either(formatEndings()), "; use one of these."});
   Result<StateTensors> found = unpackedTensors(tensors);
   if (!found) return found.error();
   StoredFile whole = storedOf(std::move(*found)), *file = &whole;
@@ -160,7 +160,7 @@ Result<void> convert(std::string_view tensors, std::string_view fileName, std::s
     if (file->tensors.empty())
       return base::refuse(
           ErrorKind::range, "tensor",
-          {base::inQuotes(only), " is not one of this layer; use ", base::orList(names), "."});
+          {base::inQuotes(only), " is not one of this layer; use ", base::either(names), "."});
     file->notes.clear();
   }
   if (auto ok = checkWritable(*file, *format); !ok) return ok;

@@ -96,8 +96,8 @@ Result<void> StateMaker::settle(std::string_view field) {
   if (problem_.q.batch > document::kMaxBatch)
     return base::refuse(
         ErrorKind::range, field,
-        {"a batch of " + number(problem_.q.batch) + " is too large for the board; give at most " +
-         number(document::kMaxBatch) + " entries."});
+        {"a batch of ", number(problem_.q.batch), " is too large for the board; give at most ",
+         number(document::kMaxBatch), " entries."});
   settings.batch = static_cast<int>(problem_.q.batch);
   if (auto ok = checkSizes(field, settings); !ok) return ok;
   settings.batch = 1;
@@ -216,9 +216,9 @@ Result<void> StateMaker::widths() {
   const std::int64_t heads = options.heads == 0 ? 1 : options.heads;
   const std::int64_t queries = file_.wQ->shape[1], keys = file_.wK->shape[1], values = file_.wV->shape[1];
   if (queries % heads != 0)
-    return base::refuse(ErrorKind::range, "w_q.shape",
-                        {number(heads) + " heads do not divide " + number(queries) +
-                         " columns; give another options.heads."});
+    return base::refuse(
+        ErrorKind::range, "w_q.shape",
+        {number(heads), " heads do not divide ", number(queries), " columns; give another options.heads."});
   const std::int64_t queryDim = std::max<std::int64_t>(1, queries / heads);
   const bool mayDiffer = document::takesScoreWeights(options.shared.score),
              isWhole = !mayDiffer && keys > 0 && keys % queryDim == 0;
@@ -228,7 +228,7 @@ Result<void> StateMaker::widths() {
        {std::pair("x.shape", tokens), std::pair("x_kv.shape", keyTokens), std::pair("w_q.shape", queries),
         std::pair("w_k.shape", keys), std::pair("w_v.shape", values), std::pair("x.shape", columns)})
     if (size > layer::kLongest)
-      return base::refuse(ErrorKind::range, field, {number(size) + " is too large; give smaller matrices."});
+      return base::refuse(ErrorKind::range, field, {number(size), " is too large; give smaller matrices."});
   problem_.rank = 2;
   problem_.q = layer::splitView(batch, heads, tokens, queryDim);
   problem_.k = layer::splitView(batch, kvHeads, keyTokens,
@@ -246,7 +246,7 @@ Result<void> StateMaker::place(TensorId id, std::optional<Array>& array) {
   if (array->shape != wanted)
     return base::refuse(
         ErrorKind::range, std::string(attention::name(id)) + ".shape",
-        {base::shapeText(array->shape) + " does not fit; it must be " + base::shapeText(wanted) + "."});
+        {base::shapeText(array->shape), " does not fit; it must be ", base::shapeText(wanted), "."});
   const Tensor all = layer::tensorOf(*array);
   array.reset();
   for (int b = 0; b < all.heads(); ++b) {
@@ -281,13 +281,13 @@ Result<void> StateMaker::projected() {
   state_.modelDim = static_cast<int>(sizeOf(*file_.x, 1));
   if (state_.modelDim == 0)
     return base::refuse(ErrorKind::range, "x.shape",
-                        {base::shapeText(file_.x->shape) + " has no columns; give at least one."});
+                        {base::shapeText(file_.x->shape), " has no columns; give at least one."});
   state_.outputProjection = file_.wO.has_value();
   if (file_.wO && file_.wO->shape[1] != sizeOf(*file_.x, 1)) {
     if (file_.wO->shape[1] < 1 || file_.wO->shape[1] > attention::Limits::modelDim)
       return base::refuse(ErrorKind::range, "w_o.shape",
-                          {base::shapeText(file_.wO->shape) + " has " + number(file_.wO->shape[1]) +
-                           " columns; use 1 to " + number(attention::Limits::modelDim) + "."});
+                          {base::shapeText(file_.wO->shape), " has ", number(file_.wO->shape[1]),
+                           " columns; use 1 to ", number(attention::Limits::modelDim), "."});
     state_.outputDim = static_cast<int>(file_.wO->shape[1]);
   }
   if (!file_.wO && file_.bO)

@@ -14,7 +14,7 @@ namespace {
 
 using base::inQuotes;
 
-constexpr std::string_view kFields =
+constexpr const char* kFields =
     "a tensors file has q, k and v, or x, w_q, w_k, w_v and w_o (maybe with b_q, b_k, b_v and b_o), and "
     "maybe mask, past_k, past_v, key_lengths, w_a, u_a, v_a, sink, picture, "
     "what stands around the layer (gamma_1, token_query …), labels and options";
@@ -83,11 +83,10 @@ void settleMode(TensorsFile& file) {
 
 Result<void> checkFields(const TensorsFile& file, std::string_view unknown) {
   if (!unknown.empty())
-    return base::refuse(Error::Kind::type, inQuotes(unknown),
-                        {"the field is unknown; " + std::string(kFields) + "."});
+    return base::refuse(Error::Kind::type, inQuotes(unknown), {"the field is unknown; ", kFields, "."});
   const auto missing = [](std::string_view name) {
-    return Error{Error::Kind::type, std::string(name), base::joined({"it is missing; ", kFields, "."}), false,
-                 Error::Fault::missing};
+    return Error{Error::Kind::type, std::string(name), base::message({"it is missing; ", kFields, "."}),
+                 false, Error::Fault::missing};
   };
   const std::pair<std::string_view, bool> direct[] = {
       {"q", file.q.has_value()}, {"k", file.k.has_value()}, {"v", file.v.has_value()}};

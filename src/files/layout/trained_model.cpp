@@ -157,7 +157,7 @@ std::string_view layerName(const training::Model& model, std::size_t attention) 
 Result<NamedArray> unknown(const std::string& name, const Words& all) {
   return base::refuse(ErrorKind::range, "--outputs",
                       {base::inQuotes(name), " is not an output of the model; perhaps ",
-                       base::orList(base::nearest(name, all, 3)), " was meant."})
+                       base::either(base::nearest(name, all, 3)), " was meant."})
       .error();
 }
 

@@ -239,9 +239,8 @@ Result<std::vector<NamedArray>> runOne(const document::State& state, const RunRe
     if (!found) return found.error();
     const Tensor* tensor = *found;
     if (!tensor)
-      return base::refuse(
-          ErrorKind::range, "--outputs",
-          {base::inQuotes(attention::name(id)) + " is not part of a state; ask for another."});
+      return base::refuse(ErrorKind::range, "--outputs",
+                          {base::inQuotes(attention::name(id)), " is not part of a state; ask for another."});
     Shape shape{tensor->heads(), tensor->rows(), tensor->cols()};
     if (id == OutputId::output || isDerived(id)) shape.erase(shape.begin());
     const auto wanted = wantedOf(shape, request, i);

@@ -71,17 +71,17 @@ Result<void> differentiate(const Case& c, const attention::TargetCell* target,
 Result<void> checkUpstream(const char* field, const std::optional<Array>& given, const Shape& shape) {
   if (!given || given->shape == shape) return {};
   return base::refuse(ErrorKind::range, std::string(field) + ".shape",
-                      {base::shapeText(given->shape) + " does not fit; it must be " + base::shapeText(shape) +
-                       ", as attn run writes it."});
+                      {base::shapeText(given->shape), " does not fit; it must be ",
+                       base::shapeText(shape) + ", as attn run writes it", "."});
 }
 
 /// An error unless the gradients to start from are given exactly once, by the file or by the command line.
 Result<void> checkStart(const TensorsFile& file, const GradientRequest& request) {
   const bool isGiven = file.dOutput || file.dWeights;
   if (isGiven && request.target)
-    return base::refuse(ErrorKind::range, "--target",
-                        {std::string("the file has ") + (file.dOutput ? "d_output" : "d_weights") +
-                         " already; leave one of the two out."});
+    return base::refuse(
+        ErrorKind::range, "--target",
+        {"the file has ", file.dOutput ? "d_output" : "d_weights", " already; leave one of the two out."});
   if (!isGiven && !request.target)
     return base::refuse(
         ErrorKind::type, "d_output",
@@ -154,8 +154,8 @@ class Differentiation {
                             {"there are no tokens, and no gradient; give at least one."});
     if (request_.target && request_.target->batch >= problem_.q.batch)
       return base::refuse(ErrorKind::range, "--target",
-                          {"the batch has " + std::to_string(problem_.q.batch) + " entries; use 0 to " +
-                           std::to_string(problem_.q.batch - 1) + " for the first number."});
+                          {"the batch has ", problem_.q.batch, " entries; use 0 to ", problem_.q.batch - 1,
+                           " for the first number."});
     if (std::find(by_.begin(), by_.end(), TensorId::bias) != by_.end() &&
         (!file_.mask || isPainted(*file_.mask)))
       return base::refuse(ErrorKind::range, "--wrt",
@@ -404,8 +404,8 @@ Result<TensorId> layerTensor(const std::string& field, const std::string& name, 
   }
   return base::refuse(
       ErrorKind::range, field,
-      {base::inQuotes(name) + " is not " + (count < attention::kTensorCount ? "an input" : "a tensor") +
-       " of a layer; perhaps " + base::orList(base::nearest(name, names, 3)) + " was meant."});
+      {base::inQuotes(name), " is not ", count < attention::kTensorCount ? "an input" : "a tensor",
+       " of a layer; perhaps ", base::orList(base::nearest(name, names, 3)), " was meant."});
 }
 
 }  // namespace
@@ -415,7 +415,7 @@ Result<GradientTarget> gradientTargetFrom(const std::string& text) {
   const auto refused = [&] {
     return base::refuse(
         Error::Kind::range, "--target",
-        {base::inQuotes(text) + " is no cell; name one as weights[0,3,2]: head, row and column, from 0."});
+        {base::inQuotes(text), " is no cell; name one as weights[0,3,2]: head, row and column, from 0."});
   };
   const std::size_t open = text.find('[');
   if (open == std::string::npos || text.back() != ']') return refused();
@@ -467,7 +467,8 @@ Result<GradientAnswer> gradient(TensorsFile file, const GradientRequest& request
   given.dOutput = std::move(file.dOutput), given.dWeights = std::move(file.dWeights);
   if (file.x->shape.size() == 3 && file.x->shape[0] > 1)
     return base::refuse(base::Error::Kind::range, "x.shape",
-                        {base::shapeText(file.x->shape), " is a batch; save one entry of it, such as x[0]."});
+                        {base::shapeText(file.x->shape), " is a batch; save one entry of it, such as ",
+                         std::string_view("x[0]"), "."});
   return layer::ofBoard(stateOf(std::move(file), document::State{}), given, request);
 }
 

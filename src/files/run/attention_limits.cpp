@@ -26,11 +26,11 @@ std::int64_t maskBytes(const Array& mask, const Problem& problem) {
   return times(countOf(shape), isPainted(mask) ? 1 : 4);
 }
 
-Result<void> checkMost(std::string_view field, std::int64_t have, std::string_view what, std::int64_t most) {
+Result<void> checkMost(std::string_view field, std::int64_t have, const char* what, std::int64_t most) {
   if (have <= most) return {};
   return base::refuse(ErrorKind::range, field,
-                      {to_string(have) + " " + std::string(what) +
-                       " are too many for these options and outputs; give at most " + to_string(most) + "."});
+                      {to_string(have), " ", what,
+                       " are too many for these options and outputs; give at most ", to_string(most), "."});
 }
 
 /// Checks that the block and hierarchical attention can be computed; the sizes are known to be within those
@@ -77,10 +77,10 @@ Result<void> checkTraced(const TensorsFile& file, const Problem& problem, const 
                         {"sinusoidal positions are added to X, and there is q instead; use \"rotary\", "
                          "\"alibi\" or \"none\", or give x and its weights."});
   if (shared.maskAfterSoftmax && file.mask && isPainted(*file.mask) && hasHeads(*file.mask))
-    return base::refuse(
-        ErrorKind::range, "mask.shape",
-        {base::shapeText(file.mask->shape) + " has a mask for every head, and after the softmax one is for "
-                                             "all; give one, or numbers to be added."});
+    return base::refuse(ErrorKind::range, "mask.shape",
+                        {base::shapeText(file.mask->shape),
+                         " has a mask for every head, and after the softmax one is for "
+                         "all; give one, or numbers to be added."});
   document::Settings together = settingsOf(problem);
   if (!asksDerived(request))
     together.tokens = 1, together.causalOffset = 0;  // positions may exceed those of the board
@@ -123,12 +123,12 @@ Result<void> checkMemory(const TensorsFile& file, const Problem& problem, std::s
   constexpr std::int64_t most = std::int64_t{1} << 46;  // no address space is larger
   const std::int64_t free = freeMemory(request);
   if (total <= (free > 0 ? free : most)) return {};
-  return base::refuse(ErrorKind::memory, largestName,
-                      {to_string(problem.q.batch) + " × " + to_string(problem.q.heads) + " heads × " +
-                       to_string(problem.q.rows) + " queries × " + to_string(problem.keys()) + " keys take " +
-                       bytesText(total) + ", and " +
-                       (free > 0 ? bytesText(free) + " are free" : std::string("no machine has them")) +
-                       "; give fewer tokens, or ask for fewer outputs."});
+  return base::refuse(
+      ErrorKind::memory, largestName,
+      {to_string(problem.q.batch), " × ", to_string(problem.q.heads), " heads × ", to_string(problem.q.rows),
+       " queries × ", to_string(problem.keys()), " keys take ", bytesText(total), ", and ",
+       free > 0 ? base::message({bytesText(free), std::string_view()}) : base::Message(),
+       free > 0 ? " are free" : "no machine has them", "; give fewer tokens, or ask for fewer outputs."});
 }
 
 }  // namespace
@@ -178,8 +178,8 @@ Result<void> checkMemory(const attention::Spec& spec, const RunRequest& request)
   if (free > 0 && times(scores, kTraceMatrices) > free)
     return base::refuse(
         ErrorKind::memory, "tokens",
-        {to_string(spec.queryCount) + " with " + to_string(spec.heads) + " heads take " +
-         bytesText(times(scores, kTraceMatrices)) + ", and " + bytesText(free) + " are free; give fewer."});
+        {to_string(spec.queryCount), " with ", to_string(spec.heads), " heads take ",
+         bytesText(times(scores, kTraceMatrices)), ", and ", bytesText(free), " are free; give fewer."});
   return {};
 }
 

@@ -15,8 +15,8 @@
 namespace cli {
 
 Failure failureOf(const std::string& in, const base::Error& error) {
-  if (error.field.starts_with("--")) return {kWrongUse, error.message()};
-  return {kBadData, in + ": " + error.messageInFile()};
+  if (error.field.starts_with("--")) return {kWrongUse, error.said()};
+  return {kBadData, {in, ": ", error.saidInFile()}};
 }
 
 namespace {

@@ -13,7 +13,7 @@ constexpr int kBadData = 1, kWrongUse = 2;  ///< exit statuses
 /// Thrown to end the program with one line on stderr and an exit status.
 struct Failure {
   int status;
-  std::string sentence;
+  base::Message sentence;
 };
 
 /// An error of the readers or the core about the file `in`; if its field begins with "--", it is about the

@@ -74,7 +74,7 @@ void Input::sayHeading(std::size_t row) const {
 }
 
 void Input::sayNotFinite(const document::Settings& settings) const {
-  if (const std::string gap = document::notFiniteSentence(settings); !gap.empty())
+  if (const std::string gap = document::notFiniteSentence(settings).english(); !gap.empty())
     std::fprintf(stderr, "attn: %s: %s\n", base::printable(path_).c_str(), base::printable(gap).c_str());
 }
 

@@ -19,7 +19,7 @@ using base::Error;
 using base::Result;
 
 Error failure(const char* what, const std::filesystem::path& path, const std::string& reason) {
-  return {Error::Kind::range, "", std::string(what) + " " + path.string() + ": " + reason + "."};
+  return {Error::Kind::range, "", {what, " ", path.string(), ": ", reason, "."}};
 }
 
 Error failure(const char* what, const std::filesystem::path& path, int error) {
@@ -113,7 +113,7 @@ base::Result<std::string> readFile(const std::filesystem::path& path, std::size_
     if (text.size() > limit)
       return Error{
           Error::Kind::memory, "",
-          path.string() + " is larger than " + std::to_string(limit >> 20) + " MiB, the most that is read."};
+          base::message({path.string(), " is larger than ", limit >> 20, " MiB, the most that is read."})};
   }
 }
 

@@ -558,18 +558,18 @@ void Desktop::comeBack() {
     std::error_code none;  // an unreadable session is set aside for a program that can read it
     const std::filesystem::path aside = freeName(kept_.path().string() + ".unreadable");
     std::filesystem::rename(kept_.path(), aside, none);
-    return app_.notify(
-        "The last session could not be opened; it is kept as " + aside.string() + ". " + ok.error().message(),
-        true);
+    return app_.notify(base::message({"The last session could not be opened; it is kept as ", aside.string(),
+                                      ". ", ok.error().said()}),
+                       true);
   }
   if (!options_.theme.empty()) (void)app_.set("theme", "\"" + options_.theme + "\"");
   keptRevision_ = app_.document().revision();
   std::error_code none;
   const bool isThere = !found->file.empty() && std::filesystem::exists(found->file, none);
   savedRevision_ = found->isSaved && isThere ? keptRevision_ : 0;
-  app_.notify(file_.empty() ? "Your last session is back, with its undo history."
-                            : "The edits of " + file_.filename().string() +
-                                  " that were not saved last time are back; Ctrl+S saves them.",
+  app_.notify(file_.empty() ? base::Message("Your last session is back, with its undo history.")
+                            : base::message({"The edits of ", file_.filename().string(),
+                                             " that were not saved last time are back; Ctrl+S saves them."}),
               false);
   file_ = found->file;
 }
@@ -590,7 +590,7 @@ void Desktop::keep() {
     keptRevision_ = revision, keepAt_ = 0;
   }
   if (const std::string trouble = kept_.trouble(); !trouble.empty())
-    app_.notify("This session is not kept. " + trouble, true);
+    app_.notify(base::message({"This session is not kept. ", trouble}), true);
 }
 
 void Desktop::wait() {
@@ -900,7 +900,7 @@ base::Result<void> Desktop::take(base::Result<files::Opened> opened, const std::
                                  std::string_view text, bool isFirst) {
   using Kind = files::Opened::Kind;
   if (!opened) {
-    if (!isFirst) app_.notify(name + ": " + opened.error().messageInFile(), true);
+    if (!isFirst) app_.notify(base::message({name, ": ", opened.error().saidInFile()}), true);
     return opened.error();
   }
   switch (opened->kind) {
@@ -918,7 +918,7 @@ base::Result<void> Desktop::open(const std::filesystem::path& path, bool isFirst
   const std::string name = path.filename().string();
   opener_.forget();
   if (auto ok = mapped_.open(path); !ok) {
-    if (!isFirst) app_.notify(ok.error().message(), true);
+    if (!isFirst) app_.notify(ok.error().said(), true);
     return ok;
   }
   opening_ = name;
@@ -940,7 +940,7 @@ void Desktop::choose(std::string_view choices) {
   if (choices == "!save" || choices == "!discard") {
     discards_ = choices == "!discard";
     const auto saved = discards_ ? base::Result<std::string>(std::string()) : saveTo(file_, app_.state());
-    if (!saved) return app_.notify(saved.error().message(), true);
+    if (!saved) return app_.notify(saved.error().said(), true);
     closes_ = true;
     return glfwSetWindowShouldClose(window_.get(), GLFW_TRUE);
   }
@@ -955,7 +955,7 @@ void Desktop::takeChosenFile() {
   app_.wake();
   if (answer->purpose == Chooser::Purpose::open) return (void)open(answer->path, false);
   const auto saved = saveTo(answer->path, app_.state());
-  app_.notify(saved ? *saved : saved.error().message(), !saved);
+  app_.notify(saved ? base::Message(*saved) : saved.error().said(), !saved);
 }
 
 void Desktop::dropped(const char* path) { (void)open(path, false); }

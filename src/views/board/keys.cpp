@@ -322,9 +322,9 @@ class Keys {
 
   bool reset(int) { return c_.requests.ask(Command::reset), say("Back at the start. Ctrl+Z undoes this."); }
 
-  bool say(std::string words) { return c_.requests.say(std::move(words)), true; }
+  bool say(base::Message words) { return c_.requests.say(std::move(words)), true; }
 
-  bool option(document::OptionId id, std::string_view name, document::Value value, std::string words) {
+  bool option(document::OptionId id, std::string_view name, document::Value value, base::Message words) {
     if (c_.locked(name)) return say(whyLocked(c_, name, name));
     c_.requests.set(id, std::move(value));
     return say(std::move(words));
@@ -332,8 +332,12 @@ class Keys {
 
   bool flip(document::OptionId id, bool to, bool isOn, std::string_view what, std::string_view key) {
     return option(id, document::option(id).name, to,
-                  joined({what, isOn ? " off" : " on", ". Press ", key, " again to switch it ",
-                          isOn ? "on." : "off."}));
+                  base::message({what, isOn ? " off" : " on", ". Press ", key, " again to switch it ",
+                                 isOn ? "on." : "off."}));
+  }
+
+  static base::Message goesBack(base::Message done, std::string_view key) {
+    return {done, " Press ", key, " to go back."};
   }
 
   bool painting(int) {
@@ -345,8 +349,7 @@ class Keys {
   bool tokens(int step) {
     const int count = c_.state.tokens + step;
     return option(document::OptionId::tokens, "tokens", static_cast<double>(count),
-                  joined({count, count == 1 ? " token. Press " : " tokens. Press ", step > 0 ? "T" : "t",
-                          " to go back."}));
+                  goesBack({count, count == 1 ? " token." : " tokens."}, step > 0 ? "T" : "t"));
   }
 
   bool heads(int step) {
@@ -356,9 +359,9 @@ class Keys {
       return say(step > 0 ? "There cannot be more heads in this layer."
                           : "There cannot be fewer heads in this layer.");
     if (steps.keepsColumns && !c_.locked("heads")) return steps.ask(c_, step), true;
-    return option(document::OptionId::heads, "heads", static_cast<double>(count),
-                  joined({sharedWidth(count, c_.state.heads * c_.state.headDim / count), " Press ",
-                          step > 0 ? "H" : "h", " to go back."}));
+    return option(
+        document::OptionId::heads, "heads", static_cast<double>(count),
+        goesBack(sharedWidth(count, c_.state.heads * c_.state.headDim / count), step > 0 ? "H" : "h"));
   }
 
   // In steps of a quarter; "−" and "0" come here only if they do not start a number.
@@ -367,14 +370,15 @@ class Keys {
   bool interface(int step) {
     if (step == 0) return option(OptionId::zoom, "zoom", 0.0, "The board is as large as its window allows.");
     const double to = std::clamp(std::round(static_cast<double>(c_.zoom) * 4 + step) / 4, 1.0, 2.5);
-    return option(OptionId::zoom, "zoom", to,
-                  joined({"Zoom ", static_cast<int>(to * 100), " %. Press 0 to fit the window again."}));
+    return option(
+        OptionId::zoom, "zoom", to,
+        base::message({"Zoom ", static_cast<int>(to * 100), " %. Press 0 to fit the window again."}));
   }
 
   bool focusHead(int step) {
     const int count = c_.state.heads, to = (c_.state.focusHead + step + count) % count;
     return option(document::OptionId::focus_head, "focus_head", static_cast<double>(to),
-                  joined({"Head ", to + 1, " of ", count, "."}));
+                  base::message({"Head ", to + 1, " of ", count, "."}));
   }
 
   // Of a model; wraps around at the ends, as heads do.
@@ -383,7 +387,7 @@ class Keys {
     if (!hasLayers(c_.state)) return false;  // not a command then
     const int to = (c_.state.batchItem + step + count) % count;
     return option(OptionId::layer, "layer", static_cast<double>(to),
-                  joined({"Layer ", to + 1, " of ", count, "."}));
+                  base::message({"Layer ", to + 1, " of ", count, "."}));
   }
 
   bool temperature(int step) {
@@ -393,9 +397,9 @@ class Keys {
         std::max(2.0, 1 - std::floor(std::log10(made))));  // two decimals, or two digits where it is smaller
     const double to =
         std::clamp(std::round(made * power) / power, document::kMinTemperature, document::kMaxTemperature);
-    return option(document::OptionId::temperature, "temperature", to,
-                  joined({"Temperature ", formatFactor(static_cast<float>(to), 2), ". Press ",
-                          step > 0 ? "[" : "]", " to go back."}));
+    return option(
+        document::OptionId::temperature, "temperature", to,
+        goesBack({"Temperature ", formatFactor(static_cast<float>(to), 2), "."}, step > 0 ? "[" : "]"));
   }
 
   // Moves the focus from the board to the side panel, and back.
@@ -411,12 +415,12 @@ class Keys {
   bool select(int tensor) {
     const auto id = static_cast<TensorId>(tensor);
     if (!c_.layout.find(id))
-      return say(joined({"This layer shows no ", attention::symbol(id, c_.spec.score), "."}));
+      return say(base::message({"This layer shows no ", attention::symbol(id, c_.spec.score), "."}));
     panel_.on = false;
     const Slice s = sliceOf(c_.state, id);
     s_ = {true, id, s.firstRow, s.firstCol, s.firstRow, s.firstCol};
     c_.requests.moved = true;
-    return say(joined({attention::symbol(id, c_.spec.score), ": row 1, column 1 is selected."}));
+    return say(base::message({attention::symbol(id, c_.spec.score), ": row 1, column 1 is selected."}));
   }
 
   Context& c_;

@@ -73,7 +73,7 @@ void nameWeight(Context& c, const Drag& drag) {
   const auto nth = [](const char* letter, int index) {
     return letter + attention::explanation_format::subscript(index + 1);
   };
-  c.requests.say(base::joined(
+  c.requests.say(base::message(
       {nth(drag.by == TensorId::q ? "q" : "k", rowOf(drag)), " moved by ",
        formatNumber(std::sqrt(squares), 2), ": (", numbers, "). No smaller change of it makes this weight ",
        formatNumber(static_cast<double>(c.weight(drag.cell.row, drag.cell.col)), 2), "."}));

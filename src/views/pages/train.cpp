@@ -419,7 +419,7 @@ class TrainPage {
   void openOnBoard() {
     auto state =
         document::layerOf(c_.state, look_.trainer(), look_.numbers(), look_.answer(), look_.view().attention);
-    if (!state) return c_.requests.say(state.error().message());
+    if (!state) return c_.requests.say(state.error().said());
     state->focusHead = look_.view().head;
     c_.requests.opened = std::move(*state);
   }

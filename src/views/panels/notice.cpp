@@ -17,7 +17,8 @@ template <class Each>
 ImVec2 flow(const Context& c, float most, Each each) {
   float x = 0, y = 0, widest = 0;
   for (const Notice::Piece& piece : c.view.notice.pieces) {
-    std::string_view left = inWords(piece.words);
+    const std::string all = messageInWords(piece.words);
+    std::string_view left = all;
     const AsIs asIs;  // the lines of a message are not messages themselves
     while (!left.empty()) {
       std::string_view part = left;
@@ -71,8 +72,11 @@ Notice whyFixed(const Context& c, CellRef cell) {
     return {{{whyLocked(c, attention::name(cell.tensor), name), {}}}, false};
   const std::vector<CellRef> inputs = changeable(c, cell);
   if (inputs.empty())
-    return {{{name + " is computed, and nothing that it is computed from can be changed here.", {}}}, false};
-  Notice notice{{{name + " is computed: change ", {}}}, false};
+    return {
+        {{base::message({name, " is computed, and nothing that it is computed from can be changed here."}),
+          {}}},
+        false};
+  Notice notice{{{base::message({name, " is computed: change "}), {}}}, false};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (i > 0) notice.pieces.push_back({i + 1 < inputs.size() ? ", " : " or ", {}});
     notice.pieces.push_back({attention::symbol(inputs[i].tensor, c.spec.score), inputs[i]});
