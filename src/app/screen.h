@@ -40,8 +40,8 @@ class Screen {
   void measureLabels(const views::Fonts& fonts);
   /// To be called when the fonts have changed.
   void forgetLabels() { measured_ = {}; }
-  /// A hash of what tokens and columns are called and of the mode: numbers of two boards that differ in it are
-  /// not compared.
+  /// A hash of what tokens and columns are called and of the mode: numbers of two boards that differ in it
+  /// are not compared.
   std::uint64_t namesHash();
   /// The trace with everything that such a board shows: see attention::Engine::traceWith().
   const attention::Trace& traceFor(const views::Layout& layout);
