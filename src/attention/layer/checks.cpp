@@ -46,7 +46,14 @@ std::ptrdiff_t firstWrong(TensorId id, std::span<const float> values) {
   const bool mayMask = id == TensorId::bias;
   const float* all = values.data();
   const auto count = static_cast<std::ptrdiff_t>(values.size());
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
+  const auto wrong = [all](std::ptrdiff_t i) { return all[i] - all[i]; };  // 0 where it is finite, else NaN
+  std::ptrdiff_t begin = 0;
+  for (; begin + 8 <= count; begin += 8) {
+    const float one = (wrong(begin) + wrong(begin + 1)) + (wrong(begin + 2) + wrong(begin + 3));
+    const float other = (wrong(begin + 4) + wrong(begin + 5)) + (wrong(begin + 6) + wrong(begin + 7));
+    if (one + other != 0.0f) break;
+  }
+  for (std::ptrdiff_t i = begin; i < count; ++i) {
     const bool isFinite = all[i] - all[i] == 0.0f;
     if (!isFinite && !(mayMask && all[i] < 0)) return i;
   }
