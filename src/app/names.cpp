@@ -116,7 +116,7 @@ Result<const Tensor*> storedOf(Session& session, std::string_view name, Result<c
 Result<const Tensor*> tensorWithCell(Session& session, std::string_view name, int head, int row, int col) {
   const auto id = attention::tensorNamed(name);
   const Result<const Tensor*> found =
-      id ? session.find(*id, head) : session.derived().tensor(*document::derivedNamed(name));
+      id ? session.shapeOf(*id) : session.derived().tensor(*document::derivedNamed(name));
   if (!found) return found;
   const Tensor* t = *found;
   if (!t) return missing(session, name);

@@ -18,7 +18,8 @@ base::Result<const attention::Tensor*> tensorNamed(Session& session, std::string
 /// What was found, with all of its numbers in memory: see Session::copyOf().
 base::Result<const attention::Tensor*> storedOf(Session& session, std::string_view name,
                                                 base::Result<const attention::Tensor*> found);
-/// The same, or an error if it does not have that cell. `name` must exist.
+/// The tensor with that name, of which only the shape may be read, or an error if it does not have that cell.
+/// `name` must exist.
 base::Result<const attention::Tensor*> tensorWithCell(Session& session, std::string_view name, int head,
                                                       int row, int col);
 

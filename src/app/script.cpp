@@ -113,9 +113,7 @@ Result<std::string> Script::explain(std::string_view name, int head, int row, in
   if (!id && !(derived && document::DerivedTensors::isExplained(*derived))) return unknownTensor(name, true);
   if (const auto tensor = tensorWithCell(session_, name, head, row, col); !tensor) return tensor.error();
   const document::State& s = session_.state();
-  // Of a large layer no other heads are computed for it.
-  const bool isOfHead = id && *id < attention::TensorId::concat;
-  const attention::Trace& trace = isOfHead ? session_.shapes() : session_.trace();
+  const attention::Trace& trace = id ? session_.traceOf(*id, head) : session_.shapes();
   const attention::Explanation e =
       derived ? session_.derived().explain(*derived, row, col)
               : attention::explain({session_.spec(), session_.inputs(), trace}, {*id, head, row, col},

@@ -103,6 +103,14 @@ class Session {
     const bool isOfHead = head >= 0 && head < spec_.heads && id < attention::TensorId::concat;
     return isOfHead ? attention::find(inputs_, traceWith(head), id) : find(id);
   }
+  /// The trace with what the arithmetic of a cell reads. Of a large layer no other head is computed for it,
+  /// and of pairs that are not stored only the rows that are read.
+  const attention::Trace& traceOf(attention::TensorId id, int head) {
+    if (id >= attention::TensorId::concat) return trace();
+    return attention::isOfPairs(id) && !isStored() ? traceSoon(head)
+           : id < attention::TensorId::raw         ? shapes()
+                                                   : traceWith(head);
+  }
   /// A copy of a tensor whose numbers are not stored, until the next call; an error if it has too many.
   base::Result<const attention::Tensor*> copyOf(std::string_view name, const attention::Tensor& tensor);
   /// The same for its shape alone: its numbers must not be read.

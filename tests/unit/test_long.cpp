@@ -105,6 +105,39 @@ TEST_CASE("long: a row of NaN is marked beside the matrices and in the map, and 
   CHECK(mark.y == doctest::Approx(map.y + 26 + (map.height - 34) * 200 / 300).epsilon(0.02));
 }
 
+TEST_CASE("long: the arithmetic of a cell of pairs is there before its head is, and stays the same") {
+  Fixture f;
+  for (const auto& [option, value] : {std::pair("heads", "2"), {"tokens", "1200"}, {"causal", "true"}})
+    REQUIRE(f.app().set(option, value));
+  const auto settle = [&f] {
+    for (int i = 0; i < 10'000 && f.app().wantsFrame(); ++i) f.frame();
+    REQUIRE(f.app().heads(true) == 2);
+  };
+  settle();
+  const Tensor k = **f.app().tensor("k");
+  std::vector<float> numbers(k.data(), k.data() + k.size());
+  numbers[7] += 0.5f;
+  const int shape[] = {k.heads(), k.rows(), k.cols()};
+  for (const bool isOption : {true, false}) {
+    CAPTURE(isOption);
+    if (isOption) REQUIRE(f.app().set("temperature", "1.5"));
+    else REQUIRE(f.app().setTensor("k", numbers, shape));
+    REQUIRE(f.app().heads(true) < 2);
+    for (const char* name : {"weights", "masked", "k"}) {
+      CAPTURE(name);
+      const int before = f.app().heads(true), col = name[0] == 'k' ? 1 : 3;
+      const std::string soon = *f.app().explain(name, 0, 1000, col);
+      CHECK(f.app().heads(true) == before);
+      settle();
+      CHECK(*f.app().explain(name, 0, 1000, col) == soon);
+      if (isOption) REQUIRE(f.app().set("temperature", name[0] == 'w' ? "1.25" : "1.5"));
+      else REQUIRE(f.app().setTensor("k", numbers, shape));
+      numbers[7] += 0.25f;
+    }
+    settle();
+  }
+}
+
 TEST_CASE("long: profiles stand beside the weights, and go when the board is small") {
   LongBoard f;
   const app::Rect weights = f.at("matrix:weights"), rows = f.at("profile:rows"),
