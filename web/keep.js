@@ -60,9 +60,10 @@ class SessionStore {
     this.storage = await inTime(openStorage(), PATIENCE);
     this.storage.onversionchange = () => this.storage.close();
     const [last, kept] = [sessionStorage.getItem(LAST), before && await inTime(this.read(before), LONG_PATIENCE)];
-    sessionStorage.removeItem(LAST);
     const [, when, text] = /^(\d+) ([^]*)$/.exec(last ?? '') ?? [];
-    return when > (kept?.[KEPT_BY] ?? 0) ? [Uint8Array.from(text, (letter) => letter.charCodeAt(0))] : kept?.pieces ?? (kept && [kept.bytes]);
+    this.isBehind = when > (kept?.[KEPT_BY] ?? 0);  // the database: what was written when the page was left may not have arrived
+    if (!this.isBehind) sessionStorage.removeItem(LAST);
+    return this.isBehind ? [Uint8Array.from(text, (letter) => letter.charCodeAt(0))] : kept?.pieces ?? (kept && [kept.bytes]);
   }
 
   /** A record, with bytes in the place of parts: in one transaction, a part in a task. What is missing is found when it is opened. */
@@ -242,6 +243,7 @@ export async function keep(board) {
     store.fail(error);
   }
   store.listen();
+  if (store.isBehind && found) store.soon();
   return found;
 }
 

@@ -231,6 +231,26 @@ test('a link that is followed opens its board over the one that was there, which
   await board.close();
 });
 
+test('what did not reach the database when the page was left is kept by the next visit, however short that is', async () => {
+  const board = await browser.open('/'), {page} = board;
+  await board.call('set', 'heads', 3);
+  await until('it to be kept', async () => (await kept(page)).length === 1);
+  await Promise.all([page.waitForEvent('load'), page.evaluate(() => {
+    IDBTransaction.prototype.commit = function () { this.abort(); };
+    document.querySelector('attention-playground').set('temperature', 4);
+    location.reload();
+  })]);
+  await ready(page);
+  assert.equal(await board.get('temperature'), 4);
+  for (let visit = 0; visit < 2; visit++) {
+    await page.goto('about:blank');
+    await page.goto(browser.server.url);
+    await ready(page);
+    assert.equal(await board.get('temperature'), 4);
+  }
+  await board.close();
+});
+
 test('an element in another page, and the page in an iframe, keep nothing', async () => {
   for (const path of ['/pages/embed.html', '/embed.html']) {
     const board = await browser.open(path), {page} = board;

@@ -59,6 +59,7 @@ async function dragged(board, row, col) {
 test('dragging one Q cell at 1,024 tokens uploads rows, not matrices', async () => {
   const board = await browser.open('/');
   await shape(board, {tokens: 1024, heads: 8, causal: false, dim: 8});
+  await board.rest();  // until all heads have their pictures
   const {changed, sent} = await dragged(board, 512, 6);
   assert.ok(changed >= 1 && changed <= 4, `${changed} cells of Q changed`);
   // One row of Q, S, W and O, and a row of pixels for each of the thumbnails of the head and of the mean.

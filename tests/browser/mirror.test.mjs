@@ -416,7 +416,7 @@ test('the names of the tokens are asked for when they have changed, and not with
   await board.call('set', 'tokens', 1024);
   await isMirrored(board);
   const words = () => board.page.evaluate(() => document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.textContent);
-  await until('the words of all tokens', async () => (await words()).includes('t1024'));
+  await until('the words of all tokens', async () => (await words()).includes('of 1024'));
   await board.page.evaluate(() => {
     const {parse} = JSON;
     globalThis.lists = 0;

@@ -150,6 +150,7 @@ class SessionStore::Reading {
   /// `takesBytes`: not only the outline is wanted.
   Reading(const State& state, bool takesBytes)
       : packing_(state, withoutView(state)),
+        part_(new char[std::min(kPart, packing_.size())]),
         takesBytes_(takesBytes) {
     outline.size = packing_.size(), outline.head = packing_.head().size();
     outline.text.resize(outline.isShort() ? outline.size : outline.head);
@@ -160,23 +161,28 @@ class SessionStore::Reading {
   }
   bool isWhole() const { return at_ == packing_.size(); }
   void goOn(std::size_t& slice) {
-    std::string part = taken(at_, packing_.size());
+    const std::string_view part = read(at_, packing_.size());
     outline.add(part);
     at_ += part.size();
     spend(slice, part.size());
-    if (takesBytes_) bytes.append(std::move(part));
+    if (takesBytes_) bytes.append(std::string(part));
   }
-  std::string taken(std::size_t from, std::size_t end) const {
-    std::string part(std::min(kPart, end - from), '\0');
-    packing_.read(from, part.size(), part.data());
-    return part;
-  }
+  std::string taken(std::size_t from, std::size_t end) { return std::string(read(from, end)); }
 
   Outline outline;
   SharedBytes bytes;
 
  private:
+  /// At most kPart bytes, valid until the next call. They have a place of their own, because to fill a string
+  /// with zeros first takes longer in the page than to read into it.
+  std::string_view read(std::size_t from, std::size_t end) {
+    const std::size_t count = std::min(kPart, end - from);
+    packing_.read(from, count, part_.get());
+    return {part_.get(), count};
+  }
+
   Packing packing_;
+  std::unique_ptr<char[]> part_;
   std::size_t at_ = 0;
   bool takesBytes_;
 };
