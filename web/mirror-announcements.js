@@ -16,15 +16,8 @@ export class Announcements {
   }
 
   valueAt({tensor, head, row, col}) {
-    const name = tensor === 'scores' ? 'masked' : tensor;
-    try {
-      return this.board.answer('tensor', [name, head + 1], (reply) => {
-        const [address, heads, rows, cols] = JSON.parse(reply);
-        return head < heads && row < rows && col < cols ? this.board.wasm.HEAPF32[address / 4 + (head * rows + row) * cols + col] : undefined;
-      });
-    } catch {
-      return undefined;
-    }
+    const value = this.board.run('value', tensor === 'scores' ? 'masked' : tensor, head, row, col);
+    return Number.isNaN(value) ? undefined : value;
   }
 
   noteExplained() {

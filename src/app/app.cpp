@@ -325,6 +325,10 @@ Result<Rect> App::locate(std::string_view name, int head, int row, int col) {
   return parts_->script.locate(name, head, row, col);
 }
 
+float App::value(std::string_view name, int head, int row, int col) const {
+  return parts_->script.value(name, head, row, col);
+}
+
 Result<std::string> App::explain(std::string_view name, int head, int row, int col) const {
   return parts_->script.explain(name, head, row, col);
 }

@@ -185,6 +185,8 @@ class App {
   /// JSON text {"text": …, "terms": [{"label", "text", "value"}, …]}, for a cell of the layer, of a stage of
   /// the block, or of token_weights or segment_weights.
   base::Result<std::string> explain(std::string_view name, int head, int row, int col) const;
+  /// A cell of a tensor; NaN if there is none.
+  float value(std::string_view name, int head, int row, int col) const;
   /// The results of checks that a page script watches: see app/watched.h.
   base::Result<std::string> judged(std::string_view checks, std::string_view start) const;
   /// ∂(cell of the tensor `name`)/∂(cell of the input `by`) for every cell of `by`: q, k, v, x, w_q … Takes

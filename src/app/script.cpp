@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "app/names.h"
@@ -105,6 +106,16 @@ Result<Rect> Script::locate(std::string_view name, int head, int row, int col) {
   const auto rect = places_.locate(name, head, row, col);
   if (!rect) return rect;
   return outside({rect->x, rect->y, rect->width, rect->height});
+}
+
+float Script::value(std::string_view name, int head, int row, int col) const {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  const auto id = attention::tensorNamed(name);
+  if (!id && !document::derivedNamed(name)) return kNone;
+  const auto found = tensorWithCell(session_, name, head, row, col);
+  if (!found) return kNone;
+  const Tensor* t = id ? attention::find(session_.inputs(), session_.traceOf(*id, head), *id) : *found;
+  return t->at(head, row, col);
 }
 
 Result<std::string> Script::explain(std::string_view name, int head, int row, int col) const {

@@ -25,6 +25,8 @@ class Script {
   /// In pixels of the window, as are items().
   base::Result<Rect> locate(std::string_view name, int head, int row, int col);
   base::Result<std::string> explain(std::string_view name, int head, int row, int col) const;
+  /// A cell of a tensor, for which no more is computed than for its arithmetic; NaN if there is none.
+  float value(std::string_view name, int head, int row, int col) const;
   /// ∂(cell of `name`)/∂(cell of `by`) for every cell of `by`. Valid until the next call.
   base::Result<const attention::Tensor*> gradient(std::string_view name, int head, int row, int col,
                                                   std::string_view by);

@@ -127,8 +127,10 @@ TEST_CASE("long: the arithmetic of a cell of pairs is there before its head is, 
       CAPTURE(name);
       const int before = f.app().heads(true), col = name[0] == 'k' ? 1 : 3;
       const std::string soon = *f.app().explain(name, 0, 1000, col);
+      const float value = f.app().value(name, 0, 1000, col);
       CHECK(f.app().heads(true) == before);
       settle();
+      CHECK(f.app().value(name, 0, 1000, col) == doctest::Approx(value));
       CHECK(*f.app().explain(name, 0, 1000, col) == soon);
       if (isOption) REQUIRE(f.app().set("temperature", name[0] == 'w' ? "1.25" : "1.5"));
       else REQUIRE(f.app().setTensor("k", numbers, shape));
@@ -136,6 +138,8 @@ TEST_CASE("long: the arithmetic of a cell of pairs is there before its head is, 
     }
     settle();
   }
+  CHECK(std::isnan(f.app().value("weights", 2, 0, 0)));
+  CHECK(std::isnan(f.app().value("nothing", 0, 0, 0)));
 }
 
 TEST_CASE("long: profiles stand beside the weights, and go when the board is small") {

@@ -806,6 +806,12 @@ EMSCRIPTEN_KEEPALIVE int playground_items() {
   return answer(self->app.items());
 }
 
+/// NaN if there is no such cell.
+EMSCRIPTEN_KEEPALIVE float playground_value(const char* name, int head, int row, int col) {
+  settle();
+  return self->app.value(name, head, row, col);
+}
+
 EMSCRIPTEN_KEEPALIVE int playground_explain(const char* name, int head, int row, int col) {
   settle();
   return answer(self->app.explain(name, head, row, col));
