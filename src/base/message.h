@@ -27,6 +27,7 @@ class MessageView {
     std::string_view bytes;
   };
 
+  MessageView() = default;
   MessageView(const char* text) : bytes_(text) {}
   MessageView(std::string_view text) : bytes_(text) {}
   MessageView(const std::string& text) : bytes_(text) {}

@@ -196,20 +196,27 @@ void caret(ImDrawList* list, ImVec2 c, ImU32 color) {
 
 }  // namespace
 
-std::string_view inWords(std::string_view english) {
-  Words* own = fonts().words;
-  return own ? own->of(english) : english;
-}
-
-std::string messageInWords(const base::Message& message) {
-  Words* own = fonts().words;
-  return own ? std::string(own->of(message)) : message.english();
+std::string inWords(base::MessageView english) {
+  Words* words = fonts().words;
+  return words ? std::string(words->of(english)) : english.english();
 }
 
 std::string_view inNumbers(std::string_view digits, std::string& own) {
   const Words* words = fonts().words;
   return words ? words->number(digits, own) : digits;
 }
+
+namespace {
+
+/// A text as it is drawn: translated, and with its numbers in the notation of the language. `own` holds it
+/// where nothing else does.
+std::string_view shown(base::MessageView english, std::string& own) {
+  Words* words = fonts().words;
+  if (english.hasArguments()) return words ? words->of(english) : own = english.english();
+  return inNumbers(words ? words->of(english) : english.bytes(), own);
+}
+
+}  // namespace
 
 std::string_view lineOf(ImFont* font, std::string_view words, float width) {
   draw::Lines* lines = linesFor(font, words);
@@ -278,10 +285,10 @@ float plainWidth(ImFont* font, std::string_view words) {
   return words.empty() ? 0 : font->CalcTextSizeA(sizeOf(font), FLT_MAX, 0, words.data(), end(words)).x;
 }
 
-float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
-  if (words.empty()) return 0;
+float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, base::MessageView english) {
+  if (english.empty()) return 0;
   std::string own;
-  words = inNumbers(inWords(words), own);
+  const std::string_view words = shown(english, own);
   if (fonts().mirror) note(font, x, y, words);
   if (!hasFormula(words)) return plainText(list, font, x, y, color, words);
   const Formula formula({font, fonts().tiny}, words);
@@ -289,21 +296,22 @@ float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::s
   return formula.width();
 }
 
-float textWidth(ImFont* font, std::string_view words) {
+float textWidth(ImFont* font, base::MessageView english) {
   std::string own;
-  words = inNumbers(inWords(words), own);
+  const std::string_view words = shown(english, own);
   return hasFormula(words) ? Formula({font, fonts().tiny}, words).width() : plainWidth(font, words);
 }
 
-void textMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words) {
+void textMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, base::MessageView words) {
   text(list, font, x, lineTop(font, midY), color, words);
 }
 
-void textRight(ImDrawList* list, ImFont* font, float right, float midY, ImU32 color, std::string_view words) {
+void textRight(ImDrawList* list, ImFont* font, float right, float midY, ImU32 color,
+               base::MessageView words) {
   textMiddle(list, font, right - textWidth(font, words), midY, color, words);
 }
 
-void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words) {
+void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, base::MessageView words) {
   textMiddle(list, font, x - textWidth(font, words) / 2, midY, color, words);
 }
 
@@ -347,10 +355,10 @@ std::size_t lastBreak(std::string_view words, std::size_t end) {
 
 }  // namespace
 
-float paragraph(const Pen& pen, float x, float y, float width, std::string_view words) {
+float paragraph(const Pen& pen, float x, float y, float width, base::MessageView english) {
   const auto& [list, font, color] = pen;
   std::string own;
-  words = inNumbers(inWords(words), own);
+  std::string_view words = shown(english, own);
   const AsIs asIs;  // the lines of a message are not messages themselves
   // Dear ImGui's own wrapping also breaks after a decimal point.
   const float top = y, pitch = sizeOf(font);
@@ -382,9 +390,9 @@ std::string said(std::string words) {
 
 }  // namespace
 
-std::string elide(ImFont* font, std::string_view words, float width) {
+std::string elide(ImFont* font, base::MessageView english, float width) {
   std::string own;
-  words = inNumbers(inWords(words), own);
+  const std::string_view words = shown(english, own);
   if (textWidth(font, words) <= width) return std::string(words);
   if (draw::Lines* lines = linesFor(font, words))
     return said(std::string(words.substr(0, fitting(*lines, font, words, width))) + "…");
@@ -620,7 +628,7 @@ bool Widgets::asks(const Box& box) {
   return ImGui::GetIO().MouseDownDuration[0] >= ImGui::GetIO().KeyRepeatDelay;
 }
 
-void Widgets::tip(const Box& near, std::string_view words) {
+void Widgets::tip(const Box& near, base::MessageView words) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float most = std::min(280.0f, screen.x - 2 * kEdgeGap - 24);
   ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
@@ -636,7 +644,7 @@ void Widgets::tip(const Box& near, std::string_view words) {
   c_.widgetRects["tip"] = {x, y, width, height};
 }
 
-bool Widgets::link(std::string_view name, Box box, std::string_view words) {
+bool Widgets::link(std::string_view name, Box box, base::MessageView words) {
   const bool pressed = press(name, box);
   const ImU32 color = c_.palette.query;
   const float y = std::round(box.midY() + 8);
@@ -656,7 +664,7 @@ bool Widgets::flip(std::string_view name, Box box, bool on, bool enabled, Mirror
   return hit(name, box, enabled, role, on) || key.press || key.step == (on ? -1 : 1);
 }
 
-bool Widgets::toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong,
+bool Widgets::toggle(std::string_view name, Box row, base::MessageView label, bool on, bool strong,
                      bool enabled) {
   const bool pressed = flip(name, row, on, enabled);
   const Palette& p = c_.palette;
@@ -669,7 +677,7 @@ bool Widgets::toggle(std::string_view name, Box row, std::string_view label, boo
   return pressed;
 }
 
-int Widgets::stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore,
+int Widgets::stepper(std::string_view name, Box box, base::MessageView value, bool canLess, bool canMore,
                      std::string_view typed) {
   const Palette& p = c_.palette;
   const std::string base(name);
@@ -717,7 +725,7 @@ int Widgets::stepper(std::string_view name, Box box, std::string_view value, boo
   return step;
 }
 
-bool Widgets::segment(std::string_view name, Box box, std::string_view label, bool chosen) {
+bool Widgets::segment(std::string_view name, Box box, base::MessageView label, bool chosen) {
   const bool pressed = hit(name, box, true, Mirror::Role::choice, chosen);
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);
@@ -728,7 +736,7 @@ bool Widgets::segment(std::string_view name, Box box, std::string_view label, bo
   return pressed;
 }
 
-bool Widgets::button(std::string_view name, Box box, std::string_view label, bool filled) {
+bool Widgets::button(std::string_view name, Box box, base::MessageView label, bool filled) {
   const bool pressed = press(name, box);
   const Palette& p = c_.palette;
   const bool over = ImGui::IsItemHovered() && !c_.locked(name);
@@ -742,7 +750,7 @@ bool Widgets::button(std::string_view name, Box box, std::string_view label, boo
   return pressed;
 }
 
-bool Widgets::slot(std::string_view name, Box box, Icon icon, std::string_view label, bool enabled,
+bool Widgets::slot(std::string_view name, Box box, Icon icon, base::MessageView label, bool enabled,
                    bool active) {
   const bool pressed = press(name, box, enabled, Mirror::Role::button, active);
   const Palette& p = c_.palette;
@@ -771,7 +779,7 @@ bool Widgets::icon(std::string_view name, Box box, Icon icon, bool enabled, bool
   return pressed;
 }
 
-void Widgets::menuButton(std::string_view name, Box box, std::string_view label, bool chosen) {
+void Widgets::menuButton(std::string_view name, Box box, base::MessageView label, bool chosen) {
   const bool pressed =
       hit(name, box, true, Mirror::Role::menu, c_.view.menu.shown && c_.view.menu.name == name);
   const Palette& p = c_.palette;
@@ -861,7 +869,7 @@ Box Widgets::entry(float width, float height) {
   return {from.x, from.y, wide, height + (c_.touch ? 14.0f : 0.0f)};
 }
 
-bool Widgets::menuItem(std::string_view name, std::string_view label, bool chosen, std::string_view about,
+bool Widgets::menuItem(std::string_view name, base::MessageView label, bool chosen, base::MessageView about,
                        bool enabled) {
   const Palette& p = c_.palette;
   const Box box = entry(std::max(textWidth(c_.fonts.text, label), textWidth(c_.fonts.small, about)) + 40,
@@ -885,8 +893,8 @@ bool Widgets::menuItem(std::string_view name, std::string_view label, bool chose
   return pressed;
 }
 
-bool Widgets::menuReason(std::string_view name, std::string_view label, std::string_view reason,
-                         std::string_view action) {
+bool Widgets::menuReason(std::string_view name, base::MessageView label, base::MessageView reason,
+                         base::MessageView action) {
   const Palette& p = c_.palette;
   const float title = textWidth(c_.fonts.text, label), words = textWidth(c_.fonts.small, action);
   const Box box = entry(std::max(title + words + 24, textWidth(c_.fonts.small, reason)) + 40, 46);
@@ -908,7 +916,7 @@ bool Widgets::menuReason(std::string_view name, std::string_view label, std::str
   return pressed;
 }
 
-void Widgets::menuHeading(std::string_view words) {
+void Widgets::menuHeading(base::MessageView words) {
   const Box box = entry(textWidth(c_.fonts.smallStrong, words) + 40, 28);
   ImGui::Dummy({box.width, box.height});
   textMiddle(list_, c_.fonts.smallStrong, box.x + 10, box.midY() + 3, c_.palette.muted, words);
@@ -918,7 +926,7 @@ void Widgets::beginColumn() { ImGui::BeginGroup(), isColumn_ = true; }
 void Widgets::nextColumn() { ImGui::EndGroup(), ImGui::SameLine(0, 0), ImGui::BeginGroup(); }
 void Widgets::endColumn() { ImGui::EndGroup(), isColumn_ = false; }
 
-void Widgets::menuText(std::string_view words) {
+void Widgets::menuText(base::MessageView words) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float width = std::max(menuWidth_ + 40, ImGui::GetContentRegionAvail().x);
   list_->AddLine({from.x + 4, from.y + 5}, {from.x + width - 4, from.y + 5}, c_.palette.border);
@@ -938,7 +946,7 @@ void Widgets::endMenu() {
   list_ = ImGui::GetWindowDrawList();
 }
 
-bool Widgets::disclosure(std::string_view name, Box row, std::string_view value, bool open) {
+bool Widgets::disclosure(std::string_view name, Box row, base::MessageView value, bool open) {
   const bool pressed = flip(name, row, open, true, Mirror::Role::fold);
   const Palette& p = c_.palette;
   const ImU32 color = ImGui::IsItemHovered() ? p.text : p.muted;
@@ -967,7 +975,7 @@ bool Widgets::slider(std::string_view name, Box box, float& position, float by) 
   return dragged || by != 0;
 }
 
-bool Widgets::field(std::string_view name, Box box, std::string_view content) {
+bool Widgets::field(std::string_view name, Box box, base::MessageView content) {
   const bool pressed = press(name, box, true, Mirror::Role::field);
   const Palette& p = c_.palette;
   const bool locked = c_.locked(name);

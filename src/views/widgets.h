@@ -23,9 +23,7 @@ draw::Lines* linesFor(ImFont* font, std::string_view words);
 /// The parameters with which the platform draws text that matches this font.
 draw::Face faceOf(const ImFont* font);
 /// The translation of a text of the interface; functions that draw or measure text do this themselves.
-std::string_view inWords(std::string_view english);
-/// The same of a message with arguments.
-std::string messageInWords(const base::Message& message);
+std::string inWords(base::MessageView english);
 /// A text without words in the notation of the reader's language: views::Words::number().
 std::string_view inNumbers(std::string_view digits, std::string& own);
 /// How much of a text without spaces fits the width, in scripts that allow a line break anywhere; at least
@@ -33,13 +31,13 @@ std::string_view inNumbers(std::string_view digits, std::string& own);
 std::string_view lineOf(ImFont* font, std::string_view words, float width);
 /// Draws text in a font of the theme, in any script, with roots and raised and lowered letters as in formulas
 /// (hasFormula()). Returns its width.
-float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words);
+float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, base::MessageView english);
 /// The same, ending at `right`, centred on `x`, or starting at `x`; `y` and `midY` are the middle of the
 /// line.
-void textRight(ImDrawList* list, ImFont* font, float right, float midY, ImU32 color, std::string_view words);
-void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words);
-void textMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words);
-float textWidth(ImFont* font, std::string_view words);
+void textRight(ImDrawList* list, ImFont* font, float right, float midY, ImU32 color, base::MessageView words);
+void textCentered(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, base::MessageView words);
+void textMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, base::MessageView words);
+float textWidth(ImFont* font, base::MessageView english);
 /// The same of pieces of such a text: neither translated, nor typeset, nor noted for assistive technology.
 float plainText(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words);
 void plainMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, std::string_view words);
@@ -52,9 +50,9 @@ void noteFormula(std::string_view formula, const Box& box);
 void digitsCentered(const Pen& pen, float scale, float x, float midY, std::string_view digits);
 /// A paragraph with lines of at most `width`, from the top `y` on, or only its measure. Lines are broken at
 /// spaces, and elsewhere in scripts that allow it. Returns its height.
-float paragraph(const Pen& pen, float x, float y, float width, std::string_view words);
-/// `words`, shortened to `width` with "…" if they are longer. Cuts only between grapheme clusters.
-std::string elide(ImFont* font, std::string_view words, float width);
+float paragraph(const Pen& pen, float x, float y, float width, base::MessageView english);
+/// The translation, shortened to `width` with "…" if they are longer. Cuts only between grapheme clusters.
+std::string elide(ImFont* font, base::MessageView english, float width);
 
 /// During the lifetime of this object, text is not translated: for tokens and sentences of the reader. Any
 /// other text belongs to the interface, and is translated.
@@ -128,15 +126,15 @@ class Widgets {
   FocusRing::Key keys(std::string_view name, const Box& box, bool enabled = true);
 
   /// All return true when the user operated the control.
-  bool toggle(std::string_view name, Box row, std::string_view label, bool on, bool strong = false,
+  bool toggle(std::string_view name, Box row, base::MessageView label, bool on, bool strong = false,
               bool enabled = true);
   /// Returns −1, 0 or +1, repeatedly while a button is held, which makes a single undo step. `value` is shown
   /// between the buttons; for an option it can be clicked to type a number, starting with `typed`, or with
   /// the option's value.
-  int stepper(std::string_view name, Box box, std::string_view value, bool canLess, bool canMore,
+  int stepper(std::string_view name, Box box, base::MessageView value, bool canLess, bool canMore,
               std::string_view typed = {});
-  bool segment(std::string_view name, Box box, std::string_view label, bool chosen);
-  bool button(std::string_view name, Box box, std::string_view label, bool filled = false);
+  bool segment(std::string_view name, Box box, base::MessageView label, bool chosen);
+  bool button(std::string_view name, Box box, base::MessageView label, bool filled = false);
   enum class Icon {
     undo,
     redo,
@@ -160,44 +158,44 @@ class Widgets {
   };
   bool icon(std::string_view name, Box box, Icon icon, bool enabled = true, bool active = false);
   /// An icon above its name, without a frame; on a pill while it is `active`.
-  bool slot(std::string_view name, Box box, Icon icon, std::string_view label, bool enabled = true,
+  bool slot(std::string_view name, Box box, Icon icon, base::MessageView label, bool enabled = true,
             bool active = false);
   /// From now on what is lower is pressed as if it were that high.
   void grow(float height) { least_ = height; }
   /// A cross without a frame, which closes a panel.
   bool cross(std::string_view name, Box box);
   /// A button that opens a menu; beginMenu() takes the same name. `chosen`: what is open is of this menu.
-  void menuButton(std::string_view name, Box box, std::string_view label, bool chosen = false);
+  void menuButton(std::string_view name, Box box, base::MessageView label, bool chosen = false);
   bool beginMenu(std::string_view name, float width = 150);
-  bool menuItem(std::string_view name, std::string_view label, bool chosen = false,
-                std::string_view about = {}, bool enabled = true);
+  bool menuItem(std::string_view name, base::MessageView label, bool chosen = false,
+                base::MessageView about = {}, bool enabled = true);
   /// A disabled entry, with the reason below it, and a link beside it to a remedy; returns true when the link
   /// is clicked. No link if `action` is empty.
-  bool menuReason(std::string_view name, std::string_view label, std::string_view reason,
-                  std::string_view action);
+  bool menuReason(std::string_view name, base::MessageView label, base::MessageView reason,
+                  base::MessageView action);
   /// Opens a menu without a button of its own, in the same window.
   void openMenu(std::string_view name, const Box& anchor);
-  void menuHeading(std::string_view words);
+  void menuHeading(base::MessageView words);
   /// What follows in the menu is in a column, then in the one to its right, then below them.
   void beginColumn();
   void nextColumn();
   void endColumn();
   /// Two lines of text below the entries of a menu.
-  void menuText(std::string_view words);
+  void menuText(base::MessageView words);
   void endMenu();
   /// A value on a track from 0 to 1; returns true while it is being changed. Keys change it by `by`. Ends its
   /// gesture itself.
   bool slider(std::string_view name, Box box, float& position, float by);
   /// A row that expands or collapses the rows below it; `value` and a caret are at its right.
-  bool disclosure(std::string_view name, Box row, std::string_view value, bool open);
+  bool disclosure(std::string_view name, Box row, base::MessageView value, bool open);
   /// Underlined text that can be clicked.
-  bool link(std::string_view name, Box box, std::string_view words);
+  bool link(std::string_view name, Box box, base::MessageView words);
   /// What is at `box` belongs to the control of that name, whose tooltip speaks of it: the label beside it.
   void points(std::string_view name, const Box& box, bool enabled = true);
   /// Does the pointer rest on this place, or has a finger been held there? Then tip() can explain why nothing
   /// happens.
   bool asks(const Box& box);
-  void tip(const Box& near, std::string_view words);
+  void tip(const Box& near, base::MessageView words);
   /// A clickable area that acts repeatedly while it is held, which makes a single undo step (Requests::held);
   /// draws nothing.
   bool held(std::string_view name, Box box, bool enabled);
@@ -206,7 +204,7 @@ class Widgets {
     return hit(name, box, true, role, value);
   }
   /// Text that opens a text field when clicked.
-  bool field(std::string_view name, Box box, std::string_view content);
+  bool field(std::string_view name, Box box, base::MessageView content);
   /// The same for an option that is a list of names, which are typed between commas; `title` says so where
   /// they are typed.
   void names(document::OptionId id, Box box, std::string title);

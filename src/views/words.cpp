@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/sort.h"
-
 namespace views {
 namespace {
 
@@ -25,24 +23,6 @@ bool hasWords(std::string_view text) {
     if (letters == 2) return true;
   }
   return false;
-}
-
-/// Recognises "12", "−0.5", "1.05 M", "100 %", and the dash for a missing number.
-bool isNumber(std::string_view text) {
-  if (text == "–") return true;
-  for (const std::string_view sign : {"−", "-", "+"}) {
-    if (text.starts_with(sign)) text.remove_prefix(sign.size());
-  }
-  return !text.empty() && text[0] >= '0' && text[0] <= '9' && !hasWords(text);
-}
-
-/// "heads: 5 is too large.", "my file.npz: it is empty.": a field or a file, and a sentence about it. Of
-/// names only those of files have spaces.
-bool isOfField(std::string_view text) {
-  const std::string_view name = text.substr(0, text.find(": "));
-  const std::size_t ending = name.rfind('.');
-  return name.size() < text.size() && text.ends_with('.') &&
-         name.find(' ', ending == std::string_view::npos ? 0 : ending) == std::string_view::npos;
 }
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -115,25 +95,6 @@ struct Ends {
 
 }  // namespace
 
-Words::Pattern Words::patternOf(std::string_view english, std::string_view words) {
-  Pattern pattern;
-  pattern.words = words;
-  std::size_t from = 0;
-  const auto part = [&](std::size_t end) {
-    pattern.parts.push_back(english.substr(from, end - from));
-    pattern.length += end - from;
-  };
-  for (std::size_t at = 0; at < english.size(); ++at) {
-    if (!isPlace(english, at)) continue;
-    part(at);
-    pattern.places += english[at + 1];
-    from = at + 3;
-    at += 2;
-  }
-  part(english.size());
-  return pattern;
-}
-
 Words::Words(std::string_view table) : table_(table) {
   std::string_view rest = table_;
   while (!rest.empty()) {
@@ -144,18 +105,17 @@ Words::Words(std::string_view table) : table_(table) {
     const std::string_view english = line.substr(0, middle), words = line.substr(middle + 1);
     if (english.empty()) plurals_.add(words);
     else if (english == "1,234.5" && words.size() == english.size()) group_ = words[1], decimal_ = words[5];
-    else if (english == "{a}: {A}") {
-      ofField_ = patternOf(english, words);
-      byId_.try_emplace(idOf(ofField_), ofField_);
-    } else if (Pattern pattern = patternOf(english, words); !pattern.places.empty()) {
-      byId_.try_emplace(idOf(pattern), pattern);
-      if (english != "{A} {B}" && english != "{a} or {z}") patterns_.push_back(std::move(pattern));
-    } else whole_[english] = words;
+    else add(english, words);
   }
-  // Patterns of equal length stay in the order of the table.
-  base::sort(patterns_, [](const Pattern& a, const Pattern& b) {
-    return a.length != b.length ? a.length > b.length : a.parts.front().data() < b.parts.front().data();
-  });
+}
+
+void Words::add(std::string_view english, std::string_view words) {
+  std::string id, places;
+  for (std::size_t at = 0; at < english.size(); ++at) {
+    if (isPlace(english, at)) id += "{}", places += english[at + 1], at += 2;
+    else id += english[at];
+  }
+  messages_.try_emplace(std::move(id), Translation{words, std::move(places)});
 }
 
 std::string_view Words::of(base::MessageView english) {
@@ -167,39 +127,24 @@ std::string_view Words::of(base::MessageView english) {
     if (const auto at = map->find(key); at != map->end()) return at->second;
   }
   if (kept_.size() >= kMostKept) older_ = std::move(kept_), kept_.clear();
-  std::string out = paused > 0 ? english.english() : isPlain ? ofText(english.bytes()) : ofMessage(english);
+  std::string out = paused > 0 ? english.english() : ofMessage(english);
   kept_.try_emplace(out, out);  // because text is first measured and later drawn
   return kept_.insert_or_assign(std::move(key), std::move(out)).first->second;
 }
 
-std::string Words::ofText(std::string_view english) {
-  const Ends ends(english);
-  const std::string found = find(ends.inner);
-  if (found.empty() && missed) missed->insert(std::string(english));
-  return inNotation(found.empty() ? std::string(english) : ends.around(found));
-}
-
 std::string Words::ofMessage(base::MessageView message) {
+  const std::string id = message.id();
   std::vector<Part> parts, arguments;
   for (base::MessageView rest = message; !rest.empty();) {
     parts.push_back(rest.next());
     if (parts.back().kind != Part::Kind::fixed) arguments.push_back(parts.back());
   }
-  const std::string id = message.id();
   const Ends ends(id);
-  if (const auto at = byId_.find(std::string(ends.inner)); at != byId_.end())
+  if (const auto at = messages_.find(std::string(ends.inner)); at != messages_.end())
     return ends.around(filled(at->second, arguments));
-  if (hasWords(id)) {
-    const std::string english = message.english();
-    const Ends of(english);
-    if (const std::string found = find(of.inner); !found.empty()) {
-      if (guessed) guessed->insert(id);
-      return inNotation(of.around(found));
-    }
-    if (missed) missed->insert(english);
-  }
+  if (missed && hasWords(id)) missed->insert(message.english());
   std::string out;
-  for (const Part& part : parts) out += ofArgument(part, parts.size() == 1);
+  for (const Part& part : parts) out += ofArgument(part, parts.size() == 1 && !arguments.empty());
   return out;
 }
 
@@ -210,16 +155,14 @@ std::string Words::ofArgument(const Part& part, bool isTranslated) {
                                                              : inNotation(part.bytes);
 }
 
-std::string Words::filled(const Pattern& pattern, const std::vector<Part>& arguments) {
-  std::vector<std::string_view> found;
-  for (const Part& one : arguments) found.push_back(one.bytes);
+std::string Words::filled(const Translation& translation, const std::vector<Part>& arguments) {
   std::string out;
-  for (std::string_view words = formFor(pattern, found); !words.empty();) {
+  for (std::string_view words = formFor(translation, arguments); !words.empty();) {
     std::size_t at = 0;
     while (at < words.size() && !isPlace(words, at)) ++at;
     out += inNotation(words.substr(0, at));
     if (at == words.size()) break;
-    const std::size_t place = pattern.places.find(words[at + 1]);
+    const std::size_t place = translation.places.find(words[at + 1]);
     if (place < arguments.size())
       out += ofArgument(arguments[place], words[at + 1] >= 'A' && words[at + 1] <= 'Z');
     words.remove_prefix(at + 3);
@@ -227,15 +170,20 @@ std::string Words::filled(const Pattern& pattern, const std::vector<Part>& argum
   return out;
 }
 
+std::string_view Words::formFor(const Translation& translation, const std::vector<Part>& arguments) const {
+  std::string_view words = translation.words;
+  const std::size_t number = translation.places.find_first_of("123456789");
+  std::size_t form = number < arguments.size() ? plurals_.formOf(arguments[number].bytes) : 0;
+  for (std::size_t end; (end = words.find('\x1e')) != std::string_view::npos; --form) {
+    if (form == 0) return words.substr(0, end);
+    words.remove_prefix(end + 1);
+  }
+  return words;
+}
+
 std::string_view Words::number(std::string_view digits, std::string& own) const {
   if (paused > 0 || decimal_ == '.' || hasWords(digits)) return digits;
   return own = inNotation(digits);
-}
-
-std::string Words::idOf(const Pattern& pattern) {
-  std::string id(pattern.parts.front());
-  for (std::size_t i = 1; i < pattern.parts.size(); ++i) id.append("{}").append(pattern.parts[i]);
-  return id;
 }
 
 std::string Words::inNotation(std::string_view text) const {
@@ -265,67 +213,6 @@ std::string Words::inNotation(std::string_view text) const {
 
 void Words::keep(const std::string& said) {
   if (paused == 0) kept_.try_emplace(said, said);
-}
-
-std::string Words::find(std::string_view english) {
-  if (const auto at = whole_.find(english); at != whole_.end()) return std::string(at->second);
-  std::string out;
-  // First, because a sentence may begin with a placeholder, which would take the field as well.
-  if (isOfField(english) && matchField(english, out)) return out;
-  for (const Pattern& pattern : patterns_) {
-    if (match(pattern, english, out)) return out;
-  }
-  return matchField(english, out) ? out : std::string();
-}
-
-bool Words::matchField(std::string_view english, std::string& out) {
-  const std::size_t colon = english.find(": ");
-  return !ofField_.places.empty() && colon != std::string_view::npos &&
-         !find(english.substr(colon + 2)).empty() && match(ofField_, english, out);
-}
-
-std::string_view Words::formFor(const Pattern& pattern, const std::vector<std::string_view>& found) const {
-  std::string_view words = pattern.words;
-  const std::size_t number = pattern.places.find_first_of("123456789");
-  std::size_t form = number == std::string::npos ? 0 : plurals_.formOf(found[number]);
-  for (std::size_t end; (end = words.find('\x1e')) != std::string_view::npos; --form) {
-    if (form == 0) return words.substr(0, end);
-    words.remove_prefix(end + 1);
-  }
-  return words;
-}
-
-bool Words::match(const Pattern& pattern, std::string_view english, std::string& out) {
-  if (english.size() < pattern.length + pattern.places.size() ||
-      !english.starts_with(pattern.parts.front()) || !english.ends_with(pattern.parts.back()))
-    return false;
-  std::vector<std::string_view> found;
-  std::size_t at = pattern.parts.front().size();
-  const std::size_t end = english.size() - pattern.parts.back().size();
-  for (std::size_t i = 1; i < pattern.parts.size(); ++i) {
-    const bool isLast = i + 1 == pattern.parts.size();
-    const std::size_t next = isLast ? end : english.substr(0, end).find(pattern.parts[i], at + 1);
-    if (next == std::string_view::npos || next <= at) return false;
-    const std::string_view one = english.substr(at, next - at);
-    if (pattern.places[i - 1] <= '9' && !isNumber(one)) return false;
-    if (isLast && pattern.parts[i] == "." && one.find(". ") != std::string_view::npos)
-      return false;  // it would take the next sentence as well
-    found.push_back(one);
-    at = next + pattern.parts[i].size();
-  }
-  out.clear();
-  const std::string_view words = formFor(pattern, found);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::size_t place = isPlace(words, i) ? pattern.places.find(words[i + 1]) : std::string::npos;
-    if (place == std::string::npos) {
-      out += words[i];
-      continue;
-    }
-    const bool isMessage = words[i + 1] >= 'A' && words[i + 1] <= 'Z';
-    out += isMessage ? of(found[place]) : found[place];
-    i += 2;
-  }
-  return true;
 }
 
 }  // namespace views

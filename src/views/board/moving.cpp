@@ -257,7 +257,7 @@ class Moving {
 
   void caption(std::string_view english, const Box& under) const {
     if (english.empty() || under.empty()) return;
-    const std::string words(inWords(english));
+    const std::string words = inWords(english);
     const Box box = placeOf(textWidth(c_.fonts.small, words) + 16, under);
     c_.widgetRects["stepper-caption"] = box;
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c_.palette.panel, 6);

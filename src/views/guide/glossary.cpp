@@ -75,14 +75,14 @@ class Popover {
 
   // The lesson, with its number once the list of lessons is there.
   void find() {
-    learn_ = inWords("Learn it in a lesson");
+    learn_ = "Learn it in a lesson";
     if (!c_.view.guide) return;
     int number = 0;
     for (const GuideEntry& entry : c_.view.guide->entries) {
       number += entry.kind == document::LessonKind::lesson;
       if (entry.id != term_.lesson) continue;
       title_ = entry.title;
-      learn_ = inWords(base::joined({"Learn: lesson ", number}));
+      learn_ = base::message({"Learn: lesson ", number});
       return;
     }
   }
@@ -121,7 +121,8 @@ class Popover {
   float words_;  ///< the width of the text
   Formula formula_;
   float formulaHeight_;
-  std::string learn_, title_;
+  base::Message learn_;
+  std::string title_;
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ std::vector<double> powersOfTen(double low, double high, int most) {
   return ticks;
 }
 
-Chart::Chart(Context& context, const Box& box, std::string_view title, const Axis& x, const Axis& y)
+Chart::Chart(Context& context, const Box& box, base::MessageView title, const Axis& x, const Axis& y)
     : c_(context),
       list_(ImGui::GetWindowDrawList()),
       box_(box),
@@ -113,7 +113,7 @@ void Chart::mark(double x, ImU32 color) {
   }
 }
 
-void Chart::legend(std::string_view words, ImU32 color) {
+void Chart::legend(base::MessageView words, ImU32 color) {
   const float width = textWidth(c_.fonts.small, words);
   const float x = legendRight_ - width;
   textMiddle(list_, c_.fonts.small, x, legendY_, c_.palette.text, words);

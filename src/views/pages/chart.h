@@ -28,7 +28,7 @@ std::vector<double> powersOfTen(double low, double high, int most = 9);
 class Chart {
  public:
   /// Draws title, frame, ticks and axis names inside `box`.
-  Chart(Context& context, const Box& box, std::string_view title, const Axis& x, const Axis& y);
+  Chart(Context& context, const Box& box, base::MessageView title, const Axis& x, const Axis& y);
 
   void line(std::span<const Point> points, ImU32 color, float thickness = 1.8f);
   void dots(std::span<const Point> points, ImU32 color);
@@ -37,7 +37,7 @@ class Chart {
   /// A dashed vertical line.
   void mark(double x, ImU32 color);
   /// Adds an entry to the legend, from right to left.
-  void legend(std::string_view words, ImU32 color);
+  void legend(base::MessageView words, ImU32 color);
 
  private:
   ImVec2 place(Point point) const;

@@ -101,7 +101,7 @@ Box PageColumn::take(float height) {
   return box;
 }
 
-void PageColumn::openCard(std::string_view words) {
+void PageColumn::openCard(base::MessageView words) {
   cardTop_ = y_;
   padding_ = width_ < 340 ? 14.0f : 18.0f;
   list_->ChannelsSplit(2);  // the card is drawn last, behind its content, once its height is known
@@ -120,19 +120,19 @@ void PageColumn::closeCard() {
   y_ += kColumnGap;
 }
 
-void PageColumn::title(std::string_view words) {
+void PageColumn::title(base::MessageView words) {
   y_ += paragraph({list_, c_.fonts.title, c_.palette.text}, x_, y_, width_, words) + 4;
 }
 
-void PageColumn::question(std::string_view words) {
+void PageColumn::question(base::MessageView words) {
   y_ += paragraph({list_, c_.fonts.strong, c_.palette.text}, x_, y_, width_, words) + 8;
 }
 
-void PageColumn::sentence(std::string_view words) {
+void PageColumn::sentence(base::MessageView words) {
   y_ += paragraph({list_, c_.fonts.text, c_.palette.muted}, x_, y_, width_, words) + 8;
 }
 
-void PageColumn::label(const Box& box, std::string_view words) {
+void PageColumn::label(const Box& box, base::MessageView words) {
   textMiddle(list_, c_.fonts.text, box.x, box.midY(), c_.palette.text, words);
 }
 
@@ -142,7 +142,7 @@ Box PageColumn::control() {
   return box;
 }
 
-bool PageColumn::slider(std::string_view name, std::string_view words, std::string_view value,
+bool PageColumn::slider(std::string_view name, base::MessageView words, base::MessageView value,
                         float& position, float step, const document::Option* option) {
   const Box row = control();
   const bool locked = option && c_.locked(option->name);
@@ -169,7 +169,7 @@ void PageColumn::typed(const document::Option& option, const Box& box, bool aske
   c_.requests.text = t;
 }
 
-void PageColumn::number(document::OptionId id, std::string_view name, std::string_view words,
+void PageColumn::number(document::OptionId id, std::string_view name, base::MessageView words,
                         const Scale& scale) {
   const auto& [low, high, parts, decimals] = scale;
   const document::Value now = document::get(c_.state, id);
@@ -180,11 +180,11 @@ void PageColumn::number(document::OptionId id, std::string_view name, std::strin
   set(c_, id, std::round((low + static_cast<double>(at) * (high - low)) * parts) / parts, kSliderGesture);
 }
 
-bool PageColumn::toggle(std::string_view name, std::string_view words, bool on) {
+bool PageColumn::toggle(std::string_view name, base::MessageView words, bool on) {
   return w_.toggle(name, control(), words, on);
 }
 
-int PageColumn::stepper(std::string_view name, std::string_view words, std::string_view value, bool less,
+int PageColumn::stepper(std::string_view name, base::MessageView words, base::MessageView value, bool less,
                         bool more) {
   const Box row = control();
   label(row, words);
@@ -193,8 +193,8 @@ int PageColumn::stepper(std::string_view name, std::string_view words, std::stri
   return w_.stepper(name, {row.right() - wide, row.y + 1, wide, 26}, value, less, more);
 }
 
-int PageColumn::choice(std::string_view name, std::string_view words, std::span<const std::string_view> names,
-                       int chosen) {
+int PageColumn::choice(std::string_view name, base::MessageView words,
+                       std::span<const std::string_view> names, int chosen) {
   if (!words.empty()) label(take(22), words);
   const Box row = control();
   const FocusRing::Key key = keys(name, row);
@@ -212,24 +212,24 @@ int PageColumn::choice(std::string_view name, std::string_view words, std::span<
   return now;
 }
 
-bool PageColumn::button(std::string_view name, std::string_view words) {
+bool PageColumn::button(std::string_view name, base::MessageView words) {
   return w_.button(name, control(), words);
 }
 
-void PageColumn::names(document::OptionId id, std::string_view words, std::string title) {
+void PageColumn::names(document::OptionId id, base::MessageView words, std::string title) {
   const Box row = control();
   const float left = std::min(92.0f, width_ * 0.36f);
   label(row, words);
   w_.names(id, {row.x + left, row.y, row.width - left, row.height}, std::move(title));
 }
 
-void PageColumn::term(std::string_view words, std::string_view numbers) {
+void PageColumn::term(base::MessageView words, base::MessageView numbers) {
   const float left = std::min(150.0f, width_ * 0.34f);
   textMiddle(list_, c_.fonts.small, x_, y_ + 7, c_.palette.muted, elide(c_.fonts.small, words, left - 8));
   y_ += paragraph({list_, c_.fonts.monoSmall, c_.palette.text}, x_ + left, y_, width_ - left, numbers) + 9;
 }
 
-void PageColumn::numbers(std::string_view words, std::string_view first, std::string_view second) {
+void PageColumn::numbers(base::MessageView words, base::MessageView first, base::MessageView second) {
   const Box row = take(22);
   textMiddle(list_, c_.fonts.small, row.x, row.midY(), c_.palette.muted, words);
   const float right = second.empty() ? row.right() : row.right() - 62;

@@ -30,17 +30,17 @@ class PageColumn {
   Box take(float height);
 
   /// Begins a card with this title, up to closeCard().
-  void openCard(std::string_view title = {});
+  void openCard(base::MessageView title = {});
   void closeCard();
 
-  void title(std::string_view words);
-  void question(std::string_view words);
-  void sentence(std::string_view words);
+  void title(base::MessageView words);
+  void question(base::MessageView words);
+  void sentence(base::MessageView words);
 
   // Controls. Their names are also those of the widget rectangles ("lab:scaled", "slider:d_k"). All return
   // whether the user operated them.
   /// `position` is 0 to 1; a key changes it by `step`.
-  bool slider(std::string_view name, std::string_view label, std::string_view value, float& position,
+  bool slider(std::string_view name, base::MessageView label, base::MessageView value, float& position,
               float step, const document::Option* typed = nullptr);
   /// From `low` to `high` in multiples of 1 / `parts`, shown with `decimals`.
   struct Scale {
@@ -49,29 +49,29 @@ class PageColumn {
   };
   /// A slider for a numeric option; any number off its scale that the option allows can be typed where its
   /// value is shown.
-  void number(document::OptionId id, std::string_view name, std::string_view label, const Scale& scale);
-  bool toggle(std::string_view name, std::string_view label, bool on);
+  void number(document::OptionId id, std::string_view name, base::MessageView label, const Scale& scale);
+  bool toggle(std::string_view name, base::MessageView label, bool on);
   /// Returns −1, 0 or +1.
-  int stepper(std::string_view name, std::string_view label, std::string_view value, bool less, bool more);
+  int stepper(std::string_view name, base::MessageView label, base::MessageView value, bool less, bool more);
   /// A choice of one of several; returns the new one, or −1.
-  int choice(std::string_view name, std::string_view label, std::span<const std::string_view> words,
+  int choice(std::string_view name, base::MessageView label, std::span<const std::string_view> words,
              int chosen);
-  bool button(std::string_view name, std::string_view label);
+  bool button(std::string_view name, base::MessageView label);
   /// An option that is a list of names; `title` says where they are typed that commas divide them.
-  void names(document::OptionId id, std::string_view label, std::string title);
+  void names(document::OptionId id, base::MessageView label, std::string title);
 
   /// Registers what was drawn in `box` as the next control for the keys; returns what they ask of it.
   FocusRing::Key keys(std::string_view name, const Box& box) { return w_.keys(name, box); }
 
   /// A line of arithmetic: its label, and the numbers.
-  void term(std::string_view label, std::string_view text);
+  void term(base::MessageView label, base::MessageView text);
   /// A line of a table: a label, and one or two numbers at the right.
-  void numbers(std::string_view label, std::string_view first, std::string_view second = {});
+  void numbers(base::MessageView label, base::MessageView first, base::MessageView second = {});
 
  private:
   void typed(const document::Option& option, const Box& box, bool asked);
   Box control();  ///< the box for a control's line, below the content so far
-  void label(const Box& box, std::string_view words);
+  void label(const Box& box, base::MessageView words);
 
   Context& c_;
   Widgets w_;

@@ -153,14 +153,14 @@ void lowerCard(Context& c) {
   list->PopClipRect();
 }
 
-void drawTab(Context& c, const Box& box, std::string_view words, bool open, bool small) {
+void drawTab(Context& c, const Box& box, base::MessageView words, bool open, bool small) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = small ? open ? c.fonts.smallStrong : c.fonts.small : open ? c.fonts.strong : c.fonts.text;
   textMiddle(list, font, box.x, box.midY() + 1, open ? c.palette.text : c.palette.muted, words);
   if (open) list->AddRectFilled({box.x, box.bottom() - 2}, {box.right(), box.bottom()}, c.palette.ink);
 }
 
-bool tab(Context& c, std::string_view name, const Box& box, std::string_view words, bool open) {
+bool tab(Context& c, std::string_view name, const Box& box, base::MessageView words, bool open) {
   const float air = c.roomy() ? std::max(0.0f, 44 - box.width) : 0;
   const float high = c.roomy() ? 44 : box.height;
   const bool pressed = Widgets(c).area(name, {box.x - air / 2, box.midY() - high / 2, box.width + air, high});
@@ -168,7 +168,7 @@ bool tab(Context& c, std::string_view name, const Box& box, std::string_view wor
   return pressed;
 }
 
-float card(Context& c, const Box& box, std::string_view title) {
+float card(Context& c, const Box& box, base::MessageView title) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 8);
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, c.palette.border, 8);

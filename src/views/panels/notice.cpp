@@ -17,7 +17,7 @@ template <class Each>
 ImVec2 flow(const Context& c, float most, Each each) {
   float x = 0, y = 0, widest = 0;
   for (const Notice::Piece& piece : c.view.notice.pieces) {
-    const std::string all = messageInWords(piece.words);
+    const std::string all = inWords(piece.words);
     std::string_view left = all;
     const AsIs asIs;  // the lines of a message are not messages themselves
     while (!left.empty()) {

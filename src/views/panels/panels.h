@@ -133,10 +133,10 @@ Box onScreen(const Layout& layout, const ViewState& view, Box content);
 /// The largest useful scroll offset.
 float maxScroll(const Layout& layout);
 /// Draws a card with a title; returns the y below the title.
-float card(Context& context, const Box& box, std::string_view title);
+float card(Context& context, const Box& box, base::MessageView title);
 /// A tab: text with a line below it while it is open, 2 pixels high at the bottom of `box`. Returns true when
 /// it is clicked.
-bool tab(Context& context, std::string_view name, const Box& box, std::string_view words, bool open);
-void drawTab(Context& context, const Box& box, std::string_view words, bool open, bool small = false);
+bool tab(Context& context, std::string_view name, const Box& box, base::MessageView words, bool open);
+void drawTab(Context& context, const Box& box, base::MessageView words, bool open, bool small = false);
 
 }  // namespace views
