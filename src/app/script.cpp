@@ -131,9 +131,10 @@ Result<std::string> Script::explain(std::string_view name, int head, int row, in
                                    {s.labels, document::keyLabels(s)}, s.decimals);
   std::string json = joined({"{\"text\":", document::jsonQuoted(e.text()), ",\"terms\":["});
   for (const attention::Term& term : e.terms) {
-    json += joined({&term == e.terms.data() ? "" : ",", "{\"label\":", document::jsonQuoted(term.label),
-                    ",\"text\":", document::jsonQuoted(term.text), ",\"value\":",
-                    std::isfinite(term.value) ? document::toJson(document::Value(term.value)) : "null", "}"});
+    json +=
+        joined({&term == e.terms.data() ? "" : ",", "{\"label\":", document::jsonQuoted(term.label.english()),
+                ",\"text\":", document::jsonQuoted(term.text.english()), ",\"value\":",
+                std::isfinite(term.value) ? document::toJson(document::Value(term.value)) : "null", "}"});
   }
   json += "]";
   if (id) {

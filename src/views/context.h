@@ -431,6 +431,10 @@ struct Context {
   bool onPage() const { return open() != document::View::layer; }
   /// The tensor with that id; null if the layer does not have it.
   const attention::Tensor* tensor(TensorId id) const { return attention::find(inputs, trace, id); }
+  /// The tokens' labels for explanations, whose rows are columns where the board shows them so.
+  attention::TokenLabels tokenLabels() const {
+    return {state.labels, document::keyLabels(state), state.columnLayout};
+  }
   /// Can the cells of this tensor be edited here?
   bool editable(TensorId id) const;
   /// The cell that the inspector explains: the hovered one, otherwise chosen().

@@ -46,6 +46,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
+std::string lineOf(const Term& term) { return term.label.english() + ": " + term.text.english(); }
+
 /// The value of "a×b + c×d", read from the text alone.
 double sumOfProducts(const std::string& text) {
   const std::string plain =
@@ -66,11 +68,12 @@ double sumOfProducts(const std::string& text) {
 
 /// Checks that the left side of " = " equals the right side and the value of the term.
 void checkAddsUp(const Term& term, double tolerance) {
-  CAPTURE(term.text);
-  const std::size_t equals = term.text.rfind(" = ");
+  const std::string text = term.text.english();
+  CAPTURE(text);
+  const std::size_t equals = text.rfind(" = ");
   REQUIRE(equals != std::string::npos);
-  const double left = sumOfProducts(term.text.substr(0, equals));
-  const double right = std::atof(replaced(term.text.substr(equals + 3), "−", "-").c_str());
+  const double left = sumOfProducts(text.substr(0, equals));
+  const double right = std::atof(replaced(text.substr(equals + 3), "−", "-").c_str());
   CHECK(std::abs(left - right) <= tolerance);
   CHECK(std::abs(right - term.value) <= tolerance);
 }
@@ -126,8 +129,8 @@ TEST_CASE("explain: soft cap, bias and positions") {
   Layer layer = designBoard();
   layer.spec.softcap = 1.0f, layer.spec.position = Position::alibi;
   const Explanation e = explained(layer, {TensorId::weights, 0, 3, 1});
-  CHECK(e.terms[2].label + ": " + e.terms[2].text == "soft cap: 1.00 × tanh(−0.18 ÷ 1.00) = −0.18");
-  CHECK(e.terms[3].label + ": " + e.terms[3].text == "ALiBi: −0.18 − 0.0039 × 2 = −0.18");
+  CHECK(lineOf(e.terms[2]) == "soft cap: 1.00 × tanh(−0.18 ÷ 1.00) = −0.18");
+  CHECK(lineOf(e.terms[3]) == "ALiBi: −0.18 − 0.0039 × 2 = −0.18");
   CHECK(e.terms[4].text == "key 2 ≤ query 4, so visible");
   Random random(8);
   Layer rotated = test::direct(test::shape(1, 1, 3, 3, 4, 2), random);
@@ -174,7 +177,7 @@ TEST_CASE("explain: every normaliser") {
     layer.spec.normalizer = normalizer;
     const Explanation e = explained(layer, {TensorId::weights, 0, 2, key});
     const Term& term = e.terms[e.terms.size() - 2];  // the one before "adds to output"
-    return term.label + ": " + term.text;
+    return lineOf(term);
   };
   CHECK(last(Normalizer::sigmoid, 0) == "sigmoid: 1 ÷ (1 + exp(0.34)) = 0.42");
   CHECK(last(Normalizer::relu, 0) == "ReLU: max(−0.34, 0) = 0.00");
@@ -290,9 +293,10 @@ void checkEveryCell(const Layer& layer) {
     REQUIRE(!e.terms.empty());
     CHECK(e.value == formatNumber(value, 6));
     for (const Term& term : e.terms) {
-      const bool isSum = term.text.find("×") != std::string::npos && term.label.find("scale") > 99 &&
-                         term.text.find_first_of("v(") == std::string::npos && term.label != "ALiBi";
-      if (isSum || term.label.rfind("Σ row", 0) == 0) checkAddsUp(term, 2e-5);
+      const std::string label = term.label.english(), text = term.text.english();
+      const bool isSum = text.find("×") != std::string::npos && label.find("scale") > 99 &&
+                         text.find_first_of("v(") == std::string::npos && label != "ALiBi";
+      if (isSum || label.starts_with("Σ row")) checkAddsUp(term, 2e-5);
     }
     const Term& last = e.terms.back();
     const bool isOwn = last.label != "adds to output" && last.label != "x + position";
@@ -363,7 +367,7 @@ TEST_CASE("explain: a sink is one more number of the maximum and of the sum") {
         "yours to change; it goes into the sum of every row");
   CHECK(explained(layer, {TensorId::row_max, 0, 0, 0}).terms[0].text == "max(0.00, 0.00, 3.00) = 3.00");
   const Explanation sum = explained(layer, {TensorId::row_sum, 0, 0, 0});
-  CHECK(sum.terms[0].label + ": " + sum.terms[0].text == "exp(sink − max): exp(3.00 − 3.00) = 1.00");
+  CHECK(lineOf(sum.terms[0]) == "exp(sink − max): exp(3.00 − 3.00) = 1.00");
   CHECK(sum.terms[1].text == "0.05 + 0.05 + 1.00 = 1.10");
   layer.spec.temperature = 2.0f;
   Trace trace;
@@ -391,8 +395,8 @@ TEST_CASE("explain: a long sum shows its first and last terms") {
   CHECK(e.name == "W[12, 10]");
   CHECK(e.terms[0].label == "q₁₂ · k₁₀");
   CHECK(e.terms[0].cells.size() == 12);
-  CHECK(e.terms[0].text.find(" + … + ") != std::string::npos);
-  CHECK(e.terms.back().text.find(", …, ") != std::string::npos);
+  CHECK(e.terms[0].text.english().find(" + … + ") != std::string::npos);
+  CHECK(e.terms.back().text.english().find(", …, ") != std::string::npos);
 }
 
 TEST_CASE("explain: inputs say what they feed") {
@@ -404,7 +408,9 @@ TEST_CASE("explain: what does not fit a float is said to be a bound") {
   Layer layer = designBoard();
   layer.q.at(0, 0, 0) = layer.k.at(0, 1, 0) = 1e30f, layer.q.at(0, 1, 0) = -1e30f;
   layer.spec.causal = false;
-  const auto titled = [&](TensorId id, int row) { return explained(layer, {id, 0, row, 1}).title(); };
+  const auto titled = [&](TensorId id, int row) {
+    return explained(layer, {id, 0, row, 1}).title().english();
+  };
   CHECK(titled(TensorId::raw, 0) == "q·k[I₁, saw₂] = ≥ 3.40e38");
   CHECK(titled(TensorId::scores, 1) == "S[saw₂, saw₂] = ≤ −1.96e38");
   CHECK(titled(TensorId::scores, 2).find("≥") == std::string::npos);

@@ -52,18 +52,18 @@ double numberAt(const std::string& text, std::size_t at) {
 /// Checks that every number marked as a cell's has that cell's value; returns how many there were.
 int checkMarks(const Stepped& w, const Term& line) {
   CAPTURE(line.label);
-  CAPTURE(line.text);
+  CAPTURE(line.text.english());
   int count = 0;
   std::size_t cell = 0;
-  for (std::size_t i = 0; i < line.text.size(); ++i) {
-    if (line.text[i] == mark::kCell) {
+  for (std::size_t i = 0; i < line.text.english().size(); ++i) {
+    if (line.text.english()[i] == mark::kCell) {
       REQUIRE(cell < line.cells.size());
-      const double shown = numberAt(line.text, i + 1), value = w.at(line.cells[cell]);
+      const double shown = numberAt(line.text.english(), i + 1), value = w.at(line.cells[cell]);
       if (std::isinf(value)) CHECK(shown == value);
       else CHECK(shown == doctest::Approx(value).epsilon(1e-5).scale(1));
       ++count;
     }
-    cell += line.text[i] == mark::kCell || line.text[i] == mark::kMade;
+    cell += line.text.english()[i] == mark::kCell || line.text.english()[i] == mark::kMade;
   }
   return count;
 }
@@ -94,13 +94,13 @@ void checkSteps(const Stepped& w) {
           for (const Term& line : lines) {
             marks += checkMarks(w, line);
             CHECK(line.step == step);
-            CHECK(line.text.find("×−") == std::string::npos);
-            CHECK(line.text.find("-") == std::string::npos);
+            CHECK(line.text.english().find("×−") == std::string::npos);
+            CHECK(line.text.english().find("-") == std::string::npos);
           }
           const auto comes = [&](TensorId id, int row, int col) {
-            const double value = w.at({id, h, row, col}), shown = result(lines.back().text);
-            CAPTURE(lines.back().text);
-            if (std::isinf(value)) CHECK(lines.back().text.find("−∞") != std::string::npos);
+            const double value = w.at({id, h, row, col}), shown = result(lines.back().text.english());
+            CAPTURE(lines.back().text.english());
+            if (std::isinf(value)) CHECK(lines.back().text.english().find("−∞") != std::string::npos);
             else CHECK(shown == doctest::Approx(value).epsilon(2e-5).scale(1));
           };
           const bool isHidden = lines.back().cells.empty() || std::isinf(w.at({TensorId::masked, h, i, j}));
@@ -241,12 +241,12 @@ TEST_CASE("stepper: the last step equals the output row, with W_O and without, h
       for (const Term& line : lines) {
         checkMarks(w, line);
         if (w.in.wO) {
-          shown.push_back(result(line.text));
+          shown.push_back(result(line.text.english()));
           continue;
         }
-        for (std::size_t at = 0; at < line.text.size(); ++at)
-          if (line.text[at] == mark::kCell) shown.push_back(numberAt(line.text, at + 1));
-        if (line.text == "hidden, so 0")
+        for (std::size_t at = 0; at < line.text.english().size(); ++at)
+          if (line.text.english()[at] == mark::kCell) shown.push_back(numberAt(line.text.english(), at + 1));
+        if (line.text.english() == "hidden, so 0")
           shown.insert(shown.end(), static_cast<std::size_t>(layer.spec.valueDim), 0.0);
       }
       REQUIRE(shown.size() == static_cast<std::size_t>(output.cols()));
@@ -306,13 +306,13 @@ TEST_CASE("stepper: a number that is a sum opens into it") {
       if (score == Score::general && step == Step::key_side) continue;
       const Term line = w.lines(step, {0, 2, 1, 0}).back();
       int ordinal = 0;
-      for (std::size_t at = 0; at < line.text.size(); ++at) {
-        if (line.text[at] != mark::kSum) continue;
+      for (std::size_t at = 0; at < line.text.english().size(); ++at) {
+        if (line.text.english()[at] != mark::kSum) continue;
         const auto sum =
             sumBehind(line, ordinal++, {w.layer.spec, w.in, w.trace}, {TensorId::weights, 0, 2, 1}, 6);
         REQUIRE(sum);
         checkMarks(w, *sum);
-        CHECK(sum->value == doctest::Approx(numberAt(line.text, at + 1)).epsilon(1e-5).scale(1));
+        CHECK(sum->value == doctest::Approx(numberAt(line.text.english(), at + 1)).epsilon(1e-5).scale(1));
       }
       CHECK(ordinal == (score == Score::additive && step == Step::raw ? 8 : 4));
     }

@@ -14,6 +14,8 @@
 namespace attention {
 namespace {
 
+using base::message;
+using base::Message;
 using explanation_format::nth;
 using explanation_format::Piece;
 using explanation_format::subscript;
@@ -57,12 +59,12 @@ class Explainer : ExplainedCell {
                                : token(rows == Rows::keys ? labels_.keys : labels_.queries, row);
   }
 
-  std::string name(TensorId id) const {
+  Message name(TensorId id) const {
     std::string where = rowName(id);
     if (tensorRow(id).columns != Size::one) {
       where += ", " + (isOfPairs(id) ? token(labels_.keys, col) : std::to_string(col + 1));
     }
-    return std::string(symbol(id, spec.score)) + "[" + where + "]";
+    return message({std::string(symbol(id, spec.score)) + "[" + where + "]"});
   }
 
   std::string value(TensorId id) const {
@@ -117,8 +119,8 @@ class Explainer : ExplainedCell {
     }
   }
 
-  void addInput(TensorId id, const std::string& feeds) {
-    add(RowStep::none, "input", "yours to change; it goes into " + feeds, at(id), {});
+  void addInput(TensorId id, const Message& feeds) {
+    add(RowStep::none, "input", message({"yours to change; it goes into ", feeds}), at(id), {});
   }
 
   // Positions and projections.
@@ -160,17 +162,17 @@ class Explainer : ExplainedCell {
     const int pair = pairOfColumn(spec, col);
     if (pair < 0) {
       const CellRef same = here(from);
-      return add(
-          step, "not rotated",
-          "only the first " + std::to_string(rotatedColumns(spec)) + " columns are, so " + number(same),
-          at(same), {same});
+      return add(step, "not rotated",
+                 message({message({"only the first ", rotatedColumns(spec), " columns are"}), ", so ",
+                          number(same)}),
+                 at(same), {same});
     }
     const auto [one, two] = columnsOfPair(spec, pair);
     const CellRef angle{TensorId::positions, 0, first + row, pair};
     const CellRef x{from, head, row, one}, y{from, head, row, two};
     const std::string a = number(at(angle));
     const bool isFirst = col == one;
-    add(step, "rotated by " + a,
+    add(step, message({"rotated by ", a}),
         operand(x) + (isFirst ? "×cos(" : "×sin(") + a + (isFirst ? ") − " : ") + ") + operand(y) +
             (isFirst ? "×sin(" : "×cos(") + a + ") = " + number(at(id)),
         at(id), {x, y, angle});
@@ -178,10 +180,9 @@ class Explainer : ExplainedCell {
 
   void addProjection(TensorId id, TensorId weights, int dim) {
     if (!in.projected()) {
-      const std::string index = std::to_string(row + 1);
-      if (id == TensorId::q) return addInput(id, "the scores of query " + index);
-      if (id == TensorId::k) return addInput(id, "the scores of key " + index);
-      return addInput(id, "the output of every query that sees key " + index);
+      if (id == TensorId::q) return addInput(id, message({"the scores of query ", row + 1}));
+      if (id == TensorId::k) return addInput(id, message({"the scores of key ", row + 1}));
+      return addInput(id, message({"the output of every query that sees key ", row + 1}));
     }
     const bool isOther = in.xKv && id != TensorId::q;
     TensorId x = isOther ? TensorId::x_kv : TensorId::x;
@@ -261,40 +262,43 @@ class Explainer : ExplainedCell {
   void addMasked() {
     addScores(before(TensorId::masked));
     if (!spec.maskAfterSoftmax)
-      add(RowStep::masked, "mask", maskText("(−∞)"), at(TensorId::masked), {here(before(TensorId::masked))});
+      add(RowStep::masked, "mask", maskText("hidden (−∞)"), at(TensorId::masked),
+          {here(before(TensorId::masked))});
   }
 
   /// Why the key is visible or hidden, and what happens to it if hidden.
-  std::string maskText(const char* instead) const {
-    const std::string hidden = std::string(", so hidden ") + instead;
-    const std::string key = "key " + std::to_string(col + 1);
+  Message maskText(const char* hidden) const {
+    return message({maskReason(), ", so ", Message(isSeen(col) ? "visible" : hidden)});
+  }
+
+  Message maskReason() const {
+    const int key = col + 1;
     const Hidden why = mask.reason(col);
-    if (in.painted && in.painted->isBlocked(row, col)) return key + " is painted out" + hidden;
-    if (isMaskedByBias(in, head, row, col)) return key + " has a bias of −∞" + hidden;
-    if (why == Hidden::padding) return key + " is padding" + hidden;
-    if (why == Hidden::pattern) return key + " is not in the pattern" + hidden;
+    if (in.painted && in.painted->isBlocked(row, col)) return message({"key ", key, " is painted out"});
+    if (isMaskedByBias(in, head, row, col)) return message({"key ", key, " has a bias of −∞"});
+    if (why == Hidden::padding) return message({"key ", key, " is padding"});
+    if (why == Hidden::pattern) return message({"key ", key, " is not in the pattern"});
     const bool isWindowed = spec.windowLeft >= 0 || spec.windowRight >= 0;
     const bool visible = why == Hidden::no;
-    const std::string verdict = visible ? ", so visible" : hidden;
-    if (visible && spec.pattern.any()) return key + " is in the pattern" + verdict;
+    if (visible && spec.pattern.any()) return message({"key ", key, " is in the pattern"});
     const std::int64_t last = std::int64_t{row} + spec.causalOffset;
-    if (spec.causal && visible && col > last) return key + " is in the prefix" + verdict;
+    if (spec.causal && visible && col > last) return message({"key ", key, " is in the prefix"});
     if (spec.causal && (why == Hidden::causal || !isWindowed)) {
-      const std::string offset = spec.causalOffset > 0 ? " + " + std::to_string(spec.causalOffset) : "";
-      return key + (visible ? " ≤ query " : " > query ") + std::to_string(row + 1) + offset + verdict;
+      const std::string query =
+          std::to_string(row + 1) + (spec.causalOffset > 0 ? " + " + std::to_string(spec.causalOffset) : "");
+      return message({"key ", key, visible ? " ≤ query " : " > query ", query});
     }
-    if (!isWindowed) return "no mask, so visible";
+    if (!isWindowed) return "no mask";
     const KeyRange range = visibleKeys(spec, row);
-    const std::string window = range.begin == range.end
-                                   ? "empty"
-                                   : std::to_string(range.begin + 1) + "…" + std::to_string(range.end);
-    return key + (visible ? " in window " : " outside window ") + window + verdict;
+    if (range.begin == range.end) return message({"key ", key, " outside window empty"});
+    const std::string window = std::to_string(range.begin + 1) + "…" + std::to_string(range.end);
+    return message({"key ", key, visible ? " in window " : " outside window ", window});
   }
 
   bool addNothingSeen() {
     if (!seesNothing()) return false;
-    add(RowStep::none, "row " + std::to_string(row + 1), "every key is masked, so weights and output are 0",
-        0.0, {});
+    add(RowStep::none, message({labels_.isTurned ? "column " : "row ", row + 1}),
+        message({Message("every key is masked"), ", so ", Message("weights and output are 0")}), 0.0, {});
     return true;
   }
 
@@ -311,7 +315,7 @@ class Explainer : ExplainedCell {
     if (isSoftmax(spec)) {
       addExponential(), addDivision();
       if (spec.maskAfterSoftmax) {
-        add(RowStep::masked_after, "mask after softmax", maskText("(weight 0)"), at(TensorId::weights),
+        add(RowStep::masked_after, "mask after softmax", maskText("hidden (weight 0)"), at(TensorId::weights),
             {here(TensorId::exponentials)});
       }
       return;
@@ -319,20 +323,22 @@ class Explainer : ExplainedCell {
     if (addNothingSeen()) return;
     addTemperature();
     const double weight = at(TensorId::weights);
-    const auto [label, text] = otherWeight();
-    add(RowStep::weights, label, text + number(weight), weight, {here(TensorId::masked)});
+    const auto [label, text] = otherWeight(number(weight));
+    add(RowStep::weights, label, text, weight, {here(TensorId::masked)});
   }
 
-  /// For normalisers other than softmax: adds what is computed of the row. Returns the label and the
-  /// arithmetic of the weight.
-  std::pair<std::string, std::string> otherWeight() {
+  /// For normalisers other than softmax: adds what is computed of the row. Returns the label and the text of
+  /// the weight's line.
+  std::pair<std::string, Message> otherWeight(const std::string& weight) {
     using arithmetic::Expression;
-    if (!isSeen(col)) return {"normaliser", "hidden, so "};
+    if (!isSeen(col)) return {"normaliser", message({Message("hidden"), ", so ", weight})};
     const NormalizerText& text = textOf(spec.normalizer);
     const std::string label =
         text.label.empty() ? text.weight(Expression("s"), Expression("t")).text : std::string(text.label);
-    return {label, text.explain ? text.explain(*this)
-                                : text.weight(Expression(scoreText(col)), Expression("")).text + " = "};
+    if (text.reason) return {label, message({text.reason(*this), ", so ", weight})};
+    const std::string arithmetic =
+        text.explain ? text.explain(*this) : text.weight(Expression(scoreText(col)), Expression("")).text;
+    return {label, arithmetic + " = " + weight};
   }
 
   void addExponential() {
@@ -353,7 +359,7 @@ class Explainer : ExplainedCell {
     const double share = spec.maskAfterSoftmax
                              ? e / sum
                              : at(TensorId::weights);  // before a mask that is applied after softmax
-    add(RowStep::weights, "÷ Σ row",
+    add(RowStep::weights, labels_.isTurned ? "÷ Σ column" : "÷ Σ row",
         number(e, mark::kCell) + " ÷ " + number(sum, mark::kCell) + equals(share), share,
         {here(TensorId::exponentials), {TensorId::row_sum, head, row, 0}});
   }
@@ -379,14 +385,14 @@ class Explainer : ExplainedCell {
       for (const int key : keys) max = std::max(max, score(key));
     }
     const int count = static_cast<int>(keys.size());
-    addJoined(
-        RowStep::maximum,
-        "largest of row " + std::to_string(row + 1) + (spec.temperature != 1.0f ? ", ÷ temperature" : ""),
-        max, {"max(", ", ", ")" + equals(max)}, count + hasSink(spec), [&](int i) {
-          if (i == count) return Piece(sinkText(), {sinkCell()});
-          const int key = keys[static_cast<std::size_t>(i)];
-          return Piece(scoreText(key), {{TensorId::masked, head, row, key}});
-        });
+    addJoined(RowStep::maximum,
+              message({labels_.isTurned ? "largest of column " : "largest of row ", row + 1,
+                       spec.temperature != 1.0f ? ", ÷ temperature" : ""}),
+              max, {"max(", ", ", ")" + equals(max)}, count + hasSink(spec), [&](int i) {
+                if (i == count) return Piece(sinkText(), {sinkCell()});
+                const int key = keys[static_cast<std::size_t>(i)];
+                return Piece(scoreText(key), {{TensorId::masked, head, row, key}});
+              });
   }
 
   CellRef sinkCell() const { return {TensorId::sink, head, 0, 0}; }
@@ -410,8 +416,8 @@ class Explainer : ExplainedCell {
     const double sum = at(TensorId::row_sum, head, row, 0);
     const double ofSink = hasSink(spec) ? addExponentialOfSink() : 0.0;
     const int count = static_cast<int>(keys.size());
-    addJoined(RowStep::sum, "Σ row " + std::to_string(row + 1), sum, {{}, " + ", equals(sum)},
-              count + hasSink(spec), [&](int i) {
+    addJoined(RowStep::sum, message({labels_.isTurned ? "Σ column " : "Σ row ", row + 1}), sum,
+              {{}, " + ", equals(sum)}, count + hasSink(spec), [&](int i) {
                 if (i == count) return Piece(number(ofSink, mark::kMade), {sinkCell()});
                 const CellRef one{TensorId::exponentials, head, row, keys[static_cast<std::size_t>(i)]};
                 return Piece(number(one), {one});
@@ -434,11 +440,12 @@ class Explainer : ExplainedCell {
   void addConcat() {
     const int part = col / spec.valueDim, within = col % spec.valueDim;
     if (isHidden(spec, part))
-      return add(RowStep::none, "head " + std::to_string(part + 1), "hidden, so 0", 0.0, {});
+      return add(RowStep::none, message({"head ", part + 1}), message({Message("hidden"), ", so ", 0}), 0.0,
+                 {});
     addHeadOutput(part, within);
     const double value = at(TensorId::concat, 0, row, col);
-    add(RowStep::concat, "head " + std::to_string(head + 1),
-        "column " + std::to_string(within + 1) + " of its output = " + number(value, mark::kCell), value,
+    add(RowStep::concat, message({"head ", head + 1}),
+        message({"column ", within + 1, " of its output = ", number(value, mark::kCell)}), value,
         {{TensorId::head_output, head, row, within}});
   }
 
@@ -493,11 +500,11 @@ std::string formatFactor(float value, int decimals) {
                                                           : formatNumber(given, decimals);
 }
 
-std::string Explanation::title() const { return value.empty() ? name : name + " = " + value; }
+Message Explanation::title() const { return value.empty() ? name : message({name, " = ", value}); }
 
 std::string Explanation::text() const {
-  std::string out = title();
-  for (const Term& term : terms) out += "\n" + term.label + ": " + term.text;
+  std::string out = title().english();
+  for (const Term& term : terms) out += "\n" + term.label.english() + ": " + term.text.english();
   return out;
 }
 

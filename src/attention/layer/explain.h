@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention/layer/trace.h"
+#include "base/message.h"
 
 namespace attention {
 
@@ -83,8 +84,8 @@ enum class RowStep : std::uint8_t {
 
 /// One line of arithmetic, with the real numbers in it.
 struct Term {
-  std::string label;           ///< "q₄ · k₃", "÷ √3", "mask", "exp(s − max)", "÷ Σ row", "adds to output"
-  std::string text;            ///< "0.20×0.30 + (−0.70)×(−0.50) + 1.60×1.40 = 2.65"
+  base::Message label;         ///< "q₄ · k₃", "÷ √3", "mask", "exp(s − max)", "÷ Σ row", "adds to output"
+  base::Message text;          ///< "0.20×0.30 + (−0.70)×(−0.50) + 1.60×1.40 = 2.65"
   double value = 0.0;          ///< the result of the line, unrounded
   std::vector<CellRef> cells;  ///< the cells whose numbers appear in it, in order
   RowStep step = RowStep::none;
@@ -99,21 +100,24 @@ inline constexpr char kMade = 3;  ///< the number is computed from the next cell
 
 /// How one value was computed.
 struct Explanation {
-  std::string name;   ///< "W[saw₄, a₃]"
-  std::string value;  ///< "0.69"; empty: not to be told yet
+  base::Message name;  ///< "W[saw₄, a₃]"
+  std::string value;   ///< "0.69"; empty: not to be told yet
   std::vector<Term> terms;
-  std::string title() const;  ///< "W[saw₄, a₃] = 0.69"
-  std::string text() const;   ///< title and terms as plain lines, for screen readers and JavaScript
+  base::Message title() const;  ///< "W[saw₄, a₃] = 0.69"
+  std::string text() const;     ///< title and terms as lines of English, for JavaScript
 };
 
 /// The labels of the query tokens and of the key tokens, which may be the same. Where a list is too short,
 /// numbers are used. An argument: it only refers to them.
 struct TokenLabels {
   TokenLabels(const std::vector<std::string>& ofBoth) : queries(ofBoth), keys(ofBoth) {}
-  TokenLabels(const std::vector<std::string>& ofQueries, const std::vector<std::string>& ofKeys)
+  TokenLabels(const std::vector<std::string>& ofQueries, const std::vector<std::string>& ofKeys,
+              bool areQueriesColumns = false)
       : queries(ofQueries),
-        keys(ofKeys) {}
+        keys(ofKeys),
+        isTurned(areQueriesColumns) {}
   const std::vector<std::string>&queries, &keys;
+  bool isTurned = false;  ///< the row of a query is called a column, as where tokens are columns
 };
 
 /// Explains one value of the trace with `decimals` digits. A long sum shows only its first and last terms,

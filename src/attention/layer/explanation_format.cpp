@@ -39,8 +39,8 @@ void join(const std::function<Piece(int)>& piece, int count, const char* between
   }
 }
 
-void addSoftmax(std::span<const float> scores, double score, double weight, std::string divides, int decimals,
-                Explanation& to) {
+void addSoftmax(std::span<const float> scores, double score, double weight, base::Message divides,
+                int decimals, Explanation& to) {
   const auto number = [decimals](double value) { return formatNumber(value, decimals); };
   const double max = double{*std::max_element(scores.begin(), scores.end())};
   const double exponential = std::exp(score - max);

@@ -29,7 +29,7 @@ void join(const std::function<Piece(int)>& piece, int count, const char* between
 
 /// Adds the lines that make a weight of a score: exp(s − max) over these scores, and the division, called
 /// `divides`, by the sum of all of them.
-void addSoftmax(std::span<const float> scores, double score, double weight, std::string divides, int decimals,
-                Explanation& to);
+void addSoftmax(std::span<const float> scores, double score, double weight, base::Message divides,
+                int decimals, Explanation& to);
 
 }  // namespace attention::explanation_format

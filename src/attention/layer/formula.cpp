@@ -165,10 +165,9 @@ class FormulaWriter : ExplainedCell {
     Part out{{}, {}, {{TensorId::masked, head, row, col}}};
     if (text.weight) {
       out.symbols = text.weight(symbol, Expression(joined({"t_", row + 1}))).text;
-      // explain() knows the threshold, and ends with " = ".
+      // explain() knows the threshold.
       out.numbers = text.weight(Expression(scoreText(col)), Expression("")).text;
-      if (text.explain && normalizerOf(spec).before == RowStep::threshold)
-        out.numbers = text.explain(*this), out.numbers.resize(out.numbers.rfind(" = "));
+      if (text.explain && normalizerOf(spec).before == RowStep::threshold) out.numbers = text.explain(*this);
     } else {
       double most = score(col);
       for (const int key : seen()) most = std::max(most, score(key));
@@ -214,10 +213,10 @@ CellFormula formulaOf(const Spec& spec, const Inputs& inputs, const Trace& trace
     case TensorId::k:
     case TensorId::v:
       if (!inputs.projected() || lines.empty()) return {};
-      return {letterOf(cell.tensor, spec, cell) + " = " + lines.front().label, {}, {}, {}};
+      return {letterOf(cell.tensor, spec, cell) + " = " + lines.front().label.english(), {}, {}, {}};
     case TensorId::output:
       if (lines.empty() || lines.back().step != RowStep::output) return {};
-      return {letterOf(cell.tensor, spec, cell) + " = " + lines.back().label, {}, {}, {}};
+      return {letterOf(cell.tensor, spec, cell) + " = " + lines.back().label.english(), {}, {}, {}};
     default: return {};
   }
 }

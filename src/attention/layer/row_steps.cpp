@@ -11,6 +11,8 @@ namespace attention {
 namespace {
 
 using base::joined;
+using base::message;
+using base::Message;
 using explanation_format::subscript;
 using Step = RowStep;
 
@@ -237,18 +239,18 @@ class Lines {
     const int first = std::clamp(at_.head - most_ + 1, 0, std::max(spec_.heads - most_, 0));
     for (int h = first; h < std::min(first + most_, spec_.heads); ++h) {
       Term line;
-      line.label = spec_.heads > 1 ? joined({"head ", h + 1}) : std::string("O") + subscript(at_.row + 1);
+      line.label = spec_.heads > 1 ? message({"head ", h + 1}) : Message("O" + subscript(at_.row + 1));
       if (isHidden(spec_, h)) {
-        line.text = "hidden, so 0";
+        line.text = message({Message("hidden"), ", so ", 0});
       } else {
         const auto piece = [&](int c) {
           const CellRef cell{TensorId::head_output, h, at_.row, c};
           return explanation_format::Piece(
               mark::kCell + formatNumber(double{trace_.headOutput.at(h, at_.row, c)}, decimals_), {cell});
         };
-        line.text = "[";
-        explanation_format::join(piece, spec_.valueDim, ", ", line.text, line.cells);
-        line.text += "]";
+        std::string text = "[";
+        explanation_format::join(piece, spec_.valueDim, ", ", text, line.cells);
+        line.text = text + "]";
       }
       lines_.push_back(std::move(line));
     }
@@ -258,17 +260,17 @@ class Lines {
     const int own = at_.row + spec_.causalOffset;
     Term line;
     line.label = "keys, values";
-    line.text = own > 0
-                    ? joined({kept(cacheStep(spec_, at_.row).reused), ", so only ", own + 1, " is computed"})
-                    : "the first token, so nothing is kept yet";
+    line.text = own > 0 ? message({kept(cacheStep(spec_, at_.row).reused), ", so ",
+                                   message({"only ", own + 1, " is computed"})})
+                        : message({Message("the first token"), ", so ", Message("nothing is kept yet")});
     lines_.push_back(std::move(line));
   }
 
   /// Names the tokens whose keys and values are reused.
-  static std::string kept(KeyRange keys) {
+  static Message kept(KeyRange keys) {
     if (keys.begin >= keys.end) return "none is kept";
-    if (keys.end - keys.begin == 1) return joined({"that of ", keys.end, " is kept"});
-    return joined({"those of ", keys.begin + 1, " to ", keys.end, " are kept"});
+    if (keys.end - keys.begin == 1) return message({"that of ", keys.end, " is kept"});
+    return message({"those of ", keys.begin + 1, " to ", keys.end, " are kept"});
   }
 
   int largest() const {
@@ -280,7 +282,11 @@ class Lines {
   void nothing() {
     for (Term& t : explained(TensorId::weights, at_.head, at_.row, at_.key))
       if (t.step == Step::none && t.cells.empty()) lines_.push_back(std::move(t));
-    if (lines_.empty()) lines_.push_back({nameOf(step_, spec_, in_), "this key is hidden, so −∞", 0, {}});
+    if (lines_.empty())
+      lines_.push_back({nameOf(step_, spec_, in_),
+                        message({Message("this key is hidden"), ", so ", Message("−∞")}),
+                        0,
+                        {}});
   }
 
   RowStep step_;

@@ -25,23 +25,24 @@ std::vector<int> ExplainedCell::support() const {
   return keysWhere([this](int key) { return isSeen(key) && at(TensorId::weights, head, row, key) > 0.0; });
 }
 
-void ExplainedCell::add(RowStep step, std::string label, std::string text, double value,
+void ExplainedCell::add(RowStep step, base::Message label, base::Message text, double value,
                         std::vector<CellRef> cells) {
   lines.push_back({std::move(label), std::move(text), value, std::move(cells), step});
 }
 
-void ExplainedCell::addJoined(RowStep step, std::string label, double value, Frame frame, int count,
+void ExplainedCell::addJoined(RowStep step, base::Message label, double value, Frame frame, int count,
                               const std::function<Piece(int)>& piece) {
   std::vector<CellRef> cells;
   explanation_format::join(piece, count, frame.between, frame.before, cells);
   add(step, std::move(label), frame.before + frame.after, value, std::move(cells));
 }
 
-void ExplainedCell::addBefore(std::string label, std::string text, double value, std::vector<CellRef> cells) {
+void ExplainedCell::addBefore(base::Message label, std::string text, double value,
+                              std::vector<CellRef> cells) {
   add(normalizerOf(spec).before, std::move(label), text + equals(value), value, std::move(cells));
 }
 
-void ExplainedCell::addSum(std::string label, std::string before, const std::vector<int>& keys,
+void ExplainedCell::addSum(base::Message label, std::string before, const std::vector<int>& keys,
                            const std::function<std::string(int)>& term, const std::string& after,
                            double value) {
   addJoined(normalizerOf(spec).before, std::move(label), value,
@@ -51,7 +52,7 @@ void ExplainedCell::addSum(std::string label, std::string before, const std::vec
             });
 }
 
-void ExplainedCell::addProducts(RowStep step, std::string label, double value, const SumOfProducts& sum) {
+void ExplainedCell::addProducts(RowStep step, base::Message label, double value, const SumOfProducts& sum) {
   const CellRef* bias = sum.bias;
   addJoined(step, std::move(label), value,
             {{}, " + ", (bias ? " + " + operand(*bias) : std::string()) + equals(value)}, sum.count,
@@ -67,7 +68,7 @@ void ExplainedCell::addDot(RowStep step, double value) {
               {spec.headDim, [this](int c) { return queryCell(c); }, [this](int c) { return keyCell(c); }});
 }
 
-std::vector<double> ExplainedCell::addTurned(RowStep step, std::string label, TensorId matrix,
+std::vector<double> ExplainedCell::addTurned(RowStep step, base::Message label, TensorId matrix,
                                              bool isRowFirst, const std::function<CellRef(int)>& factor) {
   const Tensor& turning = *(in.*tensorRow(matrix).given);
   const int from = isRowFirst ? turning.rows() : turning.cols();

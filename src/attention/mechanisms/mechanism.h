@@ -69,12 +69,12 @@ struct ExplainedCell {
   std::vector<int> support() const;  ///< those whose weight is not 0
 
   // Add a line.
-  void add(RowStep step, std::string label, std::string text, double value, std::vector<CellRef> cells);
+  void add(RowStep step, base::Message label, base::Message text, double value, std::vector<CellRef> cells);
   /// What is computed of the row before its weights: text = value.
-  void addBefore(std::string label, std::string text, double value, std::vector<CellRef> cells = {});
+  void addBefore(base::Message label, std::string text, double value, std::vector<CellRef> cells = {});
   /// `before` + a sum of what `term` writes for each of `keys`, the middle of a long one omitted, + `after` =
   /// value.
-  void addSum(std::string label, std::string before, const std::vector<int>& keys,
+  void addSum(base::Message label, std::string before, const std::vector<int>& keys,
               const std::function<std::string(int key)>& term, const std::string& after, double value);
   /// A sum of `count` products, each of a cell of one tensor and a cell of another, with an optional bias.
   struct SumOfProducts {
@@ -82,7 +82,7 @@ struct ExplainedCell {
     std::function<CellRef(int)> left, right;
     const CellRef* bias = nullptr;
   };
-  void addProducts(RowStep step, std::string label, double value, const SumOfProducts& sum);
+  void addProducts(RowStep step, base::Message label, double value, const SumOfProducts& sum);
   void addDot(RowStep step, double value);
   /// What stands before, between and after the pieces of a line.
   struct Frame {
@@ -91,11 +91,11 @@ struct ExplainedCell {
     std::string after;
   };
   /// A line of `count` pieces, the middle of many omitted.
-  void addJoined(RowStep step, std::string label, double value, Frame frame, int count,
+  void addJoined(RowStep step, base::Message label, double value, Frame frame, int count,
                  const std::function<explanation_format::Piece(int)>& piece);
   /// A matrix of the score times the query or the key, or their row times the matrix: lists the numbers, and
   /// returns them.
-  std::vector<double> addTurned(RowStep step, std::string label, TensorId matrix, bool isRowFirst,
+  std::vector<double> addTurned(RowStep step, base::Message label, TensorId matrix, bool isRowFirst,
                                 const std::function<CellRef(int)>& factor);
 };
 
@@ -183,9 +183,11 @@ struct NormalizerText {
   arithmetic::Expression (*weight)(arithmetic::Expression score, arithmetic::Expression threshold) = nullptr;
   /// The label of a weight's line in explanations; empty: its arithmetic.
   std::string_view label = {};
-  /// Adds lines for what is computed of the row, and returns what stands before the weight: "max(0.28 − 0.16,
-  /// 0) = ". Null: `weight`.
+  /// Adds lines for what is computed of the row, and returns the arithmetic of the weight: "max(0.28 − 0.16,
+  /// 0)". Null: `weight`.
   std::string (*explain)(ExplainedCell&) = nullptr;
+  /// Why the weight is what it is, in words instead of arithmetic: "the score itself".
+  base::Message (*reason)(ExplainedCell&) = nullptr;
   /// Pseudocode of one row, indented by two spaces: what comes before the loop over its keys, and, from "w =
   /// " on, what is in it. {s} is a score, {row} all of them (÷ temperature), {n} their number, {w} is
   /// `weight`. Lines that begin with "?" are for layers with rows that see no key.

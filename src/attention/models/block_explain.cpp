@@ -23,13 +23,16 @@ class BlockExplainer {
         decimals_(decimals) {}
 
   Explanation explain(Stage stage) {
-    out_.name = "Row " + token() + ", column " + std::to_string(col_ + 1), out_.value = number(at(stage));
+    out_.name = base::message({"Row ", token(), ", column ", col_ + 1}), out_.value = number(at(stage));
     lines(stage);
     return std::move(out_);
   }
 
  private:
   std::string number(double value) const { return formatNumber(value, decimals_); }
+  base::Message off(double value) const {
+    return base::message({base::Message("off"), ", so ", number(value)});
+  }
   std::string token() const {
     const auto i = static_cast<std::size_t>(row_);
     const bool named = i < labels_.size() && !labels_[i].empty();
@@ -40,7 +43,7 @@ class BlockExplainer {
   static double at(const Tensor* vector, int col, double otherwise) {
     return vector ? double{vector->at(0, 0, col)} : otherwise;
   }
-  void add(std::string label, std::string text, double value, std::vector<CellRef> cells = {}) {
+  void add(base::Message label, base::Message text, double value, std::vector<CellRef> cells = {}) {
     out_.terms.push_back({std::move(label), std::move(text), value, std::move(cells)});
   }
 
@@ -51,13 +54,13 @@ class BlockExplainer {
     };
     switch (stage) {
       case Stage::attention:
-        return add("attention", "the layer's output = " + number(at(stage)), at(stage),
+        return add("attention", base::message({"the layer's output = ", number(at(stage))}), at(stage),
                    {{TensorId::output, 0, row_, col_}});
       case Stage::dropout_1: return addDropout(stage, *source(0), 1);
       case Stage::dropout_2: return addDropout(stage, *source(0), 2);
       case Stage::residual_1:
       case Stage::residual_2:
-        if (!spec_.residual) return add("residual", "off, so " + number(at(stage)), at(stage));
+        if (!spec_.residual) return add("residual", off(at(stage)), at(stage));
         return addSum(stage, sources[1].id, *source(1), sources[0].id, *source(0));
       case Stage::norm_1: return addNorm(stage, *source(0), trace_.moments1, source(1), source(2));
       case Stage::norm_2: return addNorm(stage, *source(0), trace_.moments2, source(1), source(2));
@@ -74,9 +77,10 @@ class BlockExplainer {
     if (plain && !spec_.training)
       return add("inference, × (1 − p)",
                  operand(number(at(before))) + " × " + number(1.0 - rate) + " = " + number(value), value);
-    if (!spec_.drops()) return add("dropout", "off, so " + number(value), value);
+    if (!spec_.drops()) return add("dropout", off(value), value);
     if (!isKept(spec_, site, row_, col_))
-      return add("dropped", "with probability " + number(rate) + ", so 0", value);
+      return add("dropped", base::message({base::message({"with probability ", number(rate)}), ", so ", 0}),
+                 value);
     if (plain) return add("kept", number(at(before)), value);
     add("kept, ÷ (1 − p)", number(at(before)) + " ÷ " + number(1.0 - rate) + " = " + number(value), value);
   }

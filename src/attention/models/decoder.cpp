@@ -72,7 +72,7 @@ Explanation explain(const DecoderInputs& in, const DecoderTrace& trace, int word
                               : std::to_string(token + 1);
   const double weight = double{trace.weights.at(0, word, token)};
   Explanation out;
-  out.name = "a[y" + subscript(word + 1) + ", " + who + "]", out.value = number(weight);
+  out.name = base::message({"a[y" + subscript(word + 1) + ", " + who + "]"}), out.value = number(weight);
 
   std::vector<CellRef> none;
   const auto listed = [&](const std::string& label, const auto& value) {

@@ -176,14 +176,14 @@ Explanation explain(const HierarchyInputs& in, const HierarchyTrace& trace, Leve
   const auto number = [decimals](double value) { return formatNumber(value, decimals); };
   const auto at = [](const Tensor& t, int row, int col) { return double{t.at(0, row, col)}; };
   const auto place = static_cast<std::size_t>(index);
-  const std::string who = !ofToken ? "segment " + std::to_string(index + 1)
-                          : place < labels.size() && !labels[place].empty()
-                              ? labels[place] + explanation_format::subscript(index + 1)
-                              : std::to_string(index + 1);
+  const std::string token = place < labels.size() && !labels[place].empty()
+                                ? labels[place] + explanation_format::subscript(index + 1)
+                                : std::to_string(index + 1);
 
   Explanation out;
   const double weight = at(of.weights, index, 0), score = at(of.scores, index, 0);
-  out.name = "a[" + who + "]", out.value = number(weight);
+  out.name = ofToken ? base::message({"a[" + token + "]"}) : base::message({"a[segment ", index + 1, "]"}),
+  out.value = number(weight);
   std::vector<CellRef> none;
   std::string text;
   const auto product = [&](int c) {
@@ -197,7 +197,7 @@ Explanation explain(const HierarchyInputs& in, const HierarchyTrace& trace, Leve
 
   explanation_format::addSoftmax(
       {of.scores.data() + begin, static_cast<std::size_t>(end - begin)}, score, weight,
-      ofToken ? "÷ Σ segment " + std::to_string(segment + 1) : "÷ Σ segments", decimals, out);
+      ofToken ? base::message({"÷ Σ segment ", segment + 1}) : base::Message("÷ Σ segments"), decimals, out);
   return out;
 }
 
@@ -208,7 +208,7 @@ Explanation explainClass(const HierarchyInputs& in, const HierarchyTrace& trace,
   const double score = double{trace.classScores.at(0, 0, index)};
   const double probability = double{trace.classProbabilities.at(0, 0, index)};
   Explanation out;
-  out.name = "p[" + name + "]", out.value = number(probability);
+  out.name = base::message({"p[" + name + "]"}), out.value = number(probability);
   std::vector<CellRef> none;
   std::string text;
   const auto product = [&](int i) {

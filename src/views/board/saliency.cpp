@@ -34,9 +34,7 @@ void triangle(ImDrawList* list, float right, float top, float side, bool up, ImU
 
 /// "Q[saw₄, 3]", with the head if it is not the one on the board.
 std::string nameOf(const Context& c, const CellRef& cell) {
-  std::string name =
-      attention::explain({c.spec, c.inputs, c.trace}, cell, {c.state.labels, document::keyLabels(c.state)}, 0)
-          .name;
+  std::string name = attention::explain({c.spec, c.inputs, c.trace}, cell, c.tokenLabels(), 0).name.english();
   if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head)
     name += " of head " + std::to_string(cell.head + 1);
   return name;

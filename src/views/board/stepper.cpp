@@ -596,15 +596,14 @@ attention::Explanation stepsExplanation(const Context& c, bool all) {
   const StepperView& w = *stepperOf(c);
   attention::Explanation e;
   for (int i = all ? 0 : w.shown - 1; i < w.shown; ++i) {
-    auto lines =
-        attention::linesOf(w.steps[static_cast<std::size_t>(i)], {c.spec, c.inputs, c.trace}, w.at,
-                           {c.state.labels, document::keyLabels(c.state)}, c.state.decimals, all ? 3 : 2);
+    auto lines = attention::linesOf(w.steps[static_cast<std::size_t>(i)], {c.spec, c.inputs, c.trace}, w.at,
+                                    c.tokenLabels(), c.state.decimals, all ? 3 : 2);
     e.terms.insert(e.terms.end(), std::make_move_iterator(lines.begin()),
                    std::make_move_iterator(lines.end()));
   }
   attention::Explanation whole =
       attention::explain({c.spec, c.inputs, c.trace}, {TensorId::weights, w.at.head, w.at.row, w.at.key},
-                         {c.state.labels, document::keyLabels(c.state)}, c.state.decimals);
+                         c.tokenLabels(), c.state.decimals);
   e.name = std::move(whole.name);
   if (c.view.unreached < 0) e.value = std::move(whole.value);
   return e;
@@ -634,7 +633,8 @@ void drawStepperBar(Context& c) {
     if (!narrow)
       textMiddle(list, c.fonts.small, left + (l.inner ? 10 : 0), y, c.palette.muted,
                  elide(c.fonts.small, l.term.label, 100));
-    std::string_view rest = l.term.text;
+    const AsIs asIs;
+    std::string_view rest = l.text;
     std::size_t begin = 0;
     while (!rest.empty()) {
       std::size_t cut = rest.size();

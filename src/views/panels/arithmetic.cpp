@@ -90,37 +90,35 @@ class Reader {
     if (n.ordinal >= 0)
       return attention::sumBehind(lines_[line].term, n.ordinal, {c_.spec, c_.inputs, c_.trace}, n.sum,
                                   c_.state.decimals);
-    auto terms = attention::explain({c_.spec, c_.inputs, c_.trace}, n.sum,
-                                    {c_.state.labels, document::keyLabels(c_.state)}, c_.state.decimals, true)
-                     .terms;
+    auto terms =
+        attention::explain({c_.spec, c_.inputs, c_.trace}, n.sum, c_.tokenLabels(), c_.state.decimals, true)
+            .terms;
     if (terms.empty()) return {};
     return std::move(terms.back());
   }
 
   TouchedLine line(Term term) const {
     TouchedLine line;
-    const std::string text = std::move(term.text);
-    term.text.clear();
-    if (c_.state.columnLayout) turnLabel(term);
+    const std::string text = inWords(term.text);
     std::size_t cell = 0;
     int ordinal = 0;
     const bool isCut = text.find("…") != std::string::npos;
     for (std::size_t i = 0; i < text.size();) {
       const char mark = text[i];
       if (static_cast<unsigned char>(mark) >= ' ') {
-        term.text += text[i++];
+        line.text += text[i++];
         continue;
       }
       std::size_t end = ++i;
       while (end < text.size() && isPartOfNumber(text, end)) {}
-      TouchedLine::Number n{term.text.size(), term.text.size() + end - i, {}, false};
+      TouchedLine::Number n{line.text.size(), line.text.size() + end - i, {}, false};
       n.what = about(mark, cell < term.cells.size() ? term.cells[cell] : focus_, term, isCut ? -1 : ordinal);
       cell += mark != attention::mark::kSum;
       ordinal += mark == attention::mark::kSum;
       n.isOpen = n.what.opens && std::any_of(view_.opened.begin(), view_.opened.end(),
                                              [&](const Number& o) { return o.same(n.what); });
       line.numbers.push_back(n);
-      term.text += text.substr(i, end - i);
+      line.text += text.substr(i, end - i);
       i = end;
     }
     line.term = std::move(term);
@@ -248,14 +246,8 @@ bool isTouched(const Context& c, const Box& card) {
          card.contains(mouse.x, mouse.y);
 }
 
-// Labels do not contain "row" in any other sense.
-[[gnu::noinline]] void turnLabel(Term& term) {
-  const std::string row = "row";
-  if (const std::size_t at = term.label.find(row); at != std::string::npos)
-    term.label.replace(at, row.size(), "column");
-}
-
 std::vector<std::size_t> brokenAt(ImFont* font, std::string_view text, float width) {
+  const AsIs asIs;
   std::vector<std::size_t> ends;
   for (std::size_t begin = 0, fits = 0, at = 0; at != std::string_view::npos; fits = at) {
     at = std::min(text.find(" + ", at + 1), text.find(" = ", at + 1));
@@ -268,6 +260,7 @@ std::vector<std::size_t> brokenAt(ImFont* font, std::string_view text, float wid
 }
 
 std::string shortened(ImFont* font, std::string_view line, float width) {
+  const AsIs asIs;
   const std::size_t result = line.rfind(" = ");
   if (result == std::string_view::npos || textWidth(font, line) <= width) return elide(font, line, width);
   for (std::size_t cut = line.rfind(" + ", result); cut != std::string_view::npos && cut > 0;
@@ -294,11 +287,11 @@ namespace {
   std::size_t at = begin;
   for (const TouchedLine::Number& n : line.numbers) {
     if (n.begin < begin || n.end > end) continue;
-    marked += line.term.text.substr(at, n.begin - at) + attention::mark::kCell;
+    marked += line.text.substr(at, n.begin - at) + attention::mark::kCell;
     at = n.begin;
     numbers.push_back(&n);
   }
-  marked += line.term.text.substr(at, end - at);
+  marked += line.text.substr(at, end - at);
   const Formula formula({font, c.fonts.tiny, nullptr, nullptr, FormulaLook::Shape::line}, marked);
   for (const Formula::Part& part : formula.parts()) {
     const bool isNumber = part.number >= 0 && part.number < static_cast<int>(numbers.size());
@@ -313,7 +306,8 @@ namespace {
 
 void drawTouched(Context& c, const Pen& pen, ImVec2 place, const TouchedLine& line, std::size_t begin,
                  std::size_t length) {
-  const std::string_view text(line.term.text);
+  const AsIs asIs;
+  const std::string_view text(line.text);
   if (hasFormula(text.substr(begin, length))) return drawRoots(c, pen, place, line, begin, begin + length);
   const auto& [list, font, color] = pen;
   const float x = place.x, midY = place.y;
@@ -393,8 +387,7 @@ bool takesPart(const Context& c, CellRef cell) {
   asked.tensor = shownTensor(asked.tensor), cell.tensor = shownTensor(cell.tensor);
   std::optional<Kept::Said> now, &said = keepsWhatIsSaid(c) ? keptOf(c).chosen : now;
   if (!said || !(said->cell == asked))
-    said = {asked, attention::explain({c.spec, c.inputs, c.trace}, asked,
-                                      {c.state.labels, document::keyLabels(c.state)}, 0)};
+    said = {asked, attention::explain({c.spec, c.inputs, c.trace}, asked, c.tokenLabels(), 0)};
   const std::vector<Term>& terms = said->words.terms;
   return std::any_of(terms.begin(), terms.end(), [&](const Term& t) {
     return std::find(t.cells.begin(), t.cells.end(), cell) != t.cells.end();

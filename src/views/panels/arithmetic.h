@@ -39,9 +39,10 @@ struct Arithmetic {
   } longFormula;
 };
 
-/// A line without its marks, and the positions of its numbers.
+/// A line in the reader's language, without its marks, and the positions of its numbers.
 struct TouchedLine {
   attention::Term term;
+  std::string text;
   struct Number {
     std::size_t begin, end;
     Arithmetic::Number what;
@@ -59,12 +60,10 @@ bool isTouched(const Context& context, const Box& card);
 [[gnu::noinline]] std::vector<TouchedLine> touchedLines(Context& context, attention::Explanation marked,
                                                         CellRef focus);
 /// Where the lines of a sum end, so that none is wider: each begins with its sign, after a space. Empty: a
-/// part of it is wider.
+/// part of it is wider. Lines are in the reader's language, here and in shortened().
 std::vector<std::size_t> brokenAt(ImFont* font, std::string_view text, float width);
 /// A line that is longer than `width`, with fewer terms of its sum: "a×b + … = c". Its result is kept.
 std::string shortened(ImFont* font, std::string_view line, float width);
-/// Writes the query's row in the label of a line as a column, for the layout where tokens are columns.
-[[gnu::noinline]] void turnLabel(attention::Term& term);
 /// Draws `length` bytes of a line, from `begin` on. `at`: their left end, and the middle of the line.
 [[gnu::noinline]] void drawTouched(Context& context, const Pen& pen, ImVec2 at, const TouchedLine& line,
                                    std::size_t begin, std::size_t length);

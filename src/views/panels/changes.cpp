@@ -32,9 +32,7 @@ const document::Differences& found(const Context& c) {
 
 /// "Q[saw₄, 3]", with the head if it is not the one on the board.
 std::string nameOf(const Context& c, const CellRef& cell) {
-  std::string name =
-      attention::explain({c.spec, c.inputs, c.trace}, cell, {c.state.labels, document::keyLabels(c.state)}, 0)
-          .name;
+  std::string name = attention::explain({c.spec, c.inputs, c.trace}, cell, c.tokenLabels(), 0).name.english();
   if (cell.tensor == TensorId::masked && name.find('[') != std::string::npos)
     name = "S" + name.substr(name.find('['));
   if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head)

@@ -37,7 +37,7 @@ EquationSet typeset(const Fonts& f, const attention::CellFormula& formula) {
   const auto [left, right] = sides(formula.symbols);
   out.left = Formula(look, left), out.right = out.alone = Formula(look, right);
   if (formula.numbers.text.empty()) return out;
-  const auto [value, numbers] = sides(formula.numbers.text);
+  const auto [value, numbers] = sides(formula.numbers.text.bytes());
   out.leftNumbers = Formula(look, value), out.rightNumbers = Formula(look, numbers);
   // The bars of both fractions are as long as the longer one.
   look.least = std::max(out.right.bar, out.rightNumbers.bar);
@@ -70,7 +70,7 @@ Equation::Equation(Context& c, CellRef cell, Explanation marked)
   lines_ = touchedLines(c, std::move(marked), cell);
   set_ = arithmeticOf(c.view).equation;
   const Fonts& f = c.fonts;
-  const EquationSet::Source of{formula_.symbols + formula_.numbers.text,
+  const EquationSet::Source of{formula_.symbols + formula_.numbers.text.english(),
                                f.text,
                                f.strong,
                                f.smallStrong,
@@ -124,7 +124,7 @@ void Equation::draw(const Box& area, bool isHigh) {
   if (hasNumbers()) {
     const float numbers = y += kBetween + s.rightNumbers.above();
     row(s.leftNumbers, s.rightNumbers, x, y, true);
-    noteFormula(unmarked(formula_.numbers.text),
+    noteFormula(unmarked(formula_.numbers.text.english()),
                 {area.x, y - s.rightNumbers.above() - kBetween, area.width, 2});
     notes(x + kEquals + textWidth(c_.fonts.text, "=") + std::max(s.right.width(), s.rightNumbers.width()) +
               kNote,
@@ -206,25 +206,26 @@ float Equation::line(const TouchedLine& line, const Box& area, float others) {
   const float x = area.x, width = area.width;
   float y = area.y;
   constexpr float kLabel = 100, kLeastLabel = 46;
-  ImFont* digits =
-      textWidth(c_.fonts.mono, line.term.text) > width - kLabel ? c_.fonts.monoSmall : c_.fonts.mono;
+  const std::string called = inWords(line.term.label);
+  const AsIs asIs;
+  ImFont* digits = textWidth(c_.fonts.mono, line.text) > width - kLabel ? c_.fonts.monoSmall : c_.fonts.mono;
   // A line that is too long begins further left, where its label ends.
   const float label =
-      std::clamp(width - textWidth(digits, line.term.text),
-                 std::clamp(textWidth(c_.fonts.small, line.term.label) + 10, kLeastLabel, kLabel), kLabel);
-  const float from = x + (line.inner ? 10.0f : 0.0f), length = textWidth(digits, line.term.text);
+      std::clamp(width - textWidth(digits, line.text),
+                 std::clamp(textWidth(c_.fonts.small, called) + 10, kLeastLabel, kLabel), kLabel);
+  const float from = x + (line.inner ? 10.0f : 0.0f), length = textWidth(digits, line.text);
   // One that is longer still has a line of its own below its label, if there is one more, or takes its place.
   const bool hasOwn = length > width - label && length <= width;
   const bool isBelow = hasOwn && 1.5f * kLinePitch <= area.height;
   const float numbers = hasOwn ? from : x + label, room = x + width - numbers;
   if (!hasOwn || isBelow)
     textMiddle(list_, c_.fonts.small, from, y, c_.palette.muted,
-               elide(c_.fonts.small, line.term.label, isBelow ? width : numbers - from - 8));
+               elide(c_.fonts.small, called, isBelow ? width : numbers - from - 8));
   if (isBelow) y += kLinePitch;
-  const std::vector<std::size_t> ends = brokenAt(digits, line.term.text, room);
+  const std::vector<std::size_t> ends = brokenAt(digits, line.text, room);
   const float last = y + kLinePitch * (static_cast<float>(ends.size()) - 1);
   if (ends.empty() || (ends.size() > 1 && last + kLinePitch / 2 + others > area.bottom())) {
-    textMiddle(list_, digits, numbers, y, c_.palette.text, shortened(digits, line.term.text, room));
+    textMiddle(list_, digits, numbers, y, c_.palette.text, shortened(digits, line.text, room));
     return y;
   }
   std::size_t begin = 0;
@@ -239,8 +240,9 @@ bool Equation::isTable(const TouchedLine& line, float width) const {
   const Term& t = line.term;
   const std::size_t count = t.cells.size() / 2;
   std::size_t signs = 0;
-  for (std::size_t at = 0; (at = t.text.find("×", at)) != std::string::npos; ++at) ++signs;
-  const bool isWhole = t.text.find("…") == std::string::npos && t.text.find("tanh") == std::string::npos;
+  for (std::size_t at = 0; (at = line.text.find("×", at)) != std::string::npos; ++at) ++signs;
+  const bool isWhole =
+      line.text.find("…") == std::string::npos && line.text.find("tanh") == std::string::npos;
   return isWhole && count > 0 && t.cells.size() == 2 * count && signs == count &&
          line.numbers.size() == 2 * count &&
          kTableLabel + kTableResult + kLeastPitch * static_cast<float>(count) <= width;
@@ -252,10 +254,11 @@ void Equation::table(const TouchedLine& line, const Box& area) {
   const float pitch =
                   std::min(kMostPitch, (area.width - kTableLabel - kTableResult) / static_cast<float>(count)),
               cell = std::min(66.0f, pitch - 14);
-  const std::string_view label = line.term.label;
+  const std::string called = inWords(line.term.label);
+  const std::string_view label = called;
   const std::size_t dot = label.find(" · ");
   const Fonts& f = c_.fonts;
-  const std::string_view text = line.term.text;
+  const std::string_view text = line.text;
   for (int row = 0; row < 2; ++row) {
     const float y = area.y + kTableRow * static_cast<float>(row) + kCellHeight / 2;
     const std::string_view name = dot == std::string_view::npos ? (row == 0 ? label : std::string_view())

@@ -30,22 +30,23 @@ Explanation explainMean(const Context& c, CellRef focus) {
   Explanation e;
   const bool isOutput = focus.tensor == TensorId::head_output;
   const attention::Tensor &all = *c.tensor(focus.tensor), &mean = c.mean(focus.tensor);
-  e.name = base::joined({"mean ", isOutput ? "O[" : "W[", focus.row + 1, ", ", focus.col + 1, "]"});
+  e.name = base::message({"mean ", std::string_view(isOutput ? "O" : "W"), "[",
+                          base::joined({focus.row + 1, ", ", focus.col + 1}), "]"});
   e.value = formatNumber(static_cast<double>(mean.at(0, focus.row, focus.col)), decimals);
   for (int h = 0; h < c.state.heads; ++h) {
     const bool isHidden = (c.state.hiddenHeads >> h & 1) != 0;
     const double w = static_cast<double>(all.at(h, focus.row, focus.col));
-    e.terms.push_back({"head " + std::to_string(h + 1),
-                       formatNumber(w, decimals) + (isHidden ? " (hidden: does not count)" : ""),
-                       w,
-                       {{focus.tensor, h, focus.row, focus.col}}});
+    e.terms.push_back(
+        {base::message({"head ", h + 1}),
+         base::message({formatNumber(w, decimals), isHidden ? " (hidden: does not count)" : ""}),
+         w,
+         {{focus.tensor, h, focus.row, focus.col}}});
   }
   return e;
 }
 
 Explanation explained(const Context& c, CellRef focus, bool marked) {
-  return attention::explain({c.spec, c.inputs, c.trace}, focus,
-                            {c.state.labels, document::keyLabels(c.state)}, c.state.decimals, marked);
+  return attention::explain({c.spec, c.inputs, c.trace}, focus, c.tokenLabels(), c.state.decimals, marked);
 }
 
 [[gnu::noinline]] Explanation keptExplanation(const Context& c, CellRef focus, bool marked) {
@@ -63,9 +64,7 @@ Explanation explainFocus(const Context& c, CellRef focus, bool marked = false) {
     return explainMean(c, focus);
   // The scores on the board include the mask.
   if (focus.tensor == TensorId::scores) focus.tensor = TensorId::masked;
-  Explanation e = keepsWhatIsSaid(c) ? keptExplanation(c, focus, marked) : explained(c, focus, marked);
-  if (c.state.columnLayout) std::for_each(e.terms.begin(), e.terms.end(), turnLabel);
-  return e;
+  return keepsWhatIsSaid(c) ? keptExplanation(c, focus, marked) : explained(c, focus, marked);
 }
 
 bool isRaising(const Context& c) { return c.state.gradient && !stepperOf(c); }
@@ -123,11 +122,15 @@ CellRef spokenOf(const Context& c) {
   return c.state.gradient || (c.view.hover && takesPart(c, *c.view.hover)) ? c.chosen() : c.focus();
 }
 
-std::string titleOf(const Context& c, const Explanation& e) { return isRaising(c) ? e.name : e.title(); }
+std::string titleOf(const Context& c, const Explanation& e) {
+  return inWords(isRaising(c) ? e.name : e.title());
+}
 
-/// Draws a title; one that names words read from right to left in pieces, because in a single line
-/// bidirectional layout would put the words, and what follows them, in reverse order.
+/// Draws a title that is in the reader's language; one that names words read from right to left in pieces,
+/// because in a single line bidirectional layout would put the words, and what follows them, in reverse
+/// order.
 void drawTitle(const Context& c, ImDrawList* list, float x, float midY, std::string_view title) {
+  const AsIs asIs;
   const auto piece = [&](std::size_t end) {
     const std::string_view words = title.substr(0, end);
     textMiddle(list, c.fonts.strong, x, midY, c.palette.text, words);
@@ -145,9 +148,11 @@ void drawTitle(const Context& c, ImDrawList* list, float x, float midY, std::str
 [[gnu::noinline]] void drawLongTitle(const Context& c, ImDrawList* list, float x, float midY,
                                      const Explanation& e, float width) {
   ImFont* font = c.fonts.strong;
-  const std::size_t end = e.name.size() - (e.name.ends_with(']') ? 1 : 0);
-  const std::string rest = titleOf(c, e).substr(end),
-                    name = elide(font, e.name.substr(0, end), width - textWidth(font, rest));
+  const std::string whole = inWords(e.name), title = titleOf(c, e);
+  const AsIs asIs;
+  const std::size_t end = whole.size() - (whole.ends_with(']') ? 1 : 0);
+  const std::string rest = title.substr(end),
+                    name = elide(font, whole.substr(0, end), width - textWidth(font, rest));
   drawTitle(c, list, x, midY, name);
   textMiddle(list, font, x + textWidth(font, name), midY, c.palette.text, rest);
 }
@@ -247,7 +252,7 @@ class Inspector {
       color_ = stepper && !isNow ? c_.palette.muted : c_.palette.text;
       textMiddle(list_, c_.fonts.small, x + indent, y, isNow ? c_.palette.text : c_.palette.muted,
                  elide(c_.fonts.small, term.label, numbers - x - indent - 8));
-      y = wrapped(term.text, numbers, y, end - numbers, pitch, limit) + pitch;
+      y = wrapped(line_ ? line_->text : inWords(term.text), numbers, y, end - numbers, pitch, limit) + pitch;
     }
     if (barsHeight > 0) bars(box, row, barsHeight);
   }
@@ -322,7 +327,7 @@ class Inspector {
     Explanation& shown = touched_->shown;
     std::vector<TouchedLine>& touched = touched_->lines;
     touched = touchedLines(c_, explainFocus(c_, focus_, true), focusOf());
-    for (const TouchedLine& t : touched) shown.terms.push_back(t.term);
+    for (const TouchedLine& t : touched) shown.terms.push_back(t.term), shown.terms.back().text = t.text;
     while (stepperOf(c_) && shown.terms.size() > 1 && static_cast<float>(lines(shown, width)) * 19 > room)
       shown.terms.erase(shown.terms.begin()), touched.erase(touched.begin());
   }
@@ -543,8 +548,10 @@ class Inspector {
     return static_cast<int>(std::max(count, 1.0f));
   }
 
-  // Returns the y of the last line.
-  float wrapped(std::string_view words, float x, float y, float width, float pitch, float limit) {
+  // Draws what is in the reader's language. Returns the y of the last line.
+  float wrapped(const std::string& said, float x, float y, float width, float pitch, float limit) {
+    const AsIs asIs;
+    const std::string_view words = said;
     std::size_t begin = 0;
     const std::vector<std::size_t> ends = brokenAt(digits_, words, width);
     if (ends.empty() && words.find(" = ") == std::string_view::npos) {  // a sentence

@@ -66,8 +66,7 @@ std::string explainEntmax(ExplainedCell& row) {
   row.addBefore("threshold t", m.text + " − √((1 − " + row.number(squares) + ") ÷ " + k + ")", threshold);
   return entmaxWeight(arithmetic::Expression(row.scoreText(row.col)),
                       arithmetic::Expression(row.number(threshold)))
-             .text +
-         " = ";
+      .text;
 }
 
 }  // namespace

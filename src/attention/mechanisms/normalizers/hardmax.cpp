@@ -7,12 +7,11 @@
 namespace attention::normalizers {
 namespace {
 
-std::string explainHard(ExplainedCell& row) {
+base::Message reasonOf(ExplainedCell& row) {
   const std::vector<int> seen = row.seen();
   const auto isLess = [&](int a, int b) { return row.score(a) < row.score(b); };
   const int winner = *std::max_element(seen.begin(), seen.end(), isLess);
-  return "key " + std::to_string(winner + 1) + " has the largest score, " + row.number(row.score(winner)) +
-         ", so ";
+  return base::message({"key ", winner + 1, " has the largest score, ", row.number(row.score(winner))});
 }
 
 }  // namespace
@@ -34,7 +33,7 @@ constinit const NormalizerMechanism hardmax{
 constinit const NormalizerText hardmaxText{
     .latex = "\\operatorname{hardmax}",
     .label = "hard maximum",
-    .explain = explainHard,
+    .reason = reasonOf,
     .loops = R"(b = 1
 for j in 1 … {n}: if S[i,j] > S[i,b]: b = j
 w = 0

@@ -26,7 +26,7 @@ constinit const NormalizerText noneText{
     .latex = "",
     .weight = [](arithmetic::Expression s, arithmetic::Expression) { return s; },
     .label = "no normaliser",
-    .explain = [](ExplainedCell&) { return std::string("the score itself, so "); },
+    .reason = [](ExplainedCell&) { return base::Message("the score itself"); },
     .loops = R"(w = {w}
 if S[i,j] = −∞: w = 0)",
     .program = R"(?weights = {np}.where(scores > {inf}, scores, 0.0)

@@ -38,8 +38,7 @@ std::string explainSparse(ExplainedCell& row) {
       " − 1) ÷ " + std::to_string(support.size()), threshold);
   return sparseWeight(arithmetic::Expression(row.scoreText(row.col)),
                       arithmetic::Expression(row.number(threshold)))
-             .text +
-         " = ";
+      .text;
 }
 
 }  // namespace

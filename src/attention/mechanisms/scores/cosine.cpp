@@ -60,9 +60,10 @@ void explainCosine(ExplainedCell& cell) {
       addNorm(cell, explanation_format::nth("k", cell.col), [&](int c) { return cell.keyCell(c); });
   const double raw = cell.at(TensorId::raw);
   cell.add(RowStep::raw, "÷ lengths",
-           q == 0.0 || k == 0.0 ? "a row of zeros has no direction, so " + cell.number(raw)
-                                : cell.number(dot) + " ÷ (" + cell.number(q) + " × " + cell.number(k) +
-                                      ") = " + cell.number(raw),
+           q == 0.0 || k == 0.0
+               ? base::message({base::Message("a row of zeros has no direction"), ", so ", cell.number(raw)})
+               : base::Message(cell.number(dot) + " ÷ (" + cell.number(q) + " × " + cell.number(k) +
+                               ") = " + cell.number(raw)),
            raw, {});
 }
 
