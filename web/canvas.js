@@ -2,6 +2,7 @@
 // key, no wheel turn and no focus that the reader did not give it. It holds no state of the playground.
 
 import {DISPOSED} from './values.js';
+import {english, failure, message, saidBy} from './message.js';
 
 // In the order of ImGuiMouseCursor_, which starts at -1 with "none".
 const CURSORS = ['none', 'default', 'text', 'move', 'ns-resize', 'ew-resize', 'nesw-resize', 'nwse-resize', 'pointer', 'not-allowed'];
@@ -244,7 +245,7 @@ export class Playground {
   /** Is this text from outside short enough to be processed? If not, the board reports it. */
   fits(text, what, most = this.maxText) {
     const does = !(text?.length > most);
-    if (!does) this.tell(`${what} is too long: it has ${text.length} characters, and the playground reads up to ${most}.`);
+    if (!does) this.tell(message`${what} is too long: it has ${text.length} characters, and the playground reads up to ${most}.`);
     return does;
   }
 
@@ -258,8 +259,7 @@ export class Playground {
     });
     if (!answer) throw new Error(DISPOSED);
     if ('value' in answer) return answer.value;
-    const {kind, field, message} = answer;
-    throw Object.assign(new (ERRORS[kind] ?? RangeError)(message), {field});
+    throw failure(ERRORS[answer.kind] ?? RangeError, answer.said, {field: answer.field});
   }
 
   ask(name, ...values) { return this.answer(name, values, (reply) => reply); }
@@ -401,15 +401,15 @@ export class Playground {
     try {
       this.ask(name, ...values);
     } catch (error) {
-      this.tell(error.message);
+      this.tell(saidBy(error));
     }
   }
 
   /** Shows a message on the page, and sends it to the page's scripts. */
-  tell(message, type = 'state') {
+  tell(words, type = 'state') {
     if (!this.alive || this.nested > MOST_NESTED) return;
-    this.emit('error', JSON.stringify({type, message}));
-    this.run('notify', message, 1);
+    this.emit('error', JSON.stringify({type, message: english(words)}));
+    this.run('notify', words, 1);
   }
 
   wantLesson(id, step) { this.on.lesson(id, step); }

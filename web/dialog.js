@@ -11,6 +11,7 @@ const PARTS = {header: 'Header', panel: 'Controls', heads: 'Heads', arcs: 'Arcs'
 const LOCKS = ['all', 'causal', 'd_k', 'heads', 'k', 'labels', 'mask', 'normalizer', 'paste', 'pattern', 'position', 'presets', 'q', 'reset', 'scale', 'score', 'temperature', 'tokens', 'v'];
 
 import {CodeTab, FigureTab, styles} from './figures.js';
+import {message} from './message.js';
 
 const STYLES = `
   dialog { box-sizing: border-box; width: min(1024px, 100vw - 16px); height: min(836px, 100dvh - 16px); padding: 0; border: 1px solid transparent; border-radius: 10px; direction: ltr; text-align: left;
@@ -437,7 +438,7 @@ class Dialog extends Frame {
     const address = await this.host.link(this.options()), code = await qrCode(address, this.t('QR code of the link'));
     if (!isLatest()) return;
     this.address.textContent = address;
-    this.long.textContent = this.t(`${address.length.toLocaleString(this.board.language ?? 'en')} characters.`);
+    this.long.textContent = this.t(message`${address.length.toLocaleString('en')} characters.`);
     if (this.host.get('batch_of') === 'layers' && this.host.get('batch') > 1) this.long.textContent += ` ${this.t('It holds the layer on the board alone; save a file to keep all of them.')}`;
     this.code.replaceChildren(code ?? make('p', {className: 'note', textContent: address.length > 2900 ? 'This link is longer than a QR code can hold. Fewer tokens or rounder numbers make it shorter.' : ''}));
     if (code) this.code.append(make('p', {className: 'note', textContent: 'Scan it with a phone to open this board there.'}));

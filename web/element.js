@@ -4,6 +4,7 @@
 import {Failure, Playground, storage} from './canvas.js';
 import {inline, script} from './files.js';
 import {DISPOSED, LONGEST_LIST, LONGEST_NAME, languageOf, listOf, nameOf, textOf, wrong} from './values.js';
+import {message, saidBy} from './message.js';
 
 // ---------------------------------------------------------------- the module, fetched and compiled once for all elements
 
@@ -223,7 +224,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
       const text = await (await loadShare()).unpack(packed);
       if (playground.alive && this.#fits('state', text)) playground.ask('set_state', text, undoable);
     } catch (error) {
-      if (playground.alive) playground.tell(error.message);
+      if (playground.alive) playground.tell(saidBy(error));
     }
   }
 
@@ -413,7 +414,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
   }
 
   /** The same for a reader, who is told if it cannot be fetched. */
-  #guide(action) { return this.#lessons(action).catch(({message}) => this.#playground?.run('fail_lesson', message)); }
+  #guide(action) { return this.#lessons(action).catch((error) => this.#playground?.run('fail_lesson', saidBy(error))); }
 
   /** Is this the page itself, and not the page for an iframe, which is embedded too? */
   #isPage() { return (this.getAttribute('page') ?? 'embed') !== 'embed'; }
@@ -446,7 +447,7 @@ class AttentionPlayground extends (globalThis.HTMLElement ?? Object) {
 
   #toggleFullscreen() {
     const change = document.fullscreenElement ? document.exitFullscreen() : this.requestFullscreen?.();
-    change?.catch((error) => this.#playground?.tell(`The browser did not allow full screen: ${error.message}`));
+    change?.catch((error) => this.#playground?.tell(message`The browser did not allow full screen: ${error.message}`));
   }
 
   /** Events do not bubble, so that a form around the element does not mistake them for its own. Each has a second name, which no native event

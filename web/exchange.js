@@ -1,5 +1,6 @@
 // Files that are opened or saved by a board. Their content is read and written by reader.js, in a worker if possible.
 import {inline, script} from './files.js';
+import {failure, message, saidBy} from './message.js';
 
 const LARGE = 2 ** 24;  // bytes: less is there before one could see how far it is
 
@@ -13,7 +14,7 @@ function startWorker() {
     if (done) return void (waiting.get(id).done = done);
     waiting.delete(id);
     if (error === undefined) resolve(reply);
-    else reject(new Error(error));
+    else reject(failure(Error, error));
   };
   // If it cannot be loaded, for example because of a content policy or another origin, the page reads files itself from now on.
   made.onerror = () => {
@@ -27,7 +28,7 @@ function startWorker() {
 async function here(parts, call, values) {
   const reader = await script('reader.js', () => import('./reader.js')).catch((error) => {
     if (worker === null && !inline.has('reader.js')) worker = undefined;  // it was not the worker's fault
-    throw new Error(`What reads files could not be loaded (${error.message}): perhaps there is no connection. Please try again.`);
+    throw failure(Error, message`What reads files could not be loaded (${error.message}): perhaps there is no connection. Please try again.`);
   });
   reader.use(parts);
   return reader.ask(call, ...values);
@@ -76,12 +77,12 @@ const SVG = {type: 'image/svg+xml'};
 /** Passes the result of reading a file to the board: a state, a form to fill in, JSON or cells. */
 function take(board, {kind, content, heading}, name, whole) {
   if (!board.alive) return undefined;
-  if (kind === 'error') return board.tell(`${name}: ${content}`);
+  if (kind === 'error') return board.tell(message`${name}: ${content}`);
   if (kind === 'cells') return board.run('paste', content);
   if (kind === 'text') return whole(content);
   const bytes = kind === 'form' ? new TextEncoder().encode(content) : content;
   const address = board.wasm._malloc(bytes.length);
-  if (!address) return board.tell(`${name}: there is not enough memory for it; give smaller tensors.`);
+  if (!address) return board.tell(message`${name}: ${'there is not enough memory for it; give smaller tensors.'}`);
   board.wasm.HEAPU8.set(bytes, address);
   return board.run('take', address, bytes.length, name, heading);  // which frees it
 }
@@ -90,7 +91,7 @@ async function attempt(board, name, action) {
   try {
     return await action();
   } catch (error) {
-    return board.tell(`${name}: ${error.message}`, 'load');
+    return board.tell(message`${name}: ${saidBy(error)}`, 'load');
   }
 }
 
@@ -106,7 +107,7 @@ export async function open(board, file, name, isCertain = false) {
     if (choices) reply = await ask(board, 'choose', choices);
     if (turn !== board.turn) return;
     await take(board, reply, name, async () => {
-      if (file.size > board.maxText) return board.tell(`${name} has ${file.size} bytes; the playground reads up to ${board.maxText}.`);
+      if (file.size > board.maxText) return board.tell(message`${name} has ${file.size} bytes; the playground reads up to ${board.maxText}.`);
       const text = await file.text();
       return board.alive && board.run('open', text, name);
     });
@@ -131,18 +132,18 @@ function proposed(form) {
 /** For src="…": a file of the page's own site, or of one that allows it. Its author may know that what would be asked is as it is proposed: "…#proposed". */
 export const fetchFile = (board, address) => attempt(board, address, async () => {
   const response = await fetch(address), {pathname} = new URL(response.url || address, document.baseURI);
-  if (!response.ok) throw new Error(`the server answered with status ${response.status}.`);
+  if (!response.ok) throw failure(Error, message`the server answered with status ${response.status}.`);
   await open(board, await response.blob(), decodeURIComponent(pathname.split('/').at(-1)) || 'file', address.endsWith('#proposed'));
 });
 
-const refused = (field, message) => Object.assign(new RangeError(message), {field});
+const refused = (field, words) => failure(RangeError, words, {field});
 
 /** All tensors of the board as a file of that name; where a file holds one, the one called `only`. */
 export async function write(board, name, only) {
   const size = board.run('tensors');
   if (!size) {
-    const {field, message} = JSON.parse(board.reply());
-    throw refused(field, message);
+    const {field, said} = JSON.parse(board.reply());
+    throw refused(field, said);
   }
   const at = board.wasm._playground_reply(), bytes = board.wasm.HEAPU8.slice(at, at + size);
   const {kind, field, content} = await ask(board, 'write', bytes, name, only);
@@ -158,7 +159,7 @@ export async function figure(board, {format, what = 'weights', style, scale = 1,
   const words = [what, style ?? 'print', scale, head, listed, colors].map(String);
   const more = [width ?? '', between(range, ','), between(tokens, ':'), pool ?? '', ...title === undefined ? [] : [title]].map((word) => String(word).replace(/[\n\x1f]/g, ' '));
   const field = what === 'board' && Object.entries({width, range, tokens, pool, title}).find(([, value]) => value !== undefined)?.[0];
-  if (field) throw refused(field, `${field}: the board is drawn as it is on the screen; leave this out, or draw weights, heads or arcs.`);
+  if (field) throw refused(field, message`${field}: ${'the board is drawn as it is on the screen; leave this out, or draw weights, heads or arcs.'}`);
   const svg = what === 'board' ? new Blob([board.ask('figure', ...words)], SVG) :
     await write(board, 'figure.svg', `${[...words, ...more].join('\x1f')}\n${board.table ?? ''}`);
   if (format === 'svg') return svg;
@@ -184,7 +185,7 @@ const blobOf = (canvas) => new Promise((resolve, reject) => canvas.toBlob((blob)
 
 function picture(board, scale) {
   const {canvas} = board, wanted = Number(scale) * (devicePixelRatio || 1);
-  if (!(wanted >= 0.1 && wanted <= 20)) throw refused('scale', `scale: ${scale} is no scale; use 0.1 to 20.`);
+  if (!(wanted >= 0.1 && wanted <= 20)) throw refused('scale', message`scale: ${scale} is no scale; use 0.1 to 20.`);
   board.resize(Math.round(canvas.clientWidth * wanted), Math.round(canvas.clientHeight * wanted), wanted);
   const made = blobOf(canvas);  // of the present content
   board.pixels = [0, 0];

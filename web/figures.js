@@ -1,4 +1,5 @@
 // Two tabs of the Share dialog: figures of the board, and the layer as a program. Each provides its panel, and updates it when it is shown.
+import {message, saidBy} from './message.js';
 const WHAT = {board: 'The board', weights: 'Weights of one head', heads: 'All heads', arcs: 'Arcs'};
 const STYLES = {light: 'Light', dark: 'Dark', print: 'Print'};
 const COLORS = {own: 'Purple', cividis: 'Cividis', grey: 'Grey'};
@@ -66,7 +67,7 @@ class Tab {
           if (await act() === false) throw new Error('Not copied');
           this.said.textContent = done && this.dialog.t(done);
         } catch (error) {
-          this.said.textContent = this.dialog.t(error.message);
+          this.said.textContent = this.dialog.t(saidBy(error));
         }
       });
     }
@@ -170,11 +171,10 @@ export class FigureTab extends Tab {
       await this.image.decode().catch(() => {});
       if (!isLatest()) return;
       const pixels = [width, height].map((side) => Math.round(side * scale));
-      const {language = 'en'} = this.dialog.board;
-      this.size.textContent = this.dialog.t(`${pixels.map((side) => side.toLocaleString(language)).join(' × ')} px, 300 dpi at ${(pixels[0] / 300 * 2.54).toLocaleString(language, {minimumFractionDigits: 1, maximumFractionDigits: 1})} cm`);
+      this.size.textContent = this.dialog.t(message`${pixels.map((side) => side.toLocaleString('en')).join(' × ')} px, 300 dpi at ${(pixels[0] / 300 * 2.54).toFixed(1)} cm`);
       this.drawGrey();
     } catch (error) {
-      if (isLatest()) this.said.textContent = this.dialog.t(error.message);
+      if (isLatest()) this.said.textContent = this.dialog.t(saidBy(error));
     }
   }
 
@@ -217,7 +217,7 @@ export class CodeTab extends Tab {
       const text = await this.code();
       if (isLatest()) this.program.textContent = text;
     } catch (error) {
-      if (isLatest()) this.said.textContent = this.dialog.t(error.message);
+      if (isLatest()) this.said.textContent = this.dialog.t(saidBy(error));
     }
   }
 }

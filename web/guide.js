@@ -1,12 +1,13 @@
 // Lessons of the Guide; fetched when one is opened. The work is done by the WebAssembly module behind `board`, a Playground.
 import {inline} from './files.js';
 import {home} from './values.js';
+import {failure, message, saidBy} from './message.js';
 
 const LONGEST_LESSON = 1 << 20;  // the limit of the C++ side
-const refusal = (sentence) => Object.assign(new RangeError(`lesson: ${sentence}`), {field: 'lesson'});
+const refusal = (sentence) => failure(RangeError, message`lesson: ${sentence}`, {field: 'lesson'});
 
 function short(text, what) {
-  if (text.length > LONGEST_LESSON) throw refusal(`${what} has ${text.length} characters; at most ${LONGEST_LESSON} are read.`);
+  if (text.length > LONGEST_LESSON) throw refusal(message`${what} has ${text.length} characters; at most ${LONGEST_LESSON} are read.`);
   return text;
 }
 
@@ -19,15 +20,15 @@ async function shortOf(body, what) {
     text += value;
     if (text.length <= LONGEST_LESSON) continue;
     reader.cancel();
-    throw refusal(`${what} has more than ${LONGEST_LESSON} characters; no more are read.`);
+    throw refusal(message`${what} has more than ${LONGEST_LESSON} characters; no more are read.`);
   }
 }
 
-const unreachable = (what) => (error) => { throw refusal(`${what} could not be fetched (${error.message}); check the address and the connection.`); };
+const unreachable = (what) => (error) => { throw refusal(message`${what} could not be fetched (${error.message}); check the address and the connection.`); };
 
 async function textOf(address, what) {
   const response = await fetch(address, {credentials: 'same-origin'}).catch(unreachable(what));
-  if (!response.ok) throw refusal(`${what} could not be fetched (status ${response.status}); check its address.`);
+  if (!response.ok) throw refusal(message`${what} could not be fetched (status ${response.status}); check its address.`);
   return shortOf(response.body, what);
 }
 
@@ -52,7 +53,7 @@ export async function open(board, which, step, keeps = 0, isWanted = () => true)
     return board.alive && board.ask('open_lesson', text, which, '', step, keeps);
   }
   const all = await list(), entry = which === '' ? all[0] : all.find(({id}) => id === which);
-  if (!entry) throw refusal(`there is no "${which}"; use one of ${all.slice(0, 3).map(({id}) => `"${id}"`).join(', ')} …, or the address of a file such as "my-lesson.json".`);
+  if (!entry) throw refusal(message`there is no "${which}"; use one of ${all.slice(0, 3).map(({id}) => `"${id}"`).join(', ')} …, or the address of a file such as "my-lesson.json".`);
   const text = await fileOf(entry.file);
   return board.alive && isWanted() && board.ask('open_lesson', text, '', entry.id, step, keeps);
 }
@@ -64,7 +65,7 @@ export async function bring(board, id, step) {
   try {
     await open(board, id, step);
   } catch (error) {
-    if (board.alive) board.run('fail_lesson', error.message);
+    if (board.alive) board.run('fail_lesson', saidBy(error));
   }
 }
 
@@ -73,7 +74,7 @@ export async function bringList(board) {
     const text = await fileOf('index.json');
     if (board.alive) board.ask('lessons', text);
   } catch (error) {
-    if (board.alive) board.run('fail_lesson', error.message);
+    if (board.alive) board.run('fail_lesson', saidBy(error));
   }
 }
 
@@ -117,6 +118,6 @@ export async function begin(board, asked, askedStep, keeps, isEdited) {
   } catch (error) {
     if (!board.alive) return;
     board.run('guide', 0);
-    if (asked !== null) board.tell(error.message);
+    if (asked !== null) board.tell(saidBy(error));
   }
 }

@@ -12,6 +12,7 @@ import {plainContext} from './plain-context.js';
 import {copyReport, keepMessages, offerReport} from './report.js';
 import {languageOf} from './values.js';
 import {boards} from './watch.js';
+import {english, message, saidBy} from './message.js';
 
 const MODIFIER = {shift: 1, control: 2, alt: 4};
 const modifiersOf = (e) => (e.shiftKey ? MODIFIER.shift : 0) | (e.ctrlKey || e.metaKey ? MODIFIER.control : 0) |
@@ -114,7 +115,7 @@ export class InputHandlers {
   }
 
   /** The translation of a text of the interface; the text itself if there is none. */
-  word(english) { return this.language && english ? this.ask('word', english) : english; }
+  word(words) { return this.language && words ? this.ask('word', words) : english(words); }
 
   describe() {
     this.canvas.setAttribute('aria-label', this.word('Attention playground'));
@@ -468,7 +469,7 @@ export class InputHandlers {
       await navigator.clipboard.writeText(text);
       return true;
     } catch (error) {
-      this.tell(`The browser did not let the text be copied: ${error.message}`);
+      this.tell(message`The browser did not let the text be copied: ${error.message}`);
       return false;
     }
   }
@@ -644,7 +645,7 @@ export class InputHandlers {
       setTimeout(() => URL.revokeObjectURL(link.href), 1000);
       return this.say(`Saved with your downloads as ${name}.`);
     } catch (error) {
-      return error.name !== 'AbortError' && this.tell(`${name} could not be saved: ${error.message}`);
+      return error.name !== 'AbortError' && this.tell(message`${name} could not be saved: ${saidBy(error)}`);
     }
   }
 

@@ -1,4 +1,5 @@
 // Saves the board of a tab in this browser's storage (IndexedDB), with its undo history, and restores it when the page is reloaded or after
+import {message, saidBy} from './message.js';
 // a crash. Nothing leaves the machine. Only the page itself does this, not an element embedded in another page. Each tab has a name in its
 // session storage. A duplicated tab has a copy of the name, so while its tab exists the name is held by a lock: a tab that finds it held
 // starts with the board saved under it, and saves under a name of its own.
@@ -262,7 +263,7 @@ function restore(board, pieces) {
   try {
     board.ask('restore', address, size);  // which frees it
   } catch (error) {
-    board.tell(`The board that was kept could not be opened: ${error.message}`);
+    board.tell(message`The board that was kept could not be opened: ${saidBy(error)}`);
     return 0;
   }
   const query = new URLSearchParams(location.search), [{type} = {}] = performance.getEntriesByType('navigation');

@@ -1,6 +1,7 @@
 // Links to a board and code that embeds it. A link contains the state after #s= as JSON, deflated (raw), in base64url. The version of the
 // state is in the JSON ("version": 1); all versions ever released can be read.
 import {home, refusal, wrong} from './values.js';
+import {message} from './message.js';
 
 // In characters, of an address and of the JSON in it: what browsers accept, and what a board can hold.
 const LONGEST_ADDRESS = 2 ** 22, LONGEST_STATE = 2 ** 26;
@@ -22,7 +23,7 @@ async function through(stream, bytes, most) {
     size += value.length;
     if (size > most) {
       reader.cancel().catch(() => {});
-      throw refusal(RangeError, 'state', `of this link is too large: it has more than ${most} characters`);
+      throw refusal(RangeError, 'state', message`of this link is too large: it has more than ${most} characters`);
     }
     parts.push(value);
   }
@@ -38,7 +39,7 @@ export async function pack(text) {
 
 /** Decodes what follows #s= to JSON text. Throws a RangeError or SyntaxError that names the field `state`. */
 export async function unpack(packed) {
-  if (packed.length > LONGEST_ADDRESS) throw refusal(RangeError, 'state', `of this link is too long: it has ${packed.length} characters, and takes at most ${LONGEST_ADDRESS}`);
+  if (packed.length > LONGEST_ADDRESS) throw refusal(RangeError, 'state', message`of this link is too long: it has ${packed.length} characters, and takes at most ${LONGEST_ADDRESS}`);
   try {
     const bytes = Uint8Array.from(atob(packed.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
     return await (await through(new DecompressionStream('deflate-raw'), bytes, LONGEST_STATE)).text();

@@ -1,5 +1,6 @@
 // Short announcements of changes: "weight from saw to a: 0.69, was 0.12".
 import {capital, say, spaced, TENSORS} from './mirror-nodes.js';
+import {message} from './message.js';
 
 const SPOKEN = {weights: 'weight', scores: 'score', masked: 'score', raw: 'raw score', softcapped: 'capped score', biased: 'biased score', exponentials: 'exponential', bias: 'bias', head_output: 'output', q: 'query', k: 'key', v: 'value'};
 
@@ -9,10 +10,11 @@ export class Announcements {
     if (words) say(this.live, this.live.textContent === words ? `${words}\u00a0` : words);
   }
 
-  /** What the board says by itself, unless it was heard as an error. */
+  /** What the board says by itself; an error even if it said the same before. */
   sayNotice(before) {
-    const {notice} = this.found;
-    if (notice && notice !== before && this.live.textContent !== this.t(notice)) this.announce(this.t(notice));
+    const {found: {notice}, isRefused} = this;
+    this.isRefused = false;
+    if (notice && (isRefused || notice !== before)) this.announce(notice);
   }
 
   valueAt({tensor, head, row, col}) {
@@ -30,10 +32,10 @@ export class Announcements {
   spoken({tensor, row, col}) {
     const m = this.found.matrices.find((one) => one.tensor === tensor), what = SPOKEN[tensor] ?? TENSORS[tensor] ?? tensor;
     const isPair = m ? m.pairs : /weights|scores|masked/.test(tensor);
-    if (isPair) return this.t(`${what} from ${this.tokens(0, row)} to ${this.tokens(1, col)}`);
+    if (isPair) return this.t(message`${what} from ${this.tokens(0, row)} to ${this.tokens(1, col)}`);
     const kind = m?.rowKind ?? (tensor === 'k' || tensor === 'v' ? 1 : /^w_|^u_/.test(tensor) ? 2 : 0);
     const line = kind < 2 ? this.tokens(kind, row) : row + 1, place = m?.names?.[col - m.firstCol] ?? col + 1;
-    return this.t(m?.turned ? `${what}, row ${place}, column ${line}` : `${what}, row ${line}, column ${place}`);
+    return this.t(m?.turned ? message`${what}, row ${place}, column ${line}` : message`${what}, row ${line}, column ${place}`);
   }
 
   hear(type, detail) {
@@ -44,7 +46,7 @@ export class Announcements {
     if (type === 'select') return this.hearSelection(detail);
     if (type === 'answer') this.announce(this.t(detail.right ? 'Right.' : 'That is not right.'));
     if (type === 'passed') this.announce(this.t('Passed.'));
-    if (type === 'error') this.announce(this.t(detail.message));
+    if (type === 'error') this.isRefused = true;  // the board has a notice about it
     this.stale();
   }
 
@@ -77,10 +79,10 @@ export class Announcements {
     const shown = (value) => value === true ? this.t('on') : value === false ? this.t('off') : Array.isArray(value) ? value.join(' ') : typeof value === 'number' ? option ? String(value).replace('-', '−') : number(value)
       : option && option !== 'title' ? this.t(capital(spaced(value))) : String(value);
     const said = [];
-    const was = (what, now, earlier) => this.t(`${what}: ${now}, was ${earlier}`);
+    const was = (what, now, earlier) => this.t(message`${what}: ${now}, was ${earlier}`);
     if (option) said.push(before === undefined ? `${this.t(capital(spaced(option)))}: ${this.asRead(shown(after))}` : was(this.t(capital(spaced(option))), shown(after), shown(before)));
-    else if (name && before !== undefined) said.push(was(name === 'mask' ? this.t(`mask from ${this.tokens(0, row)} to ${this.tokens(1, col)}`) : name.endsWith('labels') ? this.t('token') : this.spoken({tensor: name, row, col}), shown(after), shown(before)));
-    else if (name) said.push(this.t(rows * cols ? `${name}: ${rows * cols} numbers changed` : `${name}: several numbers changed`));
+    else if (name && before !== undefined) said.push(was(name === 'mask' ? message`mask from ${this.tokens(0, row)} to ${this.tokens(1, col)}` : name.endsWith('labels') ? this.t('token') : this.spoken({tensor: name, row, col}), shown(after), shown(before)));
+    else if (name) said.push(this.t(rows * cols ? message`${name}: ${rows * cols} numbers changed` : message`${name}: several numbers changed`));
     else if (action) said.push(this.t(capital(action)));
     const seen = this.before, isOther = action === 'open' || action === 'restore', value = isOther ? undefined : seen && this.valueAt(seen), whose = seen && this.board.run('whose');
     const isSame = whose === seen?.whose && !isOther;

@@ -1,5 +1,6 @@
 // Switches, menus, sliders, steppers and fields as native controls, and the sentences between them.
 import {capital, isFormula, make, nameFormula, say, set, spaced} from './mirror-nodes.js';
+import {message} from './message.js';
 
 // Names for controls that show a picture, or have their text beside them.
 const NAMES = {
@@ -72,7 +73,7 @@ export class Controls {
     let group = null, lastRadio = null, line = null;
     const lines = [];
     const titles = new Set(this.found.matrices.flatMap((m) => [this.t(m.title), `${m.title}ᵀ`])), told = this.arithmetic ? [this.arithmetic.text, ...this.arithmetic.terms.flatMap(({label: name, text}) => [name, text])].join('\n') : '';
-    const heads = new Set([this.t('mean'), ...Array.from({length: this.found.controls.filter((c) => c.name.startsWith('head:')).length}, (_, i) => this.t(`head ${i + 1}`))]);
+    const heads = new Set([this.t('mean'), ...Array.from({length: this.found.controls.filter((c) => c.name.startsWith('head:')).length}, (_, i) => this.t(message`head ${i + 1}`))]);
     for (const item of items) {
       if (item.words !== undefined && item.role === undefined) {
         // Pieces of text in a row form one sentence; content of tables is not repeated.
@@ -159,13 +160,13 @@ export class Controls {
     const own = this.t(NAMES[item.name] ?? '');
     if (item.name === 'stepper') return this.t('Stepper');  // the title beside it is not its name
     const head = /^head:(\d+|mean)$/.exec(item.name);
-    if (head) return this.t(head[1] === 'mean' ? 'Mean of the heads' : `Head ${+head[1] + 1}`);
+    if (head) return this.t(head[1] === 'mean' ? 'Mean of the heads' : message`Head ${+head[1] + 1}`);
     const ofLayer = /^(?:layer|train:map):(\d+):(\d+)$/.exec(item.name);
-    if (ofLayer) return this.t(`Layer ${+ofLayer[1] + 1}, head ${+ofLayer[2] + 1}`);
+    if (ofLayer) return this.t(message`Layer ${+ofLayer[1] + 1}, head ${+ofLayer[2] + 1}`);
     const hide = /^hide-head:(\d+)$/.exec(item.name);
-    if (hide) return this.t(`Head ${+hide[1] + 1} takes part`);
+    if (hide) return this.t(message`Head ${+hide[1] + 1} takes part`);
     const step = /^guide:step:(\d+)$/.exec(item.name);
-    if (step) return this.t(`Step ${+step[1] + 1}`);
+    if (step) return this.t(message`Step ${+step[1] + 1}`);
     if (item.role === 'menu') return [...new Set([item.before || own || this.t(capital(spaced(item.name))), item.words])].filter(Boolean).join(': ');
     if (item.role === 'fold') return [item.before, item.words].filter(Boolean).join(' ') || own || this.t(capital(spaced(item.name)));
     if (/^[-−\d.,]+( [-−\d.,]+)+$/.test(item.words)) return this.t(capital(spaced(item.name)));  // a picture with numbers
@@ -221,9 +222,9 @@ export class Controls {
       node.append(node.more);
     }
     say(node.firstChild, words);
-    for (const [button, at, verb] of [[node.less, less, 'less'], [node.more, more, 'more']]) {
+    for (const [button, at, name] of [[node.less, less, message`${words}, less`], [node.more, more, message`${words}, more`]]) {
       button.item = at;
-      set(button, {'aria-label': this.t(`${words}, ${verb}`), 'aria-disabled': at.enabled ? null : true, tabindex: -1});
+      set(button, {'aria-label': this.t(name), 'aria-disabled': at.enabled ? null : true, tabindex: -1});
     }
   }
 
@@ -236,7 +237,7 @@ export class Controls {
   field(part, item) {
     const base = item.name.replace(/-value$/, ''), node = this.input(part, item, {type: 'text', autocomplete: 'off'});
     const words = (NAMES[base] ? this.t(NAMES[base]) : item.role === 'field' ? '' : item.before) || this.t(capital(spaced(base)));
-    set(node.input, {'aria-label': item.role === 'field' ? words : this.t(`${words}, number`)});
+    set(node.input, {'aria-label': item.role === 'field' ? words : this.t(message`${words}, number`)});
     const whole = base === 'labels' || base === 'key_labels' ? this.sentences[base === 'labels' ? 0 : 1] : item.words;
     this.fill(node.input, whole);
   }

@@ -1,5 +1,6 @@
 // Passes the reader's input in the mirror to the board: focus, keys, presses and typing.
 import {make, say, set} from './mirror-nodes.js';
+import {failure, message, saidBy} from './message.js';
 
 const COMMIT = 0;      // app::Entry
 
@@ -72,7 +73,7 @@ export class MirrorInput {
 
   press(node) {
     const {item} = node;
-    if (!item.enabled) return this.announce(this.t(`${this.nameOf(item)} cannot be used now.`));
+    if (!item.enabled) return this.announce(this.t(message`${this.nameOf(item)} cannot be used now.`));
     const wasOpen = this.parts.has('menu');
     this.typed = null;
     this.act(item.name, 0);
@@ -115,8 +116,8 @@ export class MirrorInput {
     } finally {
       delete board.beginText;
     }
-    set(input, {'aria-invalid': refused ? true : null, title: this.t(refused?.wrong) || null});
-    if (refused) return this.announce(this.t(refused.wrong));
+    set(input, {'aria-invalid': refused ? true : null, title: refused?.wrong || null});
+    if (refused) return this.announce(refused.wrong);
     input.was = input.value;
     this.update();
   }
@@ -154,15 +155,16 @@ export class MirrorInput {
       else this.board.ask('paste', input.value.trim().replace(this.board.decimal ?? '.', '.') || '0');
       return true;
     } catch (error) {
-      set(input, {'aria-invalid': true, title: this.t(error.message)});
-      this.announce(this.t(error.message));
+      const why = this.t(saidBy(error));
+      set(input, {'aria-invalid': true, title: why});
+      this.announce(why);
       return false;
     }
   }
 
   enterParameter({tensor}, row, col, words) {
     const {host} = this.board.root, {data, shape} = host.getTensor(tensor), value = Number(words.replace(',', '.').replace('\u2212', '-'));
-    if (!Number.isFinite(value)) throw new RangeError(`${tensor}: "${words.slice(0, 40)}" is no number; type one such as 0.5.`);
+    if (!Number.isFinite(value)) throw failure(RangeError, message`${tensor}: "${words.slice(0, 40)}" is no number; type one such as 0.5.`);
     data[row * shape[2] + col] = value;
     host.setTensor(tensor, data, shape);
   }

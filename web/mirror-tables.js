@@ -1,5 +1,6 @@
 // Every matrix as a table with row and column headings by token.
 import {make, nameFormula, say, set, spaced, TENSORS} from './mirror-nodes.js';
+import {message} from './message.js';
 
 const MOST = 32;       // rows and columns of a table at most
 
@@ -24,7 +25,7 @@ export class Tables {
 
   boardTables(part) {
     for (const m of this.found.matrices) {
-      const title = this.t(m.tensor === 'weights' ? m.title.startsWith('W') ? `${m.title}, weights` : m.title : TENSORS[m.tensor] ?? m.title);
+      const title = this.t(m.tensor === 'weights' ? m.title.startsWith('W') ? message`${m.title}, weights` : m.title : TENSORS[m.tensor] ?? m.title);
       this.table(part, m, {
         title: this.changeable(title, m),
         row: (i) => m.rowKind < 2 ? this.tokens(m.rowKind, m.firstRow + i) : String(m.firstRow + i + 1),
@@ -65,7 +66,7 @@ export class Tables {
     }
   }
 
-  changeable(title, {editable}) { return editable ? this.t(`${title}, can be changed`) : title; }
+  changeable(title, {editable}) { return editable ? this.t(message`${title}, can be changed`) : title; }
 
   pageTable(part, m, words) {
     const isTokens = m.rows === words?.length;
@@ -78,8 +79,8 @@ export class Tables {
 
   pageTitle({tensor, heads, head}) {
     const layer = /^train:weights:(\d+)$/.exec(tensor)?.[1];
-    if (layer) return `Layer ${layer}, head ${head + 1}, weights`;
-    return heads > 1 ? `${spaced(tensor)}, head ${head + 1}` : spaced(tensor);
+    if (layer) return message`${message`Layer ${+layer}, head ${head + 1}`}, weights`;
+    return heads > 1 ? message`${spaced(tensor)}, head ${head + 1}` : spaced(tensor);
   }
 
   table(part, m, {title, row, col}) {
@@ -108,8 +109,8 @@ export class Tables {
     });
     if (isThere && this.goesOn) return;
     node.matrix = m;
-    const span = (from, count, all, words) => all > count ? `, ${this.t(`${words} ${from + 1} to ${from + count} of ${all}`)}` : '';
-    say(node.caption, title + span(top, rows, allRows, 'rows') + span(left, cols, allCols, 'columns'));
+    const span = (from, count, all, words) => all > count ? `, ${this.t(words(from + 1, from + count, all))}` : '';
+    say(node.caption, title + span(top, rows, allRows, (from, to, all) => message`rows ${from} to ${to} of ${all}`) + span(left, cols, allCols, (from, to, all) => message`columns ${from} to ${to} of ${all}`));
     const s = this.found.selected, isBig = allRows > rows || allCols > cols;
     set(node, {'aria-rowcount': isBig ? allRows + 1 : null, 'aria-colcount': isBig ? allCols + 1 : null});
     const heads = node.tHead.rows[0].cells;

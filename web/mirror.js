@@ -188,11 +188,8 @@ export class Mirror {
     const e = this.found.explained;
     this.arithmetic = null;
     try {
-      if (e) this.arithmetic = JSON.parse(this.board.ask('explain', e.tensor === 'scores' ? 'masked' : e.tensor, e.head, e.row, e.col));
+      if (e) this.arithmetic = JSON.parse(this.board.ask('explain', e.tensor === 'scores' ? 'masked' : e.tensor, e.head, e.row, e.col, 1));
     } catch { /* not of this layer */ }
-    if (!this.arithmetic || !this.board.language) return;
-    const {text, terms} = this.arithmetic;
-    this.arithmetic = {text: text.split('\n').map((line) => this.t(line)).join('\n'), terms: terms.map(({label: name, text: words}) => ({label: this.t(name), text: this.t(words)}))};
   }
 
   part(name, title) {

@@ -1,6 +1,7 @@
 // Reads and writes files in a separate instance of the module, with the part that only this needs. As a worker it runs in parallel to the
 // page, which continues drawing; where workers are not available, the page imports it itself.
 import {inline} from './files.js';
+import {failure, message, saidBy} from './message.js';
 
 // Written in full, so that bundlers recognise them.
 const address = {
@@ -43,12 +44,12 @@ async function start() {
 let started;
 const wasm = () => started ??= start().catch((error) => {
   started = undefined;
-  throw new Error(`What reads files could not be loaded (${error.message}): perhaps there is no connection. Please try again.`);
+  throw failure(Error, message`What reads files could not be loaded (${error.message}): perhaps there is no connection. Please try again.`);
 });
 
 /** Writes bytes, followed by 0, to memory at `address`, and returns it. */
 function put(exports, bytes, address) {
-  if (!address) throw new Error(`There is not enough memory for its ${megabytes(bytes.length)}.`);
+  if (!address) throw failure(Error, message`There is not enough memory for its ${megabytes(bytes.length)}.`);
   const memory = new Uint8Array(exports.memory.buffer);
   memory.set(bytes, address);
   memory[address + bytes.length] = 0;
@@ -93,7 +94,7 @@ async function bytesOf(file, told) {
 
 const calls = {
   async open(exports, file, name, told = () => {}) {
-    if (file.size > MOST_BYTES) throw new Error(`it has ${megabytes(file.size)}; the playground reads up to ${megabytes(MOST_BYTES)}.`);
+    if (file.size > MOST_BYTES) throw failure(Error, message`it has ${megabytes(file.size)}; the playground reads up to ${megabytes(MOST_BYTES)}.`);
     const bytes = await bytesOf(file, told), address = put(exports, bytes, exports.room(bytes.length));
     return replyOf(exports, KINDS[withTexts(exports, [name], (path) => exports.open(address, bytes.length, path))]);
   },
@@ -129,7 +130,7 @@ if (typeof DedicatedWorkerGlobalScope === 'function' && self instanceof Dedicate
       const reply = await ask(call, ...values, (done) => self.postMessage({id, done}));
       self.postMessage({id, reply}, reply?.content?.buffer ? [reply.content.buffer] : []);
     } catch (error) {
-      self.postMessage({id, error: error.message});
+      self.postMessage({id, error: saidBy(error)});
     }
   };
 }

@@ -1,5 +1,6 @@
 // Reads arguments from outside once, checks them, and then passes them on.
 import {inline} from './files.js';
+import {failure, message} from './message.js';
 
 export const DISPOSED = 'This playground was disposed of.';
 // Longer arguments are refused before they are read, copied or printed; the exact limits are on the C++ side.
@@ -30,7 +31,7 @@ export function languageOf(node) {
   return node?.lang ?? '';
 }
 
-export const refusal = (Kind, field, sentence) => Object.assign(new Kind(`${field} ${sentence}.`), {field});
+export const refusal = (Kind, field, sentence) => failure(Kind, message`${field} ${sentence}.`, {field});
 
 export function wrong(field, wanted, value) {
   const shown = value === null || typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;

@@ -329,8 +329,8 @@ float App::value(std::string_view name, int head, int row, int col) const {
   return parts_->script.value(name, head, row, col);
 }
 
-Result<std::string> App::explain(std::string_view name, int head, int row, int col) const {
-  return parts_->script.explain(name, head, row, col);
+Result<std::string> App::explain(std::string_view name, int head, int row, int col, bool isTranslated) const {
+  return parts_->script.explain(name, head, row, col, isTranslated);
 }
 
 Result<std::string> App::judged(std::string_view checks, std::string_view start) const {

@@ -183,8 +183,9 @@ class App {
   /// mode, or not on the open page.
   base::Result<Rect> locate(std::string_view name, int head, int row, int col);
   /// JSON text {"text": …, "terms": [{"label", "text", "value"}, …]}, for a cell of the layer, of a stage of
-  /// the block, or of token_weights or segment_weights.
-  base::Result<std::string> explain(std::string_view name, int head, int row, int col) const;
+  /// the block, or of token_weights or segment_weights; in English, or in the reader's language.
+  base::Result<std::string> explain(std::string_view name, int head, int row, int col,
+                                    bool isTranslated = false) const;
   /// A cell of a tensor; NaN if there is none.
   float value(std::string_view name, int head, int row, int col) const;
   /// The results of checks that a page script watches: see app/watched.h.

@@ -14,6 +14,7 @@
 #include "document/remedy.h"
 #include "document/text.h"
 #include "files/layout/read.h"
+#include "views/widgets.h"
 
 namespace app {
 namespace {
@@ -118,7 +119,8 @@ float Script::value(std::string_view name, int head, int row, int col) const {
   return t->at(head, row, col);
 }
 
-Result<std::string> Script::explain(std::string_view name, int head, int row, int col) const {
+Result<std::string> Script::explain(std::string_view name, int head, int row, int col,
+                                    bool isTranslated) const {
   const auto id = attention::tensorNamed(name);
   const auto derived = document::derivedNamed(name);
   if (!id && !(derived && document::DerivedTensors::isExplained(*derived))) return unknownTensor(name, true);
@@ -129,13 +131,17 @@ Result<std::string> Script::explain(std::string_view name, int head, int row, in
       derived ? session_.derived().explain(*derived, row, col)
               : attention::explain({session_.spec(), session_.inputs(), trace}, {*id, head, row, col},
                                    {s.labels, document::keyLabels(s)}, s.decimals);
-  std::string json = joined({"{\"text\":", document::jsonQuoted(e.text()), ",\"terms\":["});
+  const auto said = [isTranslated](base::MessageView words) {
+    return document::jsonQuoted(isTranslated ? views::inWords(words) : words.english());
+  };
+  std::string terms;
   for (const attention::Term& term : e.terms) {
-    json +=
-        joined({&term == e.terms.data() ? "" : ",", "{\"label\":", document::jsonQuoted(term.label.english()),
-                ",\"text\":", document::jsonQuoted(term.text.english()), ",\"value\":",
-                std::isfinite(term.value) ? document::toJson(document::Value(term.value)) : "null", "}"});
+    terms += joined(
+        {terms.empty() ? "" : ",", "{\"label\":", said(term.label), ",\"text\":", said(term.text),
+         ",\"value\":", std::isfinite(term.value) ? document::toJson(document::Value(term.value)) : "null",
+         "}"});
   }
+  std::string json = joined({"{\"text\":", said(e.text()), ",\"terms\":[", terms});
   json += "]";
   if (id) {
     const auto lines = attention::loopsOf(*id, session_.spec(), session_.inputs(), trace,

@@ -24,7 +24,8 @@ class Script {
                                std::span<const int> shape);
   /// In pixels of the window, as are items().
   base::Result<Rect> locate(std::string_view name, int head, int row, int col);
-  base::Result<std::string> explain(std::string_view name, int head, int row, int col) const;
+  base::Result<std::string> explain(std::string_view name, int head, int row, int col,
+                                    bool isTranslated) const;
   /// A cell of a tensor, for which no more is computed than for its arithmetic; NaN if there is none.
   float value(std::string_view name, int head, int row, int col) const;
   /// ∂(cell of `name`)/∂(cell of `by`) for every cell of `by`. Valid until the next call.

@@ -15,15 +15,15 @@ using Id = OptionId;
 
 /// One change that resolves a conflict: of another option, or a possible value for the option itself.
 struct Way {
-  std::string reason, action;
+  base::Message reason, action;
   SetOption edit;
 };
 using Found = std::optional<Way>;
 
-Way way(std::string reason, std::string action, Id id, const char* choice) {
+Way way(base::Message reason, base::Message action, Id id, const char* choice) {
   return {std::move(reason), std::move(action), {id, std::string(choice)}};
 }
-Way way(std::string reason, std::string action, Id id, int number) {
+Way way(base::Message reason, base::Message action, Id id, int number) {
   return {std::move(reason), std::move(action), {id, static_cast<double>(number)}};
 }
 
@@ -42,20 +42,20 @@ int sharedSize(int size, int heads, int wanted, bool even) {
 Found wayToHeads(const Settings& s, int wanted) {
   const int sharing = s.heads / s.kvHeads;
   if (wanted % sharing != 0) {
-    return way(base::joined({wanted, " heads cannot share keys ", sharing, " at a time"}),
+    return way(base::message({wanted, " heads cannot share keys ", sharing, " at a time"}),
                "give each its own", Id::kv_heads, s.heads);
   }
   const int columns =
       sharedSize(s.headDim, s.heads, wanted, s.position == Position::rotary && s.rotary.dims == 0);
   if (columns != s.headDim) {
     if (columns == 0) return {};
-    return way(base::joined({wanted, " heads need ", columns * s.heads, " columns"}),
-               base::joined({"widen to ", columns * s.heads}), Id::d_k, columns);
+    return way(base::message({wanted, " heads need ", columns * s.heads, " columns"}),
+               base::message({"widen to ", columns * s.heads}), Id::d_k, columns);
   }
   const int values = sharedSize(s.valueDim, s.heads, wanted, false);
   if (values == s.valueDim || values == 0) return {};
-  return way(base::joined({wanted, " heads need ", values * s.heads, " columns of values"}),
-             base::joined({"widen the values to ", values * s.heads}), Id::d_v, values);
+  return way(base::message({wanted, " heads need ", values * s.heads, " columns of values"}),
+             base::message({"widen the values to ", values * s.heads}), Id::d_v, values);
 }
 
 /// Positions that conflict with something are switched off, unless they are what is being set.
@@ -77,7 +77,7 @@ Found wayToPositions(const Settings& after, Id id) {
     constexpr const char* kEven = "Rotary needs an even d_k";
     if (!wanted) return withoutPositions(kEven);
     const int even = after.headDim + 1;
-    return way(kEven, base::joined({"set ", even}), Id::d_k, even);
+    return way(kEven, base::message({"set ", even}), Id::d_k, even);
   }
   if (rotary && !sameWidths(after)) {
     constexpr const char* kWidths = "Rotary needs queries as wide as keys";
@@ -86,35 +86,35 @@ Found wayToPositions(const Settings& after, Id id) {
   const int room = Limits::tokens - after.tokens;
   const bool counted = rotary || (after.position == Position::sinusoidal && after.cross);
   if (!counted || after.causalOffset <= room) return {};
-  const std::string reason = base::joined({"Positions end at ", Limits::tokens});
+  const base::Message reason = base::message({"Positions end at ", Limits::tokens});
   if (id == Id::causal_offset) return way(reason, "set ALiBi", Id::position, "alibi");
-  return way(reason, base::joined({"set keys before to ", room}), Id::causal_offset, room);
+  return way(reason, base::message({"set keys before to ", room}), Id::causal_offset, room);
 }
 
 /// A number of key heads that divides the heads: the nearest one, of two the larger.
 Found wayToKeyHeads(const Settings& s, int wanted) {
   if (wanted > s.heads)
-    return way(base::joined({wanted, " key heads need ", wanted, " heads"}),
-               base::joined({"set ", wanted, " heads"}), Id::heads, wanted);
+    return way(base::message({wanted, " key heads need ", wanted, " heads"}),
+               base::message({"set ", wanted, " heads"}), Id::heads, wanted);
   if (s.heads % wanted == 0) return {};
   int less = wanted, more = wanted;
   while (s.heads % less != 0) --less;
   while (s.heads % more != 0) ++more;
   const int nearest = wanted - less < more - wanted ? less : more;
-  return way(base::joined({wanted, " key heads do not divide ", s.heads, " heads"}),
-             base::joined({"set ", nearest}), Id::kv_heads, nearest);
+  return way(base::message({wanted, " key heads do not divide ", s.heads, " heads"}),
+             base::message({"set ", nearest}), Id::kv_heads, nearest);
 }
 
 Found wayToStep(const Settings& s, int wanted) {
   if (wanted <= s.tokens) return {};
-  return way(base::joined({"Step ", wanted, " needs ", wanted, " tokens"}),
-             base::joined({"set ", wanted, " tokens"}), Id::tokens, wanted);
+  return way(base::message({"Step ", wanted, " needs ", wanted, " tokens"}),
+             base::message({"set ", wanted, " tokens"}), Id::tokens, wanted);
 }
 
 /// Sizes to reduce when memory is short, the least valuable first, and the wording of the button.
 constexpr struct {
   Id id;
-  std::string_view before, after;
+  const char *before, *after;
 } kSizes[] = {{Id::batch, "set a batch of ", ""},
               {Id::heads, "set ", " heads"},
               {Id::tokens, "set ", " tokens"},
@@ -146,19 +146,19 @@ int mostOf(const Settings& s, Id size, int end, Id id, const Value& value) {
 Found wayToRoom(const Settings& s, Id id, const Value& value, const Settings& after) {
   const bool areScores = !attention::scoresFit(after.heads, after.tokens, after.keyTokens),
              areOfEach = std::int64_t{after.tokens} * after.keyTokens > Limits::inFull;
-  const std::string reason = !areScores  ? "At most 9.6 million numbers fit"
+  const char* const reason = !areScores  ? "At most 9.6 million numbers fit"
                              : areOfEach ? "At most 134 million scores fit for each of several heads"
                                          : "At most 1.07 billion scores fit";
   if (const double* wanted = std::get_if<double>(&value)) {
     for (int n = mostOf(s, id, static_cast<int>(*wanted), id, value); n > sizeOf(s, id); --n) {
-      if (check(s, id, static_cast<double>(n))) return way(reason, base::joined({"set ", n}), id, n);
+      if (check(s, id, static_cast<double>(n))) return way(reason, base::message({"set ", n}), id, n);
     }
   }
   for (const auto& size : kSizes) {
     for (int n = size.id == id ? 0 : mostOf(s, size.id, sizeOf(s, size.id), id, value); n > 0; --n) {
       const Value smaller = static_cast<double>(n);
       if (!check(s, size.id, smaller) || !check(settingsAfter(s, size.id, smaller), id, value)) continue;
-      return way(reason, base::joined({size.before, n, size.after}), size.id, n);
+      return way(reason, base::message({size.before, n, size.after}), size.id, n);
     }
   }
   return {};
@@ -213,7 +213,7 @@ std::optional<Remedy> remedy(const Settings& settings, OptionId id, const Value&
     Found found = i < kMost ? wayTo(trial, id, out.value) : std::nullopt;
     if (!found) return {};
     if (i == 0) out.reason = std::move(found->reason);
-    out.action += (i == 0 ? "" : ", ") + found->action;
+    out.action = i == 0 ? std::move(found->action) : base::message({out.action, ", ", found->action});
     if (found->edit.option == id) {
       out.value = std::move(found->edit.value);
       continue;
@@ -226,14 +226,11 @@ std::optional<Remedy> remedy(const Settings& settings, OptionId id, const Value&
   return out;
 }
 
-std::string reason(const Settings& settings, OptionId id, const Value& value) {
+base::Message reason(const Settings& settings, OptionId id, const Value& value) {
   const auto ok = check(settings, id, value);
   if (ok) return {};
-  if (auto found = remedy(settings, id, value)) return std::move(found->reason);
-  std::string words = ok.error().sentence.english();
-  if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
-    words.front() = static_cast<char>(words.front() - 'a' + 'A');
-  return words;
+  auto found = remedy(settings, id, value);
+  return found ? std::move(found->reason) : ok.error().sentence;
 }
 
 Error withRemedy(const Settings& settings, OptionId id, const Value& value, Error error) {

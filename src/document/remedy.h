@@ -11,8 +11,8 @@
 namespace document {
 
 struct Remedy {
-  std::string reason;            ///< "Rotary needs an even d_k"
-  std::string action;            ///< "set 4": the text of the button
+  base::Message reason;          ///< "Rotary needs an even d_k"
+  base::Message action;          ///< "set 4": the text of the button
   std::vector<SetOption> edits;  ///< of other options, to be applied in this order
   /// Then the option itself is set to this: the value asked for, or the nearest possible one.
   Value value;
@@ -25,7 +25,7 @@ struct Remedy {
 std::optional<Remedy> remedy(const Settings& settings, OptionId id, const Value& value);
 /// Why the value is refused: the remedy's reason, otherwise the sentence of check() without its field; "" for
 /// a value that is allowed.
-std::string reason(const Settings& settings, OptionId id, const Value& value);
+base::Message reason(const Settings& settings, OptionId id, const Value& value);
 /// The error of check(), with the remedy added to its sentence if there is one.
 Error withRemedy(const Settings& settings, OptionId id, const Value& value, Error error);
 

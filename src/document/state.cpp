@@ -425,10 +425,11 @@ int classCount(const Settings& settings) {
   return std::max(kMinClasses, static_cast<int>(settings.segments.classes.size()));
 }
 
-std::string className(const Settings& settings, int index) {
+base::Message className(const Settings& settings, int index) {
   const std::vector<std::string>& names = settings.segments.classes;
   const auto at = static_cast<std::size_t>(index);
-  return at < names.size() && !names[at].empty() ? names[at] : "Class " + std::to_string(index + 1);
+  return at < names.size() && !names[at].empty() ? base::message({names[at]})
+                                                 : base::message({"Class ", index + 1});
 }
 
 std::vector<std::string> columnNamesWith(const Settings& settings, int head, int col, std::string name) {

@@ -351,7 +351,7 @@ std::vector<std::string> columnNamesWith(const Settings& settings, int head, int
 /// How many classes a document has: as many as names, and at least kMinClasses.
 int classCount(const Settings& settings);
 /// The name of a class, or "Class 1".
-std::string className(const Settings& settings, int index);
+base::Message className(const Settings& settings, int index);
 /// An error if an edited parameter of this size could not be stored.
 Result<void> checkParameterSize(const Settings& settings, ParameterId id);
 /// Checks the whole state: sizes, shapes, finite numbers, labels and ranges.

@@ -26,10 +26,10 @@ std::string obstacle(const document::Settings& s, std::string_view name) {
   const document::Option* option = document::optionNamed(controlOf(name));
   if (!option) return {};
   const document::Value now = document::get(s, option->id);
-  if (const bool* on = std::get_if<bool>(&now)) return document::reason(s, option->id, !*on);
+  if (const bool* on = std::get_if<bool>(&now)) return sentence(document::reason(s, option->id, !*on));
   const double* number = std::get_if<double>(&now);
   const double by = name.ends_with('+') ? 1 : name.ends_with('-') ? -1 : 0;
-  return number && by != 0 ? document::reason(s, option->id, *number + by) : std::string();
+  return number && by != 0 ? sentence(document::reason(s, option->id, *number + by)) : std::string();
 }
 
 /// Minus signs, which the sentence of an option has not, because it is printed on terminals too.

@@ -196,16 +196,6 @@ void caret(ImDrawList* list, ImVec2 c, ImU32 color) {
 
 }  // namespace
 
-std::string inWords(base::MessageView english) {
-  Words* words = fonts().words;
-  return words ? std::string(words->of(english)) : english.english();
-}
-
-std::string_view inNumbers(std::string_view digits, std::string& own) {
-  const Words* words = fonts().words;
-  return words ? words->number(digits, own) : digits;
-}
-
 namespace {
 
 /// A text as it is drawn: translated, and with its numbers in the notation of the language. `own` holds it
@@ -216,7 +206,30 @@ std::string_view shown(base::MessageView english, std::string& own) {
   return inNumbers(words ? words->of(english) : english.bytes(), own);
 }
 
+/// Marks text as translated, so that drawing does not look it up again.
+std::string said(std::string words) {
+  if (Words* own = fonts().words) own->keep(words);
+  return words;
+}
+
 }  // namespace
+
+std::string inWords(base::MessageView english) {
+  std::string own;
+  return std::string(shown(english, own));
+}
+
+std::string sentence(base::MessageView english) {
+  std::string words = inWords(english);
+  if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
+    words.front() = static_cast<char>(words.front() - 'a' + 'A');
+  return said(std::move(words));
+}
+
+std::string_view inNumbers(std::string_view digits, std::string& own) {
+  const Words* words = fonts().words;
+  return words ? words->number(digits, own) : digits;
+}
 
 std::string_view lineOf(ImFont* font, std::string_view words, float width) {
   draw::Lines* lines = linesFor(font, words);
@@ -379,16 +392,6 @@ float paragraph(const Pen& pen, float x, float y, float width, base::MessageView
   }
   return y - top;
 }
-
-namespace {
-
-/// Marks text as translated, so that drawing does not look it up again.
-std::string said(std::string words) {
-  if (Words* own = fonts().words) own->keep(words);
-  return words;
-}
-
-}  // namespace
 
 std::string elide(ImFont* font, base::MessageView english, float width) {
   std::string own;

@@ -22,8 +22,11 @@ ImDrawList* sharp(ImDrawList* list);
 draw::Lines* linesFor(ImFont* font, std::string_view words);
 /// The parameters with which the platform draws text that matches this font.
 draw::Face faceOf(const ImFont* font);
-/// The translation of a text of the interface; functions that draw or measure text do this themselves.
+/// A text as it is drawn: translated, and with its numbers in the notation of the language. Functions that
+/// draw or measure text do this themselves: what they get from here has to be drawn AsIs.
 std::string inWords(base::MessageView english);
+/// The same, beginning with a capital letter.
+std::string sentence(base::MessageView english);
 /// A text without words in the notation of the reader's language: views::Words::number().
 std::string_view inNumbers(std::string_view digits, std::string& own);
 /// How much of a text without spaces fits the width, in scripts that allow a line break anywhere; at least

@@ -106,12 +106,12 @@ test('no table has a message that nobody says', () => {
   assert.deepEqual(unsaid, []);
 });
 
-test('a message of C++ is looked up by its id, and not by what its text looks like', () => {
+test('what looks like a message of the tables has its id', () => {
   const keys = [...tables[tags[0]].keys()], idOf = (key) => key.replace(new RegExp(PLACE, 'g'), '{}'), ids = new Set(keys.map(idOf));
   const said = (words) => (words.replace(new RegExp(PLACE, 'g'), ' ').match(/[A-Za-z]{3,}/g) ?? []).length;
   // Of a key with less than two words almost any text would be one.
   const patterns = keys.filter((key) => PLACE.test(key) && said(key) > 1).map((key) => new RegExp(`^${key.split(PLACE).map(escaped).join('.+')}$`, 'u'));
-  const guessed = filesOf('src').filter((file) => /\.(cpp|h)$/.test(file)).flatMap((file) => messageIds(join(root, file)).filter((id) =>
+  const guessed = ['src', 'web'].flatMap(filesOf).filter((file) => /\.(cpp|h|js)$/.test(file)).flatMap((file) => messageIds(join(root, file)).filter((id) =>
     id.includes('{}') && !ids.has(id) && patterns.some((pattern) => pattern.test(id))).map((id) => `${file}: ${id}`));
   assert.deepEqual(guessed, []);
 });

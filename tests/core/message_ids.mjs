@@ -1,5 +1,5 @@
-// The ids of messages in C++: the pieces in braces that are given to base::message(), base::refuse() and the like. Literals belong to the id, also those between
-// which "?" decides; all else is an argument, "{}".
+// The ids of messages. In C++: the pieces in braces that are given to base::message(), base::refuse() and the like; literals belong to the id, also those between
+// which "?" decides, and all else is an argument, "{}". In JavaScript: the templates that are tagged with `message` (web/message.js).
 import {readFileSync} from 'node:fs';
 
 const TOKEN = /\/\/[^\n]*|\/\*[^]*?\*\/|^[ \t]*#[^\n]*|"((?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)+'|\d[\w.']*|[A-Za-z_]\w*|::|->|[^\s]/gm;
@@ -66,9 +66,15 @@ function callOf(tokens, at) {
   return '';
 }
 
+/** A template may have others in its values. */
+const TEMPLATE = /\bmessage`((?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\})*)`/g;
+const scriptIds = (source) => Array.from(source.matchAll(TEMPLATE), ([, words]) => words.replace(/\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\}/g, '{}').trim());
+
 /** All ids of a file, without spaces at their ends. */
 export function messageIds(file) {
-  const tokens = tokensOf(readFileSync(file, 'utf8')), ids = [];
+  const source = readFileSync(file, 'utf8'), ids = [];
+  if (file.endsWith('.js')) return [...new Set(scriptIds(source))];
+  const tokens = tokensOf(source);
   for (let at = 1; at < tokens.length; ++at) {
     if (tokens[at].sign !== '{') continue;
     const before = tokens[at - 1].sign ?? '';

@@ -187,23 +187,26 @@ TEST_CASE("explain: every normaliser") {
   CHECK(last(Normalizer::sparsemax, 3) == "normaliser: hidden, so 0.00");
   CHECK(last(Normalizer::entmax15, 2) == "max(s ÷ 2 − t, 0)²: max(0.28 ÷ 2 − (−0.34), 0)² = 0.23");
   CHECK(last(Normalizer::entmax15, 3) == "normaliser: hidden, so 0.00");
-  const std::string entmax = explained(layer, {TensorId::weights, 0, 2, 2}).text();
+  const std::string entmax = explained(layer, {TensorId::weights, 0, 2, 2}).text().english();
   CHECK(entmax.find("mean m: (−0.34 + 1.05 + 0.28) ÷ 2 ÷ 3 = 0.16\n"
                     "Σ(s ÷ 2 − m)²: (−0.34 ÷ 2 − 0.16)² + (1.05 ÷ 2 − 0.16)² + (0.28 ÷ 2 − 0.16)² = 0.24\n"
                     "threshold t: 0.16 − √((1 − 0.24) ÷ 3) = −0.34\n") != std::string::npos);
   layer.spec.normalizer = Normalizer::sparsemax;
   CHECK(explained(layer, {TensorId::weights, 0, 2, 2})
             .text()
+            .english()
             .find("threshold t: (1.05 + 0.28 − 1) ÷ 2 = 0.16") != std::string::npos);
   layer.spec.temperature = 0.5f;
-  CHECK(explained(layer, {TensorId::weights, 0, 2, 2}).text().find("÷ temperature: 0.28 ÷ 0.50 = 0.55") !=
-        std::string::npos);
+  CHECK(explained(layer, {TensorId::weights, 0, 2, 2})
+            .text()
+            .english()
+            .find("÷ temperature: 0.28 ÷ 0.50 = 0.55") != std::string::npos);
 }
 
 TEST_CASE("explain: mask after softmax, hidden heads and the other sequence's words") {
   Layer layer = designBoard();
   layer.spec.maskAfterSoftmax = true;
-  const std::string text = explained(layer, {TensorId::weights, 0, 1, 2}).text();
+  const std::string text = explained(layer, {TensorId::weights, 0, 1, 2}).text().english();
   CHECK(text.find("W[saw₂, a₃] = 0.00") == 0);
   CHECK(text.find("÷ Σ row: 0.25 ÷ 2.62 = 0.10\nmask after softmax: key 3 > query 2, so hidden (weight 0)") !=
         std::string::npos);
@@ -261,7 +264,7 @@ TEST_CASE("explain: a row that sees nothing says so") {
   for (TensorId id : {TensorId::weights, TensorId::exponentials, TensorId::row_max, TensorId::row_sum,
                       TensorId::head_output, TensorId::output}) {
     CAPTURE(name(id));
-    CHECK(explained(layer, {id, 0, 2, 0}).text().find(sentence) != std::string::npos);
+    CHECK(explained(layer, {id, 0, 2, 0}).text().english().find(sentence) != std::string::npos);
   }
   CHECK(explained(layer, {TensorId::row_max, 0, 2, 0}).title() == "max[a₃] = −∞");
 }
@@ -416,8 +419,10 @@ TEST_CASE("explain: what does not fit a float is said to be a bound") {
   CHECK(titled(TensorId::scores, 2).find("≥") == std::string::npos);
   CHECK(explained(layer, {TensorId::weights, 0, 0, 1})
             .text()
+            .english()
             .find("too large: the largest 32-bit number, 3.4e38, takes its place") != std::string::npos);
-  CHECK(explained(layer, {TensorId::weights, 0, 0, 0}).text().find("too large") == std::string::npos);
+  CHECK(explained(layer, {TensorId::weights, 0, 0, 0}).text().english().find("too large") ==
+        std::string::npos);
   layer.spec.causal = true;
   CHECK(titled(TensorId::masked, 0).find("≤") == std::string::npos);
 }

@@ -210,12 +210,15 @@ TEST_CASE("files: a bias explains itself and is among the sources") {
   const State s = read(layer(kBias));
   attention::Trace trace;
   attention::forward(spec(s), inputs(s), trace);
-  const auto said =
-      attention::explain({spec(s), inputs(s), trace}, {TensorId::biased, 0, 1, 0}, s.labels, 2).text();
+  const auto said = attention::explain({spec(s), inputs(s), trace}, {TensorId::biased, 0, 1, 0}, s.labels, 2)
+                        .text()
+                        .english();
   CHECK(said.find("bias") != std::string::npos);
   CHECK(said.find("−2") != std::string::npos);
   const auto hidden =
-      attention::explain({spec(s), inputs(s), trace}, {TensorId::masked, 0, 0, 2}, s.labels, 2).text();
+      attention::explain({spec(s), inputs(s), trace}, {TensorId::masked, 0, 0, 2}, s.labels, 2)
+          .text()
+          .english();
   CHECK(hidden.find("bias of −∞") != std::string::npos);
   const auto found = [](const std::vector<attention::Region>& regions, TensorId id, int head) {
     return std::any_of(regions.begin(), regions.end(),

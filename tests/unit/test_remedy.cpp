@@ -21,7 +21,7 @@ State with(std::initializer_list<document::SetOption> edits) {
 
 std::string offered(const State& s, OptionId id, const Value& value) {
   const auto found = document::remedy(s, id, value);
-  return found ? found->reason + " · " + found->action : "none";
+  return found ? found->reason.english() + " · " + found->action.english() : "none";
 }
 
 /// Values of an option that are worth trying, valid or not in this state.

@@ -502,9 +502,9 @@ std::string formatFactor(float value, int decimals) {
 
 Message Explanation::title() const { return value.empty() ? name : message({name, " = ", value}); }
 
-std::string Explanation::text() const {
-  std::string out = title().english();
-  for (const Term& term : terms) out += "\n" + term.label.english() + ": " + term.text.english();
+Message Explanation::text() const {
+  Message out = message({title()});
+  for (const Term& term : terms) out += message({"\n", term.label, ": ", term.text});
   return out;
 }
 

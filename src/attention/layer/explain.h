@@ -104,7 +104,7 @@ struct Explanation {
   std::string value;   ///< "0.69"; empty: not to be told yet
   std::vector<Term> terms;
   base::Message title() const;  ///< "W[saw₄, a₃] = 0.69"
-  std::string text() const;     ///< title and terms as lines of English, for JavaScript
+  base::Message text() const;   ///< title and terms as lines
 };
 
 /// The labels of the query tokens and of the key tokens, which may be the same. Where a list is too short,

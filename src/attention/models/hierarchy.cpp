@@ -202,13 +202,13 @@ Explanation explain(const HierarchyInputs& in, const HierarchyTrace& trace, Leve
 }
 
 Explanation explainClass(const HierarchyInputs& in, const HierarchyTrace& trace, int index,
-                         const std::string& name, int decimals) {
+                         const base::Message& name, int decimals) {
   using explanation_format::operand;
   const auto number = [decimals](double value) { return formatNumber(value, decimals); };
   const double score = double{trace.classScores.at(0, 0, index)};
   const double probability = double{trace.classProbabilities.at(0, 0, index)};
   Explanation out;
-  out.name = base::message({"p[" + name + "]"}), out.value = number(probability);
+  out.name = base::message({"p[", name, "]"}), out.value = number(probability);
   std::vector<CellRef> none;
   std::string text;
   const auto product = [&](int i) {

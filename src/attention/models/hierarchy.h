@@ -69,6 +69,6 @@ Explanation explain(const HierarchyInputs& inputs, const HierarchyTrace& trace, 
                     const std::vector<std::string>& labels, int decimals);
 /// The same for the probability of a class, by its name.
 Explanation explainClass(const HierarchyInputs& inputs, const HierarchyTrace& trace, int index,
-                         const std::string& name, int decimals);
+                         const base::Message& name, int decimals);
 
 }  // namespace attention

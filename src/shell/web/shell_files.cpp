@@ -32,7 +32,8 @@ Reader& reader() {
 
 /// The reply for an error: its field and its message, with a NUL between them.
 int refuse(const base::Error& error) {
-  reader().reply = error.field + '\0' + error.messageInFile();
+  reader().reply = error.field + '\0';
+  reader().reply += error.saidInFile().bytes();
   return 0;
 }
 

@@ -232,7 +232,7 @@ const char* kindName(base::Error::Kind kind) {
 std::string errorJson(const base::Error& error) {
   return "{\"kind\":\"" + std::string(kindName(error.kind)) +
          "\",\"field\":" + document::jsonQuoted(error.field) +
-         ",\"message\":" + document::jsonQuoted(error.message()) + "}";
+         ",\"said\":" + document::jsonQuoted(error.said().bytes()) + "}";
 }
 
 int answer(std::string text) {
@@ -812,9 +812,9 @@ EMSCRIPTEN_KEEPALIVE float playground_value(const char* name, int head, int row,
   return self->app.value(name, head, row, col);
 }
 
-EMSCRIPTEN_KEEPALIVE int playground_explain(const char* name, int head, int row, int col) {
+EMSCRIPTEN_KEEPALIVE int playground_explain(const char* name, int head, int row, int col, int isTranslated) {
   settle();
-  return answer(self->app.explain(name, head, row, col));
+  return answer(self->app.explain(name, head, row, col, isTranslated != 0));
 }
 
 EMSCRIPTEN_KEEPALIVE int playground_judge(const char* checks, const char* start) {

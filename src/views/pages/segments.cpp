@@ -89,7 +89,7 @@ class SegmentsView {
                              whole(22, trace.classProbabilities, "p", "softmax →")};
     std::vector<std::string> names;
     for (int i = 0; i < trace.classScores.cols(); ++i)
-      names.push_back(hasName(i) ? document::className(c_.state, i) : std::to_string(i + 1));
+      names.push_back(hasName(i) ? document::className(c_.state, i).english() : std::to_string(i + 1));
     equation[1].columns = equation[3].columns = equation[4].columns = names;
     equation[3].place = "class_scores";
     equation[4].cells = Cells::weights, equation[4].place = "class_probabilities";
@@ -148,7 +148,7 @@ class SegmentsView {
   }
 
   /// `isOurs`: the words are of the interface, not the reader's.
-  void bar(const Box& row, ImFont* face, const std::string& words, bool isOurs, float weight, ImU32 color) {
+  void bar(const Box& row, ImFont* face, base::MessageView words, bool isOurs, float weight, ImU32 color) {
     const float left = row.x + std::min(120.0f, row.width * 0.32f), longest = row.right() - left - 48;
     const float wide = std::max(2.0f, longest * weight);
     {

@@ -167,12 +167,13 @@ class SidePanel {
     const auto found = document::remedy(trial_, id, value);
     if (!found) return false;
     ImFont* font = c_.fonts.small;
-    const float words = textWidth(font, found->reason + " · "), action = textWidth(font, found->action);
+    const base::Message first = base::message({found->reason, " · "});
+    const float words = textWidth(font, first), action = textWidth(font, found->action);
     y_ -= 5;
     Box line = row(20, 6);
     const bool fits = words + action <= width_;
     textMiddle(list_, font, line.x, line.midY(), c_.palette.muted,
-               fits ? found->reason + " · " : elide(font, found->reason, width_));
+               fits ? inWords(first) : elide(font, found->reason, width_));
     if (!isOpen(*found)) return true;
     if (!fits) y_ -= 6, line = row(20, 6);
     const float left = line.x + (fits ? words : 0);
@@ -243,7 +244,8 @@ class SidePanel {
       }
       const auto way = document::remedy(trial_, id, to);
       const bool open = way && isOpen(*way);
-      if (w_.menuReason(place, e.title, document::reason(trial_, id, to), open ? way->action : ""))
+      if (w_.menuReason(place, e.title, sentence(document::reason(trial_, id, to)),
+                        open ? base::MessageView(way->action) : base::MessageView()))
         apply(*way, id);
     }
     w_.endMenu();
