@@ -34,6 +34,7 @@ struct Error {
   /// The field is the grammatical subject of the sentence, so no colon follows it: "q[0,1,2]", "is NaN; …".
   bool isSubject = false;
   Fault fault = Fault::other;
+  Message place = {};  ///< what readers see instead of a field that has words: "row 2, column 3"
 
   /// What a person reads: "heads: 5 is too large; use 1 to 4."
   Message said() const;

@@ -29,12 +29,15 @@ Result<void> refuse(Error::Kind kind, std::string_view field, std::initializer_l
   return Error{kind, std::string(field), Message(pieces)};
 }
 
+Result<void> refuseAt(Error::Kind kind, const Message& place, std::initializer_list<Piece> pieces) {
+  return Error{kind, place.english(), Message(pieces), false, Error::Fault::other, place};
+}
+
 std::string Error::message() const { return said().english(); }
 
 Message Error::said() const {
   if (field.empty()) return sentence;
-  // A row of a table is told in the reader's language; all other fields are names.
-  if (field.starts_with("row ")) return {Message(field), ": ", sentence};
+  if (!place.empty()) return {place, ": ", sentence};
   if (!isSubject) return {field, ": ", sentence};
   Message out{field, " "};
   return out += sentence;

@@ -17,6 +17,8 @@ namespace base {
 std::string joined(std::initializer_list<Piece> pieces);
 /// An error about `field` whose sentence is the concatenated pieces.
 Result<void> refuse(Error::Kind kind, std::string_view field, std::initializer_list<Piece> pieces);
+/// The same about a place that readers see in their language.
+Result<void> refuseAt(Error::Kind kind, const Message& place, std::initializer_list<Piece> pieces);
 /// The text in double quotes, truncated with "…" after at most 40 bytes, never inside a grapheme cluster that
 /// fits. Control characters and bytes that are not valid UTF-8 are written as "\x07".
 std::string inQuotes(std::string_view text);

@@ -4,7 +4,7 @@ import {readFileSync} from 'node:fs';
 
 const TOKEN = /\/\/[^\n]*|\/\*[^]*?\*\/|^[ \t]*#[^\n]*|"((?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)+'|\d[\w.']*|[A-Za-z_]\w*|::|->|[^\s]/gm;
 const CLOSED = {'(': ')', '{': '}', '[': ']'};
-const TAKES_PIECES = new Set(['message', 'Message', 'refuse', 'fail', 'wrongType', 'unknown']);
+const TAKES_PIECES = new Set(['message', 'Message', 'refuse', 'refuseAt', 'fail', 'wrongType', 'unknown']);
 
 /** Adjacent literals are one; comments and directives are left out. */
 function tokensOf(source) {

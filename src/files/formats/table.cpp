@@ -184,14 +184,14 @@ class Reader {
   Result<void> readLine(std::string_view line) {
     std::size_t count = 0, i = 0;
     if (!split(line, [&](std::string_view) { return ++count, true; }))
-      return base::refuse(ErrorKind::syntax, "row " + std::to_string(line_),
-                          {"a quotation mark is not closed; close it in the same row, or leave it out."});
+      return base::refuseAt(ErrorKind::syntax, base::message({"row ", line_}),
+                            {"a quotation mark is not closed; close it in the same row, or leave it out."});
     if (!isBegun_ && !begin(line, count)) return {};
     const std::size_t first = hasLabels_ ? 1 : 0;
     if (count - first != columns_)
-      return base::refuse(ErrorKind::range, "row " + std::to_string(line_),
-                          {"it has ", count - std::min(first, count), " numbers, those before it ", columns_,
-                           "; give every row the same length."});
+      return base::refuseAt(ErrorKind::range, base::message({"row ", line_}),
+                            {"it has ", count - std::min(first, count), " numbers, those before it ",
+                             columns_, "; give every row the same length."});
     Result<void> ok;
     split(line, [&](std::string_view cell) {
       if (i >= first) ok = readCell(cell, i);
@@ -204,8 +204,8 @@ class Reader {
 
   Result<void> takeLabel(std::string_view cell) {
     if (labels_.size() == kMostTexts)
-      return base::refuse(ErrorKind::memory, "row " + std::to_string(line_),
-                          {"there are more than ", kMostTexts, " labels; give fewer."});
+      return base::refuseAt(ErrorKind::memory, base::message({"row ", line_}),
+                            {"there are more than ", kMostTexts, " labels; give fewer."});
     return labels_.emplace_back(cell), Result<void>();
   }
 
@@ -218,8 +218,8 @@ class Reader {
   }
 
   Result<void> refuse(std::string_view cell, std::size_t row, std::size_t column) const {
-    return base::refuse(
-        ErrorKind::type, "row " + std::to_string(row) + ", column " + std::to_string(column + 1),
+    return base::refuseAt(
+        ErrorKind::type, base::message({"row ", row, ", column ", column + 1}),
         {cell.empty()
              ? "the cell is empty; give a number."
              : base::message({inQuotes(cell), isTruth_ ? " is not true or false, as those before it."
@@ -229,9 +229,9 @@ class Reader {
   Result<void> closeBlock() {
     if (blockRows_ == 0) return {};
     if (blocks_ > 0 && blockRows_ != rows_)
-      return base::refuse(ErrorKind::range, "row " + std::to_string(line_),
-                          {"the block that ends here has ", blockRows_, " rows, those before it ", rows_,
-                           "; give every block the same size."});
+      return base::refuseAt(ErrorKind::range, base::message({"row ", line_}),
+                            {"the block that ends here has ", blockRows_, " rows, those before it ", rows_,
+                             "; give every block the same size."});
     rows_ = std::exchange(blockRows_, 0);
     ++blocks_;
     return {};
