@@ -6,6 +6,7 @@
 #include "app/names.h"
 #include "base/number.h"
 #include "views/board/board.h"
+#include "views/widgets.h"
 
 namespace app {
 namespace {
@@ -30,8 +31,9 @@ void matrix(const views::Context& c, std::string& out, const views::MatrixPlace&
   if (!t || t->empty() || c.lacks(m.tensor)) return;
   const views::Slice s = isMean ? views::Slice{} : views::sliceOf(c.state, m.tensor);
   const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
-  const std::string title =
-      m.tensor == TensorId::weights ? views::weightTitle(c.state) : attention::symbol(m.tensor, c.spec.score);
+  const std::string title = m.tensor == TensorId::weights
+                                ? views::inWords(views::weightTitle(c.state))
+                                : std::string(attention::symbol(m.tensor, c.spec.score));
   const float limit = attention::cutOffFrom(c.spec, c.inputs, views::shownTensor(m.tensor));
   Mirror::line(out, {"M", attention::name(m.tensor), title,
                      reinterpret_cast<std::uintptr_t>(t->row(s.head, s.firstRow) + s.firstCol), t->cols(),

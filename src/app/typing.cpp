@@ -25,7 +25,8 @@ void Typing::begin(const views::TextTarget& target) {
   std::string own;
   field.rect = {target.box.x, target.box.y, target.box.width, target.box.height};
   field.zoom = screen_.zoom;
-  field.name = target.name;
+  const bool isMade = base::MessageView(target.name).hasArguments();  // else the host looks it up
+  field.name = isMade ? views::inWords(target.name) : target.name.english();
   field.numeric =
       target.kind == views::TextTarget::Kind::cell || target.kind == views::TextTarget::Kind::parameter;
   const document::OptionType type = document::option(target.option).type;
@@ -109,10 +110,11 @@ void Typing::typeNextParameter(views::TextTarget from, int by) {
 Result<void> Typing::enterOption(const views::TextTarget& target, std::string_view words) {
   const bool isItem =
       target.option == document::OptionId::batch_item || target.option == document::OptionId::layer;
-  auto value = document::valueFromJson(words, target.name);
+  const std::string name = target.name.english();
+  auto value = document::valueFromJson(words, name);
   if (words == "off" || words == "auto")
     value = words == "off" ? document::Value(document::option(target.option).min) : document::Value(true);
-  if (const auto number = document::numberFrom(words, target.name); !value && number)
+  if (const auto number = document::numberFrom(words, name); !value && number)
     value = document::Value(base::readable(*number));
   const document::OptionType type = document::option(target.option).type;
   const bool isPlain = (type == document::OptionType::names && !words.starts_with('[')) ||
@@ -126,7 +128,7 @@ Result<void> Typing::enterOption(const views::TextTarget& target, std::string_vi
   auto done = apply(document::SetOption{target.option, *value});
   if (done) return done;
   if (isItem)
-    return base::refuse(Error::Kind::range, target.name,
+    return base::refuse(Error::Kind::range, name,
                         {base::inQuotes(words),
                          target.option == document::OptionId::layer ? " is no layer; use 1 to "
                                                                     : " is no item of the batch; use 1 to ",

@@ -39,36 +39,38 @@ bool mayHide(const document::State& s) {
 
 }  // namespace
 
-std::string scoreFormula(const document::State& s) {
-  std::string words = "S = " + scoreOf(s);
-  if (s.softcap > 0) words += ", capped at " + base::shortest(s.softcap);
-  if (s.position == attention::Position::alibi) words += " + bias";
-  return words + (!s.maskAfterSoftmax && mayHide(s) ? " + mask" : "");
+base::Message scoreFormula(const document::State& s) {
+  const char* const bias = s.position == attention::Position::alibi ? " + bias" : "";
+  const char* const mask = !s.maskAfterSoftmax && mayHide(s) ? " + mask" : "";
+  if (s.softcap > 0)
+    return base::message({"S = ", scoreOf(s), ", capped at ", base::shortest(s.softcap), bias, mask});
+  return base::message({"S = ", scoreOf(s), bias, mask});
 }
 
-std::string weightFormula(const document::Settings& s) {
+base::Message weightFormula(const document::Settings& s) {
   if (showsMean(s)) return "W = mean of the heads' weights";
   if (s.maskAfterSoftmax) return "softmax first, then the mask: a mistake";
   const std::string scores = s.temperature == 1.0f ? "S" : "S / T";
   using attention::arithmetic::Expression;
   if (!attention::mechanismOf(s.normalizer).isByCell)
-    return "W = " + normalizerName(s) + "(" + scores +
-           (!sumsToOne(s)    ? ") with a sink"
-            : s.columnLayout ? "), columns sum to 1"
-                             : "), rows sum to 1");
+    return base::message({"W = ", normalizerName(s) + "(" + scores + ")",
+                          !sumsToOne(s)    ? " with a sink"
+                          : s.columnLayout ? ", columns sum to 1"
+                                           : ", rows sum to 1"});
   const Expression score(scores, attention::arithmetic::kFormula);
-  return "W = " + attention::textOf(s.normalizer).weight(score, score).text +
-         (isSigned(s) ? ", 0 where masked" : "");
+  return base::message({"W = ", attention::textOf(s.normalizer).weight(score, score).text,
+                        isSigned(s) ? ", 0 where masked" : ""});
 }
 
 bool showsMean(const document::Settings& s) { return s.averageHeads && s.heads > 1; }
 
-std::string headName(const document::Settings& s) {
+base::Message headName(const document::Settings& s) {
   if (s.heads == 1) return {};
-  if (!showsMean(s)) return "head " + std::to_string(s.focusHead + 1);
+  if (!showsMean(s)) return base::message({"head ", s.focusHead + 1});
   int count = 0;
   for (int h = 0; h < s.heads; ++h) count += (s.hiddenHeads >> h & 1) == 0;
-  return count == 1 ? "the one head that takes part" : "mean of the " + std::to_string(count) + " heads";
+  return count == 1 ? base::Message("the one head that takes part")
+                    : base::message({"mean of the ", count, " heads"});
 }
 
 std::string_view meaningOf(const document::Settings& s, TensorId id) {
@@ -76,16 +78,16 @@ std::string_view meaningOf(const document::Settings& s, TensorId id) {
   return s.patchColumns > 0 && (isOfKeys || !s.cross) ? ofPatches(id) : attention::tensorRow(id).caption;
 }
 
-std::string weightTitle(const document::Settings& s) {
+base::Message weightTitle(const document::Settings& s) {
   if (hasLayers(s))
-    return "W of layer " + std::to_string(s.batchItem + 1) + (s.heads > 1 ? ", " + headName(s) : "");
-  return showsMean(s) ? "W: " + headName(s) : s.heads > 1 ? "W of " + headName(s) : "W";
+    return base::message({"W of layer ", s.batchItem + 1, s.heads > 1 ? ", " : "", headName(s)});
+  return base::message({showsMean(s) ? "W: " : s.heads > 1 ? "W of " : "W", headName(s)});
 }
 
-std::string outputFormula(const document::Settings& s) {
+base::Message outputFormula(const document::Settings& s) {
   if (showsMean(s)) return "mean of the heads' O";
-  const std::string product = s.columnLayout ? "V·W" : "W·V";
-  return s.heads > 1 ? "O of " + headName(s) + " = " + product : "O = " + product;
+  if (s.heads == 1) return s.columnLayout ? "O = V·W" : "O = W·V";
+  return base::message({"O of ", headName(s), s.columnLayout ? " = V·W" : " = W·V"});
 }
 
 std::string normalizerName(const document::Settings& s) {
@@ -191,11 +193,11 @@ std::optional<double> rowEntropy(const Context& c, int query) {
 bool sumsToOne(const document::Settings& s) { return attention::sumsToOne(document::spec(s)); }
 bool isSigned(const document::Settings& s) { return attention::mechanismOf(s.normalizer).least < 0; }
 
-std::string cacheWords(const Context& c) {
+base::Message cacheWords(const Context& c) {
   const attention::CacheStep step = attention::cacheStep(c.spec, c.state.step - 1);
-  const auto size = [](attention::KeyRange keys) { return std::to_string(keys.end - keys.begin); };
-  return "Keys: " + size(step.added) + " new, " + size(step.reused) + " reused, " + size(step.evicted) +
-         " evicted";
+  const auto size = [](attention::KeyRange keys) { return keys.end - keys.begin; };
+  return base::message(
+      {"Keys: ", size(step.added), " new, ", size(step.reused), " reused, ", size(step.evicted), " evicted"});
 }
 
 }  // namespace views

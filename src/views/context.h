@@ -99,7 +99,8 @@ struct TextTarget {
   document::ParameterId parameter = document::ParameterId::gamma_1;
   bool ofKeys = false;  ///< a label or sentence of the key sequence in cross-attention
   document::OptionId option = document::OptionId::temperature;
-  std::string name, text;
+  base::Message name;
+  std::string text;
   Box box;
   bool centered = false, selectAll = true;
   float searches = 0;  ///< as app::TextField::searches

@@ -22,8 +22,6 @@ using Kind = Finding::Kind;
 
 constexpr std::size_t kKinds = 7, kOfEach = 3, kOfEachAtFirst = 2;  // of each kind, of the seven
 
-std::string translated(std::string_view english) { return std::string(inWords(english)); }
-
 class Finder {
  public:
   Finder(Context& c, const Search& search) : c_(c), search_(search) {}
@@ -47,7 +45,7 @@ class Finder {
   void add(Finding finding) {
     if (finding.found == Found::no) return;
     if (finding.found == Found::text && !search_.empty() && !finding.isKey)
-      finding.aside = translated("in its text");
+      finding.aside = inWords("in its text");
     groups_[static_cast<std::size_t>(finding.kind)].push_back(std::move(finding));
     ++count_;
   }
@@ -57,18 +55,18 @@ class Finder {
     const document::Option* option = optionOf(name);
     const document::Value now = option ? document::get(c_.state, option->id) : document::Value();
     const bool* on = option ? std::get_if<bool>(&now) : nullptr;
-    const std::string title =
-        on ? base::joined({says.title, *on ? ": switch off" : ": switch on"}) : says.title;
-    const std::string shown = translated(title);
+    const base::Message title =
+        on ? base::message({says.title, *on ? ": switch off" : ": switch on"}) : base::Message(says.title);
+    const std::string shown = inWords(title);
     Finding finding{option && !on ? Kind::option : Kind::command,
                     std::string(name),
                     shown,
                     {},
                     false,
-                    match(shown, title + "\n" + says.words, inWords(says.words))};
-    if (!says.key.empty() && !c_.touch) finding.aside = translated(says.key), finding.isKey = true;
+                    match(shown, base::joined({title, "\n", says.words}), inWords(says.words))};
+    if (!says.key.empty() && !c_.touch) finding.aside = inWords(says.key), finding.isKey = true;
     else if (const auto page = pageOf(c_, name); page && option)
-      finding.aside = translated(aboutPage(pageOf(*page).name).title);
+      finding.aside = inWords(aboutPage(pageOf(*page).name).title);
     add(std::move(finding));
   }
 
@@ -82,14 +80,14 @@ class Finder {
       const Kind kind = isLesson                                 ? Kind::lesson
                         : e.kind == document::LessonKind::puzzle ? Kind::puzzle
                                                                  : Kind::question;
-      add({kind, e.id, e.title, isLesson ? translated(base::joined({"Lesson ", lesson})) : std::string(),
-           false, foundIn(*c_.view.guide, e, search_)});
+      add({kind, e.id, e.title, isLesson ? inWords(base::message({"Lesson ", lesson})) : std::string(), false,
+           foundIn(*c_.view.guide, e, search_)});
     }
   }
 
   void examples() {
     for (const document::Preset& p : document::presets()) {
-      const std::string shown = translated(p.title);
+      const std::string shown = inWords(p.title);
       add({Kind::example,
            std::string(p.name),
            shown,
@@ -143,13 +141,13 @@ class Finder {
 
 Findings find(Context& c, const Search& search) { return Finder(c, search).all(); }
 
-std::string obstacleTo(const Context& c, const Finding& finding) {
+base::Message obstacleTo(const Context& c, const Finding& finding) {
   switch (finding.kind) {
     case Kind::term: return {};
-    case Kind::example: return c.locked("preset") ? whyNot(c, "preset") : std::string();
+    case Kind::example: return c.locked("preset") ? whyNot(c, "preset") : base::Message();
     case Kind::lesson:
     case Kind::puzzle:
-    case Kind::question: return c.locked("lessons") ? whyNot(c, "lessons") : std::string();
+    case Kind::question: return c.locked("lessons") ? whyNot(c, "lessons") : base::Message();
     default: break;
   }
   if ((finding.id == "undo" && c.canUndo) || (finding.id == "redo" && c.canRedo)) return {};

@@ -30,7 +30,7 @@ struct Findings {
 
 Findings find(Context& context, const document::Search& search);
 /// Why it cannot be used now, in English; empty if it can.
-std::string obstacleTo(const Context& context, const Finding& finding);
+base::Message obstacleTo(const Context& context, const Finding& finding);
 /// The heading of its kind: "COMMANDS".
 std::string_view headingOf(Finding::Kind kind);
 

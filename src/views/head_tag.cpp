@@ -1,12 +1,10 @@
 #include "views/head_tag.h"
 
-#include "base/sentence.h"
 #include "views/widgets.h"
 
 namespace views {
 
 using attention::HeadPattern;
-using base::joined;
 
 namespace {
 
@@ -51,29 +49,29 @@ void headMeasures(Context& c, const attention::HeadMeasures& m, Box line) {
     const float wide = textWidth(c.fonts.monoSmall, number);
     textRight(list, c.fonts.monoSmall, line.right(), line.midY(), c.palette.text, number);
     textMiddle(list, c.fonts.small, line.x, line.midY(), c.palette.muted,
-               elide(c.fonts.small, inWords(one.name), line.width - wide - 4));
+               elide(c.fonts.small, one.name, line.width - wide - 4));
     line.y += line.height;
   }
 }
 
-std::string tagSentence(const attention::HeadTag& tag) {
+base::Message tagSentence(const attention::HeadTag& tag) {
   const std::string share = formatNumber(static_cast<double>(tag.measure), 2);
   switch (tag.pattern) {
     case HeadPattern::previous:
-      return joined({"It is a previous-token head: a row gives ", share,
-                     " of its weight to the word before, on average."});
+      return base::message({"It is a previous-token head: a row gives ", share,
+                            " of its weight to the word before, on average."});
     case HeadPattern::induction:
-      return joined({"It is an induction head: a row gives ", share,
-                     " of its weight to what followed the same word before, on average."});
+      return base::message({"It is an induction head: a row gives ", share,
+                            " of its weight to what followed the same word before, on average."});
     case HeadPattern::first:
-      return joined(
+      return base::message(
           {"It rests on a sink: a row gives ", share, " of its weight to the first word, on average."});
     case HeadPattern::same:
-      return joined({"It looks for the same word: a row gives ", share,
-                     " of its weight to earlier words that are equal, on average."});
+      return base::message({"It looks for the same word: a row gives ", share,
+                            " of its weight to earlier words that are equal, on average."});
     case HeadPattern::broad:
-      return joined({"It looks at nearly all words alike: the entropy of its rows is ", share,
-                     " of the largest possible one."});
+      return base::message({"It looks at nearly all words alike: the entropy of its rows is ", share,
+                            " of the largest possible one."});
     case HeadPattern::none: break;
   }
   return "It has none of the common patterns: previous token, induction, first token, same word.";

@@ -11,7 +11,7 @@ inline constexpr float kTagWidth = 42, kTagHeight = 15;
 /// Draws a tag, "P 0.86", from its top left corner, and points the tooltip at it.
 void headTag(Context& context, const attention::HeadTag& tag, float x, float y);
 /// What the tag says, as a sentence about "it".
-std::string tagSentence(const attention::HeadTag& tag);
+base::Message tagSentence(const attention::HeadTag& tag);
 /// Draws entropy, distance and the weight on the first, the previous and the own token, one below the other,
 /// each in a line like the first.
 void headMeasures(Context& context, const attention::HeadMeasures& measures, Box line);

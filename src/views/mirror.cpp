@@ -32,7 +32,7 @@ void Mirror::line(std::string& notes, std::initializer_list<base::Piece> fields)
 }
 
 bool Mirror::control(std::string_view name, const Box& box, Role role, int value, bool enabled,
-                     std::string_view about) {
+                     base::MessageView about) {
   line(notes, {"C", static_cast<int>(role), value, enabled ? 1 : 0, name, place(), whole(box.x), whole(box.y),
                whole(box.width), whole(box.height), inWords(about)});
   if (!enabled || step != 0 || press != name) return false;

@@ -32,7 +32,7 @@ struct Mirror {
   /// Records a control. Returns true if it is the one to press. `value` is its state or position in percent,
   /// `about` the sentence about it, in English.
   bool control(std::string_view name, const Box& box, Role role, int value, bool enabled,
-               std::string_view about);
+               base::MessageView about);
   /// The arrow-key step for a control; 0 if it is for another one or none.
   int steps(std::string_view name);
   /// Records text; `kind` is 2 for a title, 1 for a small heading, otherwise 0.

@@ -41,7 +41,8 @@ void closePalette(Context& c) {
 }
 
 void choose(Context& c, const Finding& finding, const Box& near) {
-  if (const std::string why = obstacleTo(c, finding); !why.empty()) return c.requests.say(why + ".");
+  if (const base::Message why = obstacleTo(c, finding); !why.empty())
+    return c.requests.say(base::message({why, "."}));
   closePalette(c);
   switch (finding.kind) {
     case Kind::command:
@@ -151,7 +152,7 @@ class PalettePanel {
     }
     if (!search_.empty())
       textRight(list, c_.fonts.small, box_.right() - kPad, words.midY(), c_.palette.muted,
-                joined({p_.findings.count, " found"}));
+                base::message({p_.findings.count, " found"}));
     list->AddLine({box_.x, box_.y + kField - 0.5f}, {box_.right(), box_.y + kField - 0.5f},
                   c_.palette.border);
   }
@@ -231,8 +232,9 @@ class PalettePanel {
     const Box line{box_.x, box_.bottom() - kFoot, box_.width, kFoot};
     list->AddLine({line.x, line.y + 0.5f}, {line.right(), line.y + 0.5f}, c_.palette.border);
     float x = line.x + kPad;
-    const std::string why =
-        count() > 0 ? obstacleTo(c_, p_.findings.shown[static_cast<std::size_t>(p_.chosen)]) : std::string();
+    const base::Message why = count() > 0
+                                  ? obstacleTo(c_, p_.findings.shown[static_cast<std::size_t>(p_.chosen)])
+                                  : base::Message();
     if (!why.empty())
       return textMiddle(list, c_.fonts.small, x, line.midY(), c_.palette.text,
                         elide(c_.fonts.small, why, line.width - 2 * kPad));

@@ -22,14 +22,15 @@ constexpr double kNeighbour = 0.3;            // from one control to the next, a
 constexpr float kMostWide = 264, kPad = 14, kEdge = 8, kAway = 8, kKey = 20;
 
 /// Why an option cannot be switched, or has no lower or higher value.
-std::string obstacle(const document::Settings& s, std::string_view name) {
+base::Message obstacle(const document::Settings& s, std::string_view name) {
   const document::Option* option = document::optionNamed(controlOf(name));
   if (!option) return {};
   const document::Value now = document::get(s, option->id);
   if (const bool* on = std::get_if<bool>(&now)) return sentence(document::reason(s, option->id, !*on));
   const double* number = std::get_if<double>(&now);
   const double by = name.ends_with('+') ? 1 : name.ends_with('-') ? -1 : 0;
-  return number && by != 0 ? sentence(document::reason(s, option->id, *number + by)) : std::string();
+  if (!number || by == 0) return {};
+  return sentence(document::reason(s, option->id, *number + by));
 }
 
 /// Minus signs, which the sentence of an option has not, because it is printed on terminals too.
@@ -44,7 +45,7 @@ std::string withMinus(std::string words) {
 }
 
 /// What stands in the second half of "4 × 3: a row for each query, a column for each component".
-std::string axisWords(attention::Size size, bool isRow) {
+const char* axisWords(attention::Size size, bool isRow) {
   using attention::Size;
   switch (size) {
     case Size::one: return isRow ? "one row" : "one column";
@@ -68,8 +69,8 @@ About aboutMatrix(const Context& c, std::string_view name) {
     if (m.tensor == attention::TensorId::w_a && c.state.score == attention::Score::general)
       rows = attention::Size::queryDim;
     if (m.transposed) std::swap(rows, columns);
-    says.words =
-        base::joined({m.rows, " × ", m.cols, ": ", axisWords(rows, true), ", ", axisWords(columns, false)});
+    says.words = base::message({m.rows, " × ", m.cols, ": ", base::Message(axisWords(rows, true)), ", ",
+                                base::Message(axisWords(columns, false))});
   }
   return says;
 }
@@ -83,8 +84,9 @@ class Drawn {
         list_(sharp(ImGui::GetForegroundDrawList())) {
     if (c_.touch) says_.key.clear();
     for (std::string* one : {&says_.title, &says_.key}) *one = inWords(*one);
-    std::string why = of.isOn && !c.locked(controlOf(of.name)) ? std::string() : whyNot(c, of.name);
-    says_.words = withMinus(std::string(inWords(why.empty() ? says_.words : why)));
+    const bool isFree = of.isOn && !c.locked(controlOf(of.name));
+    const base::Message why = isFree ? base::Message() : whyNot(c, of.name);
+    words_ = withMinus(inWords(why.empty() ? says_.words : why));
   }
 
   /// Returns where it is.
@@ -95,9 +97,8 @@ class Drawn {
         says_.key.empty() ? 0 : std::max(22.0f, std::ceil(textWidth(c_.fonts.small, says_.key)) + 12);
     const float title = std::min(textWidth(c_.fonts.strong, says_.title), most - key - (key > 0 ? 10 : 0));
     const float text = std::max(title + key + (key > 0 ? 10 : 0),
-                                std::min(most, std::ceil(textWidth(c_.fonts.small, says_.words))));
-    const float lines =
-        says_.words.empty() ? 0 : paragraph({nullptr, c_.fonts.small, 0}, 0, 0, text, says_.words);
+                                std::min(most, std::ceil(textWidth(c_.fonts.small, words_))));
+    const float lines = words_.empty() ? 0 : paragraph({nullptr, c_.fonts.small, 0}, 0, 0, text, words_);
     const Box box = placedBeside(of_.box, {text + 2 * kPad, (lines > 0 ? 40 : 36) + lines}, c_.touch);
     const ImU32 ink = c_.palette.ink, on = c_.palette.inkText;
     tail(box);
@@ -109,7 +110,7 @@ class Drawn {
       list_->AddRectFilled({k.x, k.y}, {k.right(), k.bottom()}, withAlpha(on, 0.14f), 4);
       textCentered(list_, c_.fonts.small, k.midX(), k.midY(), on, says_.key);
     }
-    if (lines > 0) paragraph({list_, c_.fonts.small, withAlpha(on, 0.86f)}, x, box.y + 30, text, says_.words);
+    if (lines > 0) paragraph({list_, c_.fonts.small, withAlpha(on, 0.86f)}, x, box.y + 30, text, words_);
     return c_.widgetRects["tip"] = box;
   }
 
@@ -128,6 +129,7 @@ class Drawn {
   Context& c_;
   const Tooltip::Place& of_;
   About says_;
+  std::string words_;
   ImDrawList* list_;
 };
 
@@ -184,11 +186,11 @@ void hold(Context& c) {
 
 }  // namespace
 
-std::string whyNot(const Context& c, std::string_view name) {
+base::Message whyNot(const Context& c, std::string_view name) {
   if (c.locked(controlOf(name))) {
     const auto instead = allowedInstead(c, controlOf(name));
-    return instead ? "In this exercise only this can be changed: " + *instead
-                   : "The author of this page has locked it";
+    if (!instead) return "The author of this page has locked it";
+    return base::message({"In this exercise only this can be changed: ", *instead});
   }
   if (name == "undo") return "There is nothing to take back";
   if (name == "redo") return "There is nothing to bring back";

@@ -16,9 +16,9 @@ struct Context;
 /// What is said about a control. The texts are English; the sentence has no stop at its end, like other short
 /// texts of the interface.
 struct About {
-  std::string title;  ///< "Causal mask"
-  std::string key;    ///< "C"; empty if none
-  std::string words;  ///< one sentence
+  std::string title;    ///< "Causal mask"
+  std::string key;      ///< "C"; empty if none
+  base::Message words;  ///< one sentence
 };
 /// The control that a part of it belongs to: "heads" for its buttons "heads+" and "heads-" and its number
 /// "heads-value"; else the name itself.
@@ -36,7 +36,7 @@ std::string_view sectionOf(std::string_view name);
 std::vector<std::string_view> controlNames();
 /// Why the control does nothing now, in English: it is locked, or what it does is not possible; empty if
 /// nothing is known against it.
-std::string whyNot(const Context& context, std::string_view name);
+base::Message whyNot(const Context& context, std::string_view name);
 
 /// Which control is pointed at, and since when.
 struct Tooltip {

@@ -458,7 +458,7 @@ TextTarget numberField(std::string_view matrix, int row, int col, const Box& cel
   const float width = std::max(cell.width, 64.0f), height = std::max(cell.height, 26.0f);
   TextTarget t;
   t.cell.row = row, t.cell.col = col;
-  t.name = std::string(matrix) + ", row " + std::to_string(row + 1) + ", column " + std::to_string(col + 1);
+  t.name = base::message({matrix, ", row ", row + 1, ", column ", col + 1});
   t.selectAll = first.empty();
   t.text = first.empty() ? base::shortest(value) : std::string(first);
   t.box = {cell.midX() - width / 2, cell.midY() - height / 2, width, height};
@@ -1003,7 +1003,7 @@ void Widgets::names(document::OptionId id, Box box, std::string title) {
   }();
   if (!pressed || c_.locked(option)) return;
   TextTarget t;
-  t.kind = TextTarget::Kind::option, t.option = id, t.name = std::move(title), t.text = joined, t.box = box;
+  t.kind = TextTarget::Kind::option, t.option = id, t.name = title, t.text = joined, t.box = box;
   c_.requests.text = t;
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 
-#include "base/sentence.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
 
@@ -18,23 +17,24 @@ constexpr int kMostBuilt = 5;
 
 }  // namespace
 
-bool goesOn(ViewState& view, std::string_view what, int done, int total) {
+bool goesOn(ViewState& view, const char* what, int done, int total) {
   if (!view.work) view.work = std::make_shared<WorkView>();
   WorkView& w = *view.work;
-  const bool isOther = w.what != what || w.total != total || done < w.done;
+  const bool isOther = std::string_view(w.what) != what || w.total != total || done < w.done;
   if (isOther) w = {what, done, total, ImGui::GetTime(), done};
   w.done = done, w.frame = ImGui::GetFrameCount();
   if (!w.isStopped) view.busy = true;
   return !w.isStopped;
 }
 
-std::string timeLeft(const WorkView& w, double now) {
+base::Message timeLeft(const WorkView& w, double now) {
   const int made = w.done - w.first;
   const double took = now - w.began;
-  if (made <= 0 || took < kSoon) return "";
+  if (made <= 0 || took < kSoon) return {};
   const double left = took / made * (w.total - w.done);
-  if (left < 60) return base::joined({"about ", std::max(1, static_cast<int>(std::lround(left))), " s left"});
-  return base::joined({"about ", static_cast<int>(std::lround(left / 60)), " min left"});
+  if (left < 60)
+    return base::message({"about ", std::max(1, static_cast<int>(std::lround(left))), " s left"});
+  return base::message({"about ", static_cast<int>(std::lround(left / 60)), " min left"});
 }
 
 void workBar(Context& c) {
@@ -46,8 +46,8 @@ void workBar(Context& c) {
   WorkView& w = *c.view.work;
   const double now = ImGui::GetTime();
   if (!w.isStopped && now - w.began < kSoon) return;
-  const std::string how = base::joined({w.what, ": ", w.done, " of ", w.total}),
-                    left = w.isStopped ? "cancelled" : timeLeft(w, now);
+  const base::Message how = base::message({w.what, ": ", w.done, " of ", w.total}),
+                      left = w.isStopped ? base::Message("cancelled") : timeLeft(w, now);
   const std::string_view act = w.isStopped ? "Go on" : "Cancel";
   constexpr float kAround = 14, kApart = 14, kLeft = 96;
   const float high = c.roomy() ? 48.0f : 36.0f;

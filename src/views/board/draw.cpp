@@ -162,11 +162,11 @@ class BoardView {
   bool isClipped(const MatrixPlace& m) const { return ends_.tensor == m.tensor && ends_.at > 0; }
 
   /// Adds to a title or caption that some numbers exceed the colour scale, if so.
-  std::string clipped(const MatrixPlace& m, std::string_view words) const {
-    std::string out(words);
-    if (!isClipped(m)) return out;
+  base::Message clipped(const MatrixPlace& m, const base::Message& words) const {
+    if (!isClipped(m)) return words;
     c_.widgetRects["clipped:" + std::string(attention::name(m.tensor))] = onScreen(c_.layout, c_.view, m.box);
-    return base::joined({out, " · colours end at ", ends_.isSigned ? "±" : "", base::shortest(ends_.at)});
+    return base::message(
+        {words, " · colours end at ", (ends_.isSigned ? "±" : "") + base::shortest(ends_.at)});
   }
 
   void matrix(const MatrixPlace& m) {
@@ -581,9 +581,9 @@ class BoardView {
   // Returns whether it has said the caption. `canMove`: what is left of it is free.
   bool title(const MatrixPlace& m, const Box& box, float y, bool canMove) {
     const bool isCaptioned = m.tensor == TensorId::scores || m.tensor == TensorId::head_output;
-    const std::string name = m.tensor == TensorId::weights ? weightTitle(c_.state)
-                             : isCaptioned                 ? std::string(m.title)
-                                                           : clipped(m, m.title);
+    const base::Message name = m.tensor == TensorId::weights ? weightTitle(c_.state)
+                               : isCaptioned                 ? base::Message(m.title)
+                                                             : clipped(m, m.title);
     const std::string_view own = meaningOf(c_.state, m.tensor), words = own.empty() ? m.caption : own;
     constexpr float kDot = 12;  // between name and words
     const float wide = textWidth(c_.fonts.strong, name), all = wide + kDot + textWidth(c_.fonts.small, words);
@@ -695,7 +695,7 @@ class BoardView {
   void hint(const MatrixPlace& m, const Box& box, std::string_view first) {
     const Box scores = onScreen(c_.layout, c_.view, c_.layout.find(TensorId::scores)->box);
     const float y = box.bottom() + 17, left = c_.layout.board.x + 8;
-    const auto width = [&](std::string_view words) { return textWidth(c_.fonts.small, words); };
+    const auto width = [&](base::MessageView words) { return textWidth(c_.fonts.small, words); };
     const bool sameLine = std::fabs(scores.bottom() - box.bottom()) < 1;
     const float end =
         sameLine ? scores.midX() - width(scoreFormula(c_.state)) / 2 - 12 : c_.layout.board.right() - 8;
@@ -709,7 +709,7 @@ class BoardView {
   }
 
   // Captions on one line must not overlap: one that would is moved, or omitted.
-  void caption(const MatrixPlace& m, const Box& box, std::string_view words) {
+  void caption(const MatrixPlace& m, const Box& box, base::MessageView words) {
     const float y = box.bottom() + (m.sums && m.transposed ? 33.0f : 17.0f),
                 half = textWidth(c_.fonts.small, words) / 2;
     if (y != captionY_) captionY_ = y, captionEnd_ = c_.layout.board.x;
@@ -723,7 +723,7 @@ class BoardView {
   }
 
   // A hint or caption.
-  void centered(const MatrixPlace& m, std::string_view words, float x, float midY) {
+  void centered(const MatrixPlace& m, base::MessageView words, float x, float midY) {
     ImFont* font = c_.fonts.small;
     const float width = textWidth(font, words), half = width / 2;
     x = std::clamp(x, c_.layout.board.x + half + 8,

@@ -391,7 +391,7 @@ class Pointer {
     TextTarget t;
     t.kind = TextTarget::Kind::column;
     t.cell = {TensorId::q, column.head, 0, column.col};
-    t.name = base::joined({c_.state.columnLayout ? "Name of row " : "Name of column ", column.col + 1});
+    t.name = base::message({c_.state.columnLayout ? "Name of row " : "Name of column ", column.col + 1});
     t.text = document::columnName(c_.state, column.head, column.col);
     const float width = std::max(box.width + 24, 84.0f);
     t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13,
@@ -408,7 +408,7 @@ class Pointer {
     t.cell.row = label.token;
     t.ofKeys = c_.state.cross && label.ofKeys;
     if (t.ofKeys && c_.locked("key_labels")) return;
-    t.name = (t.ofKeys ? "Key token " : "Token ") + std::to_string(label.token + 1);
+    t.name = base::message({t.ofKeys ? "Key token " : "Token ", label.token + 1});
     t.text = (t.ofKeys ? c_.state.keyLabels : c_.state.labels)[static_cast<std::size_t>(label.token)];
     const float width = std::max(box.width + 16, 64.0f);
     t.box = {std::clamp(box.midX() - width / 2, 4.0f, c_.layout.board.right() - width - 4), box.midY() - 13,

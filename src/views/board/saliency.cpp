@@ -32,12 +32,13 @@ void triangle(ImDrawList* list, float right, float top, float side, bool up, ImU
   else list->AddTriangleFilled(a, c, b, color);
 }
 
-/// "Q[saw₄, 3]", with the head if it is not the one on the board.
-std::string nameOf(const Context& c, const CellRef& cell) {
-  std::string name = attention::explain({c.spec, c.inputs, c.trace}, cell, c.tokenLabels(), 0).name.english();
+/// "Q[saw₄, 3]", with the head if it is not the one on the board, and what follows.
+base::Message nameOf(const Context& c, const CellRef& cell, const char* end = "") {
+  const base::Message name =
+      attention::explain({c.spec, c.inputs, c.trace}, cell, c.tokenLabels(), 0).name;
   if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head)
-    name += " of head " + std::to_string(cell.head + 1);
-  return name;
+    return base::message({name, " of head ", cell.head + 1, end});
+  return base::message({name, end});
 }
 
 /// The symbol of the target, shown before the change of its value.
@@ -81,7 +82,7 @@ struct Places {
 };
 
 /// Draws a button like Widgets do, where its input has been handled separately.
-void face(Context& c, const Box& box, std::string_view words) {
+void face(Context& c, const Box& box, base::MessageView words) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool over =
       ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect({box.x, box.y}, {box.right(), box.bottom()});
@@ -110,10 +111,13 @@ void drawRow(Context& c, const Places& at, int i, const Nudge& nudge, const Sali
   const std::size_t symbol = words.find('[');
   float x = name;
   const std::string_view tensor = std::string_view(words).substr(0, symbol);
-  textMiddle(list, c.fonts.strong, x, y, hue(p, nudge.cell.tensor), tensor);
-  x += textWidth(c.fonts.strong, tensor);
-  if (symbol != std::string::npos)
-    textMiddle(list, c.fonts.text, x, y, p.text, std::string_view(words).substr(symbol));
+  {
+    const AsIs translated;
+    textMiddle(list, c.fonts.strong, x, y, hue(p, nudge.cell.tensor), tensor);
+    x += textWidth(c.fonts.strong, tensor);
+    if (symbol != std::string::npos)
+      textMiddle(list, c.fonts.text, x, y, p.text, std::string_view(words).substr(symbol));
+  }
   x = name + nameWidth;
   textMiddle(list, digits, x, y, p.text, step);
   textCentered(list, c.fonts.text, x + stepWidth + arrow / 2, y, p.muted, "→");
@@ -141,7 +145,7 @@ void drawFoot(Context& c, const Places& at, const Saliency& saliency) {
   const float x = all.right() + 14, end = x + textWidth(digits, before);
   textMiddle(list, digits, x, all.midY(), c.palette.text, before);
   textMiddle(list, digits, end, all.midY(), c.palette.weight, after);
-  const std::string count = std::to_string(saliency.reached) + (saliency.reached == 1 ? " cell" : " cells");
+  const base::Message count = base::message({saliency.reached, saliency.reached == 1 ? " cell" : " cells"});
   const float left = at.box.right() - textWidth(c.fonts.small, count);
   if (left > end + textWidth(digits, after) + 8)
     textMiddle(list, c.fonts.small, left, all.midY(), c.palette.muted, count);
@@ -200,7 +204,7 @@ void raiseLegend(Context& c) {
   float y = top + 8;
   textMiddle(list, c.fonts.strong, left, y, p.text, "What would raise");
   textMiddle(list, c.fonts.strong, left, y + 19, p.text,
-             elide(c.fonts.strong, nameOf(c, target) + "?", width));
+             elide(c.fonts.strong, nameOf(c, target, "?"), width));
   c.widgetRects["raise-legend"] = {left, top, std::min(width, 200.0f), 116};
   if (saliency.reached == 0) return;
   y += 46;

@@ -201,30 +201,33 @@ class Arcs {
 
   // Says what has been omitted.
   void note() {
-    const auto fits = [this](const std::string& words) {
+    const auto fits = [this](base::MessageView words) {
       return textWidth(c_.fonts.small, words) <= (saysBelow_ ? x1_ - x0_ : roomToSay());
     };
     if (showsNorms()) {
-      const std::string words = "as thick as w × the length of v";
+      const char* const words = "as thick as w × the length of v";
       if (saysBelow_ || (roomToSay() < kLeastToSay && pitch_ >= kCaptioned)) return sayBelow(words);
       return say(fits(words) ? words : "as thick as w·‖v‖");
     }
     if (isLong_ && !byKey_ && chosen_ >= 0) {
-      const std::string carries = chosenCount_ == 1 ? " link carries " : " links carry ";
-      std::string words = base::joined({chosenCount_, carries, formatNumber(chosenSum_, 2), " of its row"});
+      const base::Message words =
+          base::message({chosenCount_, chosenCount_ == 1 ? " link carries " : " links carry ",
+                         formatNumber(chosenSum_, 2), " of its row"});
       return saysBelow_ ? sayBelow(words) : say(words);
     }
     if (isLong_ && c_.view.linkFrom > attention::kLink) return;
     const int all = c_.summaries.links(c_.weightsId(), c_.weights(), c_.weightsHead());
     const int drawn = static_cast<int>(links_.size());
     if (drawn >= all || c_.view.unreached >= 0) return;
-    const std::string count = counted(drawn) + " of " + counted(all);
+    const auto of = [&](const char* what) {
+      return base::message({counted(drawn), " of ", counted(all), what});
+    };
     const int each = c_.summaries.sampledEach();
-    std::string words =
-        count + " links of 1 % or more" + (strongestOnly_ ? ": each query's strongest" : ": the strongest");
-    if (each > 1) words = base::joined({"the strongest link of one query in ", each});
-    if (!fits(words)) words = count + " links ≥ 1 %";
-    if (!fits(words)) words = count + " ≥ 1 %";
+    base::Message words = of(strongestOnly_ ? " links of 1 % or more: each query's strongest"
+                                            : " links of 1 % or more: the strongest");
+    if (each > 1) words = base::message({"the strongest link of one query in ", each});
+    if (!fits(words)) words = of(" links ≥ 1 %");
+    if (!fits(words)) words = of(" ≥ 1 %");
     if (saysBelow_) sayBelow(words);
     else say(words);
   }
@@ -234,13 +237,13 @@ class Arcs {
   }
   float roomToSay() const { return endOfSaying() - titleEnd_ - 16; }
   // Between the captions, where beside the tabs there is no room.
-  void sayBelow(std::string_view words) {
+  void sayBelow(base::MessageView words) {
     const std::string fitting = elide(c_.fonts.small, words, x1_ - x0_);
     const float width = textWidth(c_.fonts.small, fitting), middle = (x0_ + x1_) / 2;
     textCentered(list_, c_.fonts.small, middle, captionY(), c_.palette.muted, fitting);
     c_.widgetRects["arcs-note"] = {middle - width / 2, captionY() - 8, width, 16};
   }
-  void say(std::string_view words) {
+  void say(base::MessageView words) {
     const float right = endOfSaying(), room = roomToSay();
     if (room < kLeastToSay) return;
     const std::string fitting = elide(c_.fonts.small, words, room);

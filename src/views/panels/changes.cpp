@@ -31,12 +31,12 @@ const document::Differences& found(const Context& c) {
 }
 
 /// "Q[saw₄, 3]", with the head if it is not the one on the board.
-std::string nameOf(const Context& c, const CellRef& cell) {
+base::Message nameOf(const Context& c, const CellRef& cell) {
   std::string name = attention::explain({c.spec, c.inputs, c.trace}, cell, c.tokenLabels(), 0).name.english();
   if (cell.tensor == TensorId::masked && name.find('[') != std::string::npos)
     name = "S" + name.substr(name.find('['));
   if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head)
-    name += " of head " + std::to_string(cell.head + 1);
+    return base::message({name, " of head ", cell.head + 1});
   return name;
 }
 
@@ -61,9 +61,9 @@ class Changes {
     const bool same =
         d.options.empty() && d.inputs.count + d.weights.count + d.scores.count + d.outputs.count == 0;
     const bool isNarrow = area_.width < 460;
-    const std::string said = c_.view.before ? "This is the pinned board."
-                             : same         ? "Nothing differs from the pin."
-                                            : counts(d);
+    const base::Message said = c_.view.before ? "This is the pinned board."
+                               : same         ? "Nothing differs from the pin."
+                                              : counts(d);
     const float below = isNarrow ? 30.0f : 0.0f;  // the sentence has a line of its own below the buttons
     if (!press_)
       textMiddle(list_, c_.fonts.text, left_, y + 13 + below, c_.palette.text,
@@ -112,14 +112,14 @@ class Changes {
     return false;
   }
 
-  static std::string counts(const document::Differences& d) {
-    const auto cells = [](int n) { return std::to_string(n) + (n == 1 ? " cell" : " cells"); };
+  static base::Message counts(const document::Differences& d) {
     if (!d.isComparable) return "The shapes differ: cells are not compared.";
-    std::string out = cells(d.inputs.count) + " edited";
-    if (!d.options.empty())
-      out += ", " + std::to_string(d.options.size()) + (d.options.size() == 1 ? " option" : " options");
-    return out + "; " + std::to_string(d.weights.count) +
-           (d.weights.count == 1 ? " weight differs" : " weights differ");
+    const int edited = d.inputs.count, weights = d.weights.count;
+    const base::Message cells = base::message({edited, edited == 1 ? " cell" : " cells"});
+    const char* const differ = weights == 1 ? " weight differs" : " weights differ";
+    if (d.options.empty()) return base::message({cells, " edited; ", weights, differ});
+    return base::message({cells, " edited, ", d.options.size(),
+                          d.options.size() == 1 ? " option; " : " options; ", weights, differ});
   }
 
   // Options first, then inputs and weights in turn, which say most; scores and outputs have what they leave.
@@ -171,20 +171,22 @@ class Changes {
       list_->AddRectFilled({row.x, row.y}, {row.right(), row.bottom()}, c_.palette.hover, 4);
     const float y = row.midY();
     const int decimals = std::clamp(c_.state.decimals, 2, 4);
-    const std::string name = nameOf(c_, at),
-                      by = (change.by() > 0 ? "+" : "") + formatNumber(change.by(), decimals);
+    const std::string by = (change.by() > 0 ? "+" : "") + formatNumber(change.by(), decimals);
     const std::string numbers =
         formatNumber(double{change.before}, decimals) + " → " + formatNumber(double{change.after}, decimals);
     const float widest =
         textWidth(c_.fonts.monoSmall, "-0.00 → -0.00") + 6.6f * 2 * static_cast<float>(decimals - 2);
     const float room = right_ - left_, nameWidth = std::clamp(room * 0.34f, 96.0f, 190.0f), byWidth = 56;
-    const std::string words = elide(c_.fonts.strong, name, nameWidth - 6);
+    const std::string words = elide(c_.fonts.strong, nameOf(c_, at), nameWidth - 6);
     const std::size_t bracket = words.find('[');
     const std::string_view tensor = std::string_view(words).substr(0, bracket);
-    textMiddle(list_, c_.fonts.strong, left_, y, hue(c_.palette, at.tensor), tensor);
-    if (bracket != std::string::npos)
-      textMiddle(list_, c_.fonts.text, left_ + textWidth(c_.fonts.strong, tensor), y, c_.palette.text,
-                 std::string_view(words).substr(bracket));
+    {
+      const AsIs translated;
+      textMiddle(list_, c_.fonts.strong, left_, y, hue(c_.palette, at.tensor), tensor);
+      if (bracket != std::string::npos)
+        textMiddle(list_, c_.fonts.text, left_ + textWidth(c_.fonts.strong, tensor), y, c_.palette.text,
+                   std::string_view(words).substr(bracket));
+    }
     textMiddle(list_, c_.fonts.monoSmall, left_ + nameWidth, y, c_.palette.text, numbers);
     const float bar = left_ + nameWidth + widest + byWidth + 14, longest = std::min(150.0f, right_ - bar);
     textRight(list_, c_.fonts.monoSmall, left_ + nameWidth + widest + byWidth, y, c_.palette.muted, by);

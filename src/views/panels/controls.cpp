@@ -83,7 +83,7 @@ class SidePanel {
  private:
   // --- rows
 
-  void heading(std::string_view words) {
+  void heading(base::MessageView words) {
     if (isSheet()) return;  // it is the row that opens the section
     y_ += 6;
     textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 10, c_.palette.muted, words);
@@ -98,17 +98,17 @@ class SidePanel {
     return box;
   }
 
-  void label(const Box& row, std::string_view words) {
+  void label(const Box& row, base::MessageView words) {
     textMiddle(list_, c_.fonts.text, row.x, row.midY(), c_.palette.text, words);
   }
 
-  void remark(std::string_view words) {
+  void remark(base::MessageView words) {
     const Box box = row(18, 6);
     textMiddle(list_, c_.fonts.small, box.x, box.midY(), c_.palette.muted,
                elide(c_.fonts.small, words, box.width));
   }
 
-  int stepRow(std::string_view name, std::string_view words, std::string_view value, bool less, bool more,
+  int stepRow(std::string_view name, base::MessageView words, base::MessageView value, bool less, bool more,
               std::string_view typed = {}) {
     const Box box = row(26, 7);
     label(box, words);
@@ -134,7 +134,7 @@ class SidePanel {
     return value;
   }
 
-  void count(OptionId id, std::string_view words, std::string shown = {}) {
+  void count(OptionId id, base::MessageView words, std::string shown = {}) {
     const double value = number(id), less = next(id, value, -1), more = next(id, value, +1);
     if (shown.empty()) shown = std::to_string(static_cast<int>(value));
     const int step = stepRow(document::option(id).name, words, shown, less != value, more != value);
@@ -143,7 +143,7 @@ class SidePanel {
   }
 
   // An option that is off at its smallest value.
-  void part(OptionId id, std::string_view words) {
+  void part(OptionId id, base::MessageView words) {
     count(id, words, number(id) == document::option(id).min ? "off" : "");
   }
 
@@ -184,7 +184,7 @@ class SidePanel {
   }
 
   // A switch; disabled, with an explanation, if it cannot be switched.
-  void flip(OptionId id, std::string_view words, bool on) {
+  void flip(OptionId id, base::MessageView words, bool on) {
     const bool can = fits(id, !on);
     if (w_.toggle(document::option(id).name, row(22, 7), words, on, false, can)) c_.requests.set(id, !on);
     if (!can) wayOut(id, !on);
@@ -211,7 +211,7 @@ class SidePanel {
   }
 
   // A limit where −1 means off; it is treated as the value after the largest useful one.
-  void limit(OptionId id, std::string_view words) {
+  void limit(OptionId id, base::MessageView words) {
     const double value = number(id), most = c_.state.keyTokens - 1, here = value < 0 ? most + 1 : value;
     const std::string shown = value < 0 ? "off" : std::to_string(static_cast<int>(value));
     const int step = stepRow(document::option(id).name, words, shown, here > 0, value >= 0, shown);
@@ -219,7 +219,7 @@ class SidePanel {
   }
 
   // A menu of all values; those that are not possible here give the reason.
-  void choice(OptionId id, std::string_view words, std::span<const Entry> entries) {
+  void choice(OptionId id, base::MessageView words, std::span<const Entry> entries) {
     const std::string name(document::option(id).name);
     const Box box = row(28, 7);
     label(box, words);
@@ -260,7 +260,7 @@ class SidePanel {
   }
 
   // A row that expands or collapses the rows below it.
-  void fold(std::string_view name, std::string_view words, std::string_view value, bool& open) {
+  void fold(std::string_view name, base::MessageView words, base::MessageView value, bool& open) {
     const Box box = row(24, 6);
     label(box, words);
     if (w_.disclosure(name, box, value, open)) open = !open;
@@ -292,13 +292,13 @@ class SidePanel {
       section("section:view", "View", aboutPage(pageOf(c_.open()).name).title, &SidePanel::pageRows);
     const document::State& s = c_.state;
     section("section:inputs", "Inputs",
-            base::joined({s.mode == document::Mode::x ? "X · W, " : "Q K V, ", s.tokens,
-                          s.tokens == 1 ? " token, d_k " : " tokens, d_k ", s.headDim}),
+            base::message({s.mode == document::Mode::x ? "X · W, " : "Q K V, ", s.tokens,
+                           s.tokens == 1 ? " token, d_k " : " tokens, d_k ", s.headDim}),
             &SidePanel::inputs);
     section("section:mask", "Mask", masksInWords(), &SidePanel::mask);
-    section("section:score", "Score", std::string(attention::mechanismOf(s.score).title), &SidePanel::score);
+    section("section:score", "Score", attention::mechanismOf(s.score).title, &SidePanel::score);
     section("section:numbers", "Numbers",
-            base::joined({s.decimals, s.decimals == 1 ? " decimal" : " decimals"}), &SidePanel::numbers);
+            base::message({s.decimals, s.decimals == 1 ? " decimal" : " decimals"}), &SidePanel::numbers);
     files();
     if (c_.view.options.on) guideKeys();
     return y_;
@@ -322,7 +322,7 @@ class SidePanel {
 
   void rule() { list_->AddLine({x_ - 14, y_ - 0.5f}, {x_ + width_ + 15, y_ - 0.5f}, c_.palette.border); }
 
-  void section(std::string_view name, const std::string& title, const std::string& values,
+  void section(std::string_view name, base::MessageView title, base::MessageView values,
                void (SidePanel::*rows)()) {
     std::string_view& open = c_.view.sections.open;
     const Box box{x_, y_, width_, 49};
@@ -350,15 +350,15 @@ class SidePanel {
   }
 
   // The kind of mask, or how many kinds there are.
-  std::string masksInWords() const {
+  base::Message masksInWords() const {
     const document::State& s = c_.state;
-    const std::pair<bool, std::string> kinds[] = {{s.causal, "causal"},
+    const std::pair<bool, const char*> kinds[] = {{s.causal, "causal"},
                                                   {s.windowLeft >= 0 || s.windowRight >= 0, "window"},
                                                   {s.pattern.any(), "pattern"},
                                                   {!s.painted.empty(), "painted"}};
     const auto isOn = [](const auto& kind) { return kind.first; };
     const auto count = std::ranges::count_if(kinds, isOn);
-    if (count > 1) return base::joined({static_cast<int>(count), " kinds"});
+    if (count > 1) return base::message({count, " kinds"});
     return count == 1 ? std::ranges::find_if(kinds, isOn)->second : "none";
   }
 
@@ -368,7 +368,7 @@ class SidePanel {
     float x = x_;
     const float width = (width_ - 3 * kApart) / 4;
     y_ += 12;
-    const auto button = [&](std::string_view name, std::string_view words, bool isThere) {
+    const auto button = [&](std::string_view name, base::MessageView words, bool isThere) {
       const Box box{x, y_, width, kHigh};
       x += isThere ? width + kApart : 0;
       return isThere && Widgets(c_).button(name, box, words);
@@ -450,7 +450,7 @@ class SidePanel {
   }
 
   // A number, or a list of numbers, to be typed.
-  void number(OptionId id, std::string_view words, const std::string& shown) {
+  void number(OptionId id, base::MessageView words, const std::string& shown) {
     const Box box = row(24, 6), value{box.right() - 96, box.y, 96, box.height};
     label(box, words);
     const std::string name(document::option(id).name);
@@ -471,7 +471,7 @@ class SidePanel {
     if (splitsCharacters()) note("split-note", "A character is a token; put spaces to make words.");
   }
 
-  void note(std::string_view name, std::string_view words) {
+  void note(std::string_view name, base::MessageView words) {
     const float height = paragraph({list_, c_.fonts.small, c_.palette.muted}, x_, y_, width_, words);
     c_.widgetRects[std::string(name)] = {x_, y_, width_, height};
     y_ += height + 8;
@@ -550,16 +550,16 @@ class SidePanel {
   }
 
   // The memory of a decoder's cache for all tokens.
-  std::string cacheSize() const {
+  base::Message cacheSize() const {
     const std::int64_t bytes = attention::cacheBytes(c_.spec, c_.state.keyTokens);
-    return "  Key-value cache: " +
-           (bytes < 10240 ? std::to_string(bytes) + " bytes" : std::to_string(bytes / 1024) + " KB");
+    const bool isSmall = bytes < 10240;
+    return base::message({"  Key-value cache: ", isSmall ? bytes : bytes / 1024, isSmall ? " bytes" : " KB"});
   }
 
   // For a model: the layer on the board, and a button to show all.
   void layers() {
     const int here = c_.state.batchItem, all = c_.state.batch;
-    const int step = stepRow("layer", base::joined({"Layer, of ", all}), std::to_string(here + 1), here > 0,
+    const int step = stepRow("layer", base::message({"Layer, of ", all}), std::to_string(here + 1), here > 0,
                              here + 1 < all, std::to_string(here + 1));
     if (step != 0) c_.requests.set(OptionId::layer, static_cast<double>(here + step));
     if (hasPages(c_) && w_.button("all-heads", row(28, 8), "All heads of the model"))
@@ -568,10 +568,10 @@ class SidePanel {
 
   // Several sequences through the same layer; the board shows one.
   void batch() {
-    count(OptionId::batch, hasLayers(c_.state) ? "  Layers" : std::string_view("  Batch"));
+    count(OptionId::batch, hasLayers(c_.state) ? "  Layers" : "  Batch");
     if (c_.state.batch == 1 || hasLayers(c_.state)) return;
     const int here = c_.state.batchItem, all = c_.state.batch;
-    const std::string shown = std::to_string(here + 1) + " of " + std::to_string(all);
+    const base::Message shown = base::message({here + 1, " of ", all});
     const int step =
         stepRow("batch_item", "  On the board", shown, here > 0, here + 1 < all, std::to_string(here + 1));
     if (step != 0) c_.requests.set(OptionId::batch_item, static_cast<double>(here + step));
@@ -601,10 +601,11 @@ class SidePanel {
   }
 
   void window() {
-    const auto side = [](int n) { return n < 0 ? std::string("all") : std::to_string(n); };
+    const auto side = [](int n) { return n < 0 ? base::Message("all") : base::Message(std::to_string(n)); };
     const bool off = c_.state.windowLeft < 0 && c_.state.windowRight < 0;
     fold("window", "Window",
-         off ? "off" : side(c_.state.windowLeft) + " back, " + side(c_.state.windowRight) + " ahead",
+         off ? base::Message("off")
+             : base::message({side(c_.state.windowLeft), " back, ", side(c_.state.windowRight), " ahead"}),
          c_.view.sections.window);
     if (!c_.view.sections.window) return;
     limit(OptionId::window_left, "  Keys back");
@@ -656,11 +657,12 @@ class SidePanel {
     const bool isSampled = c_.summaries.sampledEach() > 1;
     const std::string seen = counted(c_.summaries.visibleCount(c_.spec, c_.inputs)),
                       all = counted(std::int64_t{c_.state.tokens} * c_.state.keyTokens);
-    const std::string count = isSampled ? (c_.spec.pattern.any() ? "≈ " : "") + seen : seen + " of " + all;
+    const base::Message count = isSampled ? base::message({c_.spec.pattern.any() ? "≈ " : "", seen})
+                                          : base::message({seen, " of ", all});
     ImFont* const font = x + textWidth(c_.fonts.text, count) > box.right() ? c_.fonts.small : c_.fonts.text;
     textMiddle(list_, font, x, box.y + 15, c_.palette.text, count);
     textMiddle(list_, c_.fonts.small, x, box.y + 34, c_.palette.muted,
-               isSampled ? "of " + all + " pairs" : "scores computed");
+               isSampled ? base::message({"of ", all, " pairs"}) : base::Message("scores computed"));
   }
 
   void score() {
@@ -689,7 +691,7 @@ class SidePanel {
   }
 
   template <class Kind, std::size_t kCount>
-  void mechanism(OptionId id, std::string_view label, const std::string_view (&names)[kCount]) {
+  void mechanism(OptionId id, base::MessageView label, const std::string_view (&names)[kCount]) {
     Entry entries[kCount];
     for (std::size_t i = 0; i < kCount; ++i) {
       const auto& one = attention::mechanismOf(static_cast<Kind>(i));
@@ -714,7 +716,7 @@ class SidePanel {
   }
 
   // A key moves it by `step`, as a fraction of the track.
-  void slider(OptionId id, std::string_view words, std::string_view shown, float position, float step,
+  void slider(OptionId id, base::MessageView words, std::string_view shown, float position, float step,
               double (*toValue)(float)) {
     const std::string_view name = document::option(id).name;
     const float width = std::max(c_.roomy() ? 44.0f : 34.0f, textWidth(c_.fonts.monoSmall, shown) + 6);

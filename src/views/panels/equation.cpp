@@ -163,13 +163,14 @@ void Equation::notes(float x, float symbolsY, float numbersY, float right) {
   if (formula_.below.empty() || s.right.bar == 0) return;
   const auto& labels = document::keyLabels(c_.state);
   const auto key = static_cast<std::size_t>(cell_.col);
-  const auto words = [&](float y, const std::string& text) {
+  const auto words = [&](float y, base::MessageView text) {
     if (textWidth(c_.fonts.small, text) <= right - x)
       textMiddle(list_, c_.fonts.small, x, y, c_.palette.muted, text);
   };
   if (key < labels.size())
-    words(symbolsY + s.right.over, base::joined({"match with ", labels[key],
-                                                 attention::explanation_format::subscript(cell_.col + 1)}));
+    words(symbolsY + s.right.over,
+          base::message(
+              {"match with ", labels[key] + attention::explanation_format::subscript(cell_.col + 1)}));
   words(symbolsY + s.right.under, "all the matches");
   if (s.rightNumbers.bar == 0 || textWidth(c_.fonts.mono, "= " + formula_.below) > right - x) return;
   textMiddle(list_, c_.fonts.mono, x, numbersY + s.rightNumbers.over, c_.palette.weight,

@@ -26,7 +26,8 @@ class FormPanel {
     const float top = ImGui::GetCursorScreenPos().y;
     float y = top + 18;
     y += paragraph({list, c_.fonts.title, p.text}, x, y, width - 40,
-                   form_.answers.empty() ? base::joined({"What is in ", form_.title, "?"}) : form_.title) +
+                   form_.answers.empty() ? base::message({"What is in ", form_.title, "?"})
+                                         : base::Message(form_.title)) +
          12;
     const float cross = high(28);
     if (w_.icon("form-close", {box.right() - 18 - cross, top + 28 - cross / 2, cross, cross},

@@ -217,7 +217,7 @@ class Header {
     const bool isWide = c_.layout.width != Width::narrow;
     if (!w_.beginMenu("preset", isWide ? 200 : 280)) return;
     const std::span<const document::Preset> all = document::presets();
-    std::string_view about;
+    base::Message about;
     if (isWide) w_.beginColumn();
     for (std::size_t i = 0, listed = 0; i < all.size(); ++i) {
       const std::string_view group = all[i].group;
@@ -235,7 +235,7 @@ class Header {
     w_.endMenu();
   }
 
-  void presetItem(const document::Preset& p, std::string_view& about) {
+  void presetItem(const document::Preset& p, base::Message& about) {
     const bool chosen = p.name == c_.state.preset;
     if (w_.menuItem("preset:" + std::string(p.name), p.title, chosen))
       c_.requests.preset = std::string(p.name);
@@ -393,9 +393,10 @@ class Header {
     const Box box = fromLeft(causalWide);
     if (w_.toggle("causal", box, "Causal", c_.state.causal, true))
       c_.requests.set(OptionId::causal, !c_.state.causal);
-    std::string count = std::to_string(c_.state.heads);
+    base::Message count = std::to_string(c_.state.heads);
     if (hasSentence_ && hasToolbar()) {
-      headsWide = kCounted, count += c_.state.heads == 1 ? " head" : " heads";
+      headsWide = kCounted;
+      count = base::message({c_.state.heads, c_.state.heads == 1 ? " head" : " heads"});
     } else {
       const float free = right_ - left_, undo = hasToolbar() ? 0 : step;  // Undo comes before a word
       headsWide = std::min(headsWide, free - undo >= 112 ? free - undo : free);
@@ -468,7 +469,7 @@ void help(Context& c) {
   const float column = width >= 480 ? 236.0f : width * 0.42f;
   float y = top + 66;
   for (const KeyLine& k : kKeys) {
-    const std::string words =
+    const char* const words =
         k.what ? k.what
                : "tap a number to select it; hold it, then drag, to change it; two fingers enlarge "
                  "the board, a double tap fits it again";
@@ -477,20 +478,21 @@ void help(Context& c) {
         paragraph({list, c.fonts.small, c.palette.muted}, x + column, y - 7, width - column - 36, words);
     y += std::max(keys, what) + 9;
   }
-  const std::string about =
-      "Attention Playground " AP_VERSION " · arithmetic by the " + std::string(c.kernel) + " kernels" +
-      (c.view.help.frameMs > 0
-           ? " · " + formatNumber(static_cast<double>(c.view.help.frameMs), 1) + " ms per frame"
-           : std::string());
+  const std::string_view version = AP_VERSION;
+  base::Message about =
+      base::message({"Attention Playground ", version, " · arithmetic by the ", c.kernel, " kernels"});
+  if (c.view.help.frameMs > 0)
+    about +=
+        base::message({" · ", formatNumber(static_cast<double>(c.view.help.frameMs), 1), " ms per frame"});
   y += paragraph({list, c.fonts.small, c.palette.muted}, x, y + 5, width - 44, about) + 25;
   if (!c.view.help.keptIn.empty()) {
-    const std::string kept = base::joined(
+    const base::Message kept = base::message(
         {"This board is kept in ", c.view.help.keptIn,
          ", with what undo takes back, and comes back after a crash. Nothing leaves this machine."});
     y += paragraph({list, c.fonts.small, c.palette.muted}, x, y - 12, width - 44, kept) + 8;
   }
   if (!c.view.help.parts.empty()) {
-    const std::string parts = base::joined(
+    const base::Message parts = base::message(
         {"It contains ", c.view.help.parts, "; attention-playground --licenses prints their licences."});
     y += paragraph({list, c.fonts.small, c.palette.muted}, x, y - 12, width - 44, parts) + 8;
   }

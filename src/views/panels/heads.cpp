@@ -83,7 +83,7 @@ void picture(Context& c, bool mean, int head, const Box& box) {
   }
 }
 
-void thumbnail(Context& c, bool mean, int head, Box box, bool focused, std::string_view name) {
+void thumbnail(Context& c, bool mean, int head, Box box, bool focused, base::MessageView name) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.panel, 6);
   if (hasFirst(c, mean, head) || isComputed(c, mean, head)) picture(c, mean, head, box);
@@ -172,7 +172,7 @@ void each(const Context& c, Visit visit) {
 void layerStepper(Context& c, std::string_view name, const Box& box) {
   const int here = c.state.batchItem, all = c.state.batch;
   const int step =
-      Widgets(c).stepper(name, box, base::joined({here + 1, " of ", all}), here > 0, here + 1 < all);
+      Widgets(c).stepper(name, box, base::message({here + 1, " of ", all}), here > 0, here + 1 < all);
   if (step != 0) c.requests.set(document::OptionId::layer, static_cast<double>(here + step));
 }
 
@@ -218,9 +218,9 @@ void heads(Context& c) {
   each(c, [&](const Thumbnail& t) {
     const bool focused = t.mean ? c.state.averageHeads : t.head == c.state.focusHead && !c.state.averageHeads;
     const bool hasTag = isTagged && t.named && !t.mean && isComputed(c, false, t.head);
-    const std::string words = !t.named || hasTag ? ""
-                              : t.mean           ? "mean"
-                                                 : "head " + std::to_string(t.head + 1);
+    const base::Message words = !t.named || hasTag ? ""
+                                : t.mean           ? "mean"
+                                                   : base::message({"head ", t.head + 1});
     c.widgetRects[t.name()] = t.box;
     thumbnail(c, t.mean, t.mean ? 0 : t.head, t.box, focused, words);
     if (hasTag) tagged(c, t.head, t.box, focused), c.view.busy |= c.derived.isTagging(t.head);

@@ -99,7 +99,7 @@ struct Switch {
   std::string_view words;
   Box box;
 };
-Switch switchOf(const Context& c, const Box& card, int row, std::string_view title) {
+Switch switchOf(const Context& c, const Box& card, int row, base::MessageView title) {
   const bool isWeight = c.chosen().tensor == TensorId::weights;
   const std::string_view words[] = {
       isWeight ? "What would raise this weight?" : "What would raise this value?", "What would raise it?",
@@ -122,8 +122,8 @@ CellRef spokenOf(const Context& c) {
   return c.state.gradient || (c.view.hover && takesPart(c, *c.view.hover)) ? c.chosen() : c.focus();
 }
 
-std::string titleOf(const Context& c, const Explanation& e) {
-  return inWords(isRaising(c) ? e.name : e.title());
+base::Message titleOf(const Context& c, const Explanation& e) {
+  return isRaising(c) ? e.name : e.title();
 }
 
 /// Draws a title that is in the reader's language; one that names words read from right to left in pieces,
@@ -148,10 +148,10 @@ void drawTitle(const Context& c, ImDrawList* list, float x, float midY, std::str
 [[gnu::noinline]] void drawLongTitle(const Context& c, ImDrawList* list, float x, float midY,
                                      const Explanation& e, float width) {
   ImFont* font = c.fonts.strong;
-  const std::string whole = inWords(e.name), title = titleOf(c, e);
+  const std::string whole = inWords(e.name), title = inWords(titleOf(c, e));
   const AsIs asIs;
   const std::size_t end = whole.size() - (whole.ends_with(']') ? 1 : 0);
-  const std::string rest = title.substr(end),
+  const std::string rest = title.substr(std::min(end, title.size())),
                     name = elide(font, whole.substr(0, end), width - textWidth(font, rest));
   drawTitle(c, list, x, midY, name);
   textMiddle(list, font, x + textWidth(font, name), midY, c.palette.text, rest);
@@ -191,7 +191,7 @@ class Inspector {
     const int row = barsRow(c_, focus_, box, e);
     const Bars place = barsOf(c_, box, row);
     float barsHeight = place == Bars::below ? kBars : 0.0f;
-    const std::string title = titleOf(c_, e);
+    const base::Message title = titleOf(c_, e);
     const Switch raises = switchOf(c_, box, row, title);
     const Box steps = stepsOf(c_, raises);
     // The name of a cell is worth more than a sum that is as it should be.
@@ -208,7 +208,7 @@ class Inspector {
     }
     if (textWidth(c_.fonts.strong, title) > right - left)
       drawLongTitle(c_, list_, left, box.y + 22, e, right - left);
-    else drawTitle(c_, list_, left, box.y + 22, title);
+    else drawTitle(c_, list_, left, box.y + 22, inWords(title));
     if (sumAbove) sum(steps.x - 12, box.y + 22, row);
     drawSwitch(raises);
     drawSteps(steps, stepper);
@@ -266,11 +266,9 @@ class Inspector {
     const float right =
         std::clamp(textWidth(c_.fonts.strong, title) + 60, std::min(box.width, 260.0f), box.width);
     if (const int row = queryRow(focus_, c_.rowsSoFar()); row >= 0) sum(box.x + right, box.y + 14, row);
-    std::vector<std::string> lines = briefLines(e);
     const float formula = symbols(box);
     float y = box.y + 36 + formula;
-    if (formula > 0 && lines.size() == 2) lines = {lines[0] + " " + lines[1]};  // there is room for one
-    for (const std::string& line : lines) {
+    for (const base::Message& line : briefLines(e, formula > 0)) {
       ImFont* font = textWidth(c_.fonts.mono, line) > box.width ? c_.fonts.monoSmall : c_.fonts.mono;
       textMiddle(list_, font, box.x, y, c_.palette.text, elide(font, line, box.width));
       y += 20;
@@ -363,33 +361,36 @@ class Inspector {
   void sum(float right, float midY, int row) {
     const RowEnd end = rowEnd(c_, row);
     textRight(list_, c_.fonts.monoSmall, right, midY, end.isWrong ? c_.palette.error : c_.palette.muted,
-              inEnd(end));
+              base::message({end.words, " ", formatNumber(end.value, 2)}));
   }
 
-  std::vector<std::string> briefLines(const Explanation& e) const {
+  // What is computed, and the number, in two lines or in one.
+  std::vector<base::Message> briefLines(const Explanation& e, bool inOne) const {
+    if (focus_.tensor != TensorId::weights)
+      return e.value.empty() ? std::vector<base::Message>() : std::vector<base::Message>{"= " + e.value};
+    const std::string number =
+        formatNumber(static_cast<double>(c_.weight(focus_.row, focus_.col)), c_.state.decimals);
+    const base::Message made = weightMade();
+    if (inOne) return {base::message({made, " = ", number})};
+    return {made, "= " + number};
+  }
+
+  // What the weight is made of: the head, or "= softmax(2.30 ÷ √3)".
+  base::Message weightMade() const {
     const CellRef f = focus_;
-    const int decimals = c_.state.decimals;
-    if (f.tensor == TensorId::weights) {
-      const float w = c_.weight(f.row, f.col);
-      if (showsMean(c_.state))
-        return {headName(c_.state), "= " + formatNumber(static_cast<double>(w), decimals)};
-      if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col)))
-        return {"masked", "= " + formatNumber(static_cast<double>(w), decimals)};
-      // Where more than a scale lies between q·k and the softmax, what comes out of it.
-      const bool isPlain = c_.state.softcap <= 0 && c_.state.biasKind == document::Bias::none &&
-                           c_.state.position != attention::Position::alibi;
-      std::string inside = formatNumber(
-          static_cast<double>((isPlain ? c_.trace.raw : c_.trace.masked).at(f.head, f.row, f.col)), decimals);
-      if (isPlain && c_.state.score == attention::Score::scaled)
-        inside += c_.state.scaleBy == 0.0f ? " ÷ √" + std::to_string(c_.state.headDim)
-                                           : " × " + formatFactor(c_.state.scaleBy, 2);
-      if (c_.state.temperature != 1.0f) inside += " ÷ " + formatFactor(c_.state.temperature, 2);
-      return {"= " + normalizerName(c_.state) + "(" + inside + ")",
-              "= " + formatNumber(static_cast<double>(w), decimals)};
-    }
-    std::vector<std::string> lines;
-    if (!e.value.empty()) lines.push_back("= " + e.value);
-    return lines;
+    if (showsMean(c_.state)) return headName(c_.state);
+    if (std::isinf(c_.trace.masked.at(f.head, f.row, f.col))) return "masked";
+    // Where more than a scale lies between q·k and the softmax, what comes out of it.
+    const bool isPlain = c_.state.softcap <= 0 && c_.state.biasKind == document::Bias::none &&
+                         c_.state.position != attention::Position::alibi;
+    std::string inside =
+        formatNumber(static_cast<double>((isPlain ? c_.trace.raw : c_.trace.masked).at(f.head, f.row, f.col)),
+                     c_.state.decimals);
+    if (isPlain && c_.state.score == attention::Score::scaled)
+      inside += c_.state.scaleBy == 0.0f ? " ÷ √" + std::to_string(c_.state.headDim)
+                                         : " × " + formatFactor(c_.state.scaleBy, 2);
+    if (c_.state.temperature != 1.0f) inside += " ÷ " + formatFactor(c_.state.temperature, 2);
+    return base::message({"= ", normalizerName(c_.state), "(", inside, ")"});
   }
 
   // The range of the bars of a row: 0 to 1 for shares, otherwise up to their largest values in both
@@ -468,7 +469,7 @@ class Inspector {
 
   void strongestTitle(float x, float midY) {
     textMiddle(list_, c_.fonts.small, x, midY, c_.palette.muted,
-               base::joined({"The strongest of ", c_.state.keyTokens, " keys"}));
+               base::message({"The strongest of ", c_.state.keyTokens, " keys"}));
   }
 
   // If the bars of all keys would be too thin: only those of the largest weights, the largest first.
@@ -578,25 +579,23 @@ class Inspector {
     else textMiddle(list_, digits_, x, y, color_, words);
   }
 
-  static std::string inEnd(const RowEnd& end) {
-    return base::joined({end.words, " ", formatNumber(end.value, 2)});
-  }
-
-  std::string sumWords(int row) const {
-    return base::joined({c_.state.columnLayout ? "column " : "row ", row + 1, ", ", inEnd(rowEnd(c_, row))});
+  base::Message sumWords(int row) const {
+    const RowEnd end = rowEnd(c_, row);
+    return base::message({c_.state.columnLayout ? "column " : "row ", row + 1, ", ", end.words, " ",
+                          formatNumber(end.value, 2)});
   }
 
   // The row as text, beside its bars.
   void rowWords(const Box& box, float base, int row, bool narrow) {
-    const auto line = [&](float y, const std::string& words) {
+    const auto line = [&](float y, base::MessageView words) {
       textMiddle(list_, c_.fonts.small, box.x + 18, y, c_.palette.muted, words);
     };
     const bool mean = showsMean(c_.state);
     const auto bits = rowEntropy(c_, row);
-    if (mean) line(base - 31, narrow ? "mean of heads" : headName(c_.state));
+    if (mean) line(base - 31, narrow ? base::Message("mean of heads") : headName(c_.state));
     line(base - 13, sumWords(row));
-    if (bits)
-      line(base + 5, (narrow ? "" : mean ? "its entropy " : "entropy ") + formatNumber(*bits, 2) + " bit");
+    const char* const whose = narrow ? "" : mean ? "its entropy " : "entropy ";
+    if (bits) line(base + 5, base::message({whose, formatNumber(*bits, 2), " bit"}));
     else line(base + 5, narrow ? "no entropy" : "entropy not defined");
   }
 
@@ -656,7 +655,7 @@ class Inspector {
       // If there is no room for all names and numbers, only the selected key's bar has them.
       if (pitch < 32 && !(chosen && each == 1)) continue;
       std::string number = barNumber(row, j, w, std::min(c_.state.decimals, 3));
-      if (number == "hidden" && textWidth(c_.fonts.monoSmall, number) > pitch - 2) number = "–";
+      if (isHiddenKey(row, j, w) && textWidth(c_.fonts.monoSmall, number) > pitch - 2) number = "–";
       float labelY = w < 0 ? bottom + 8 : top - 9;
       if (c_.pin)
         pinnedBar(row, j, {x - barWidth / 2 - 2.5f, base, barWidth + 5, unit}, pitch, number, labelY);

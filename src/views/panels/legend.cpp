@@ -1,7 +1,6 @@
 // The legend for the colours of the weights.
 #include <algorithm>
 
-#include "base/sentence.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
 
@@ -12,8 +11,8 @@ constexpr int kReduced = 128;  // tokens beyond which the pixels of thumbnails, 
                                // largest of several weights
 constexpr float kBar = 130, kHeight = 46, kEdgeGap = 10, kTitle = 26;
 
-std::string words(const document::Settings& s, draw::Scale scale, float end) {
-  if (end > 0) return base::joined({"weight; colours end at ", shortestNumber(end)});
+base::Message words(const document::Settings& s, draw::Scale scale, float end) {
+  if (end > 0) return base::message({"weight; colours end at ", shortestNumber(end)});
   switch (scale) {
     case draw::Scale::linear: return "weight";
     case draw::Scale::root: return "weight, √ scale";
@@ -30,10 +29,12 @@ std::string tickNumber(float value) {
   return text;
 }
 
-/// What a pixel shows of the weights that it stands for.
-std::string blockWords(const Context& c, bool showsMost) {
-  if (const int each = c.summaries.sampledEach(); each > 1) return base::joined({", one query in ", each});
-  return showsMost ? ", block maxima" : "";
+/// The same, and what a pixel shows of the weights that it stands for.
+base::Message allWords(const Context& c, draw::Scale scale, bool showsMost, float end) {
+  const base::Message weight = words(c.state, scale, end);
+  const int each = c.summaries.sampledEach();
+  if (each > 1) return base::message({weight, ", one query in ", each});
+  return showsMost ? base::message({weight, ", block maxima"}) : weight;
 }
 
 /// Draws the legend with its top at `y` and its right edge at `right`.
@@ -65,16 +66,14 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
     textCentered(list, c.fonts.small, std::clamp(x, left + half, right - half), y + 19, c.palette.muted,
                  number);
   }
-  textRight(list, c.fonts.small, right, y + 36, c.palette.muted,
-            words(c.state, look.scale, end) + blockWords(c, showsMost));
+  textRight(list, c.fonts.small, right, y + 36, c.palette.muted, allWords(c, look.scale, showsMost, end));
 }
 
 /// Finds a place where it does not cover labels, titles or other matrices.
 [[gnu::noinline]] void placeLegend(Context& c, const MatrixPlace& m, const Box& box,
                                    const draw::Heatmap& look, float end) {
   const bool showsMost = std::max(m.rows, m.cols) > kReduced;
-  const float width =
-      std::max(kBar, textWidth(c.fonts.small, words(c.state, look.scale, end) + blockWords(c, showsMost)));
+  const float width = std::max(kBar, textWidth(c.fonts.small, allWords(c, look.scale, showsMost, end)));
   // In the corner that the causal mask leaves empty; otherwise above, if there is room; otherwise over the
   // corner.
   const bool isFree = c.state.causal && !c.state.cross && m.cell < 14 &&

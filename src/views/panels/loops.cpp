@@ -56,7 +56,7 @@ class LoopsView {
     return {};
   }
 
-  std::string formula() const {
+  base::Message formula() const {
     document::Settings one = c_.state;
     one.averageHeads = false;
     if (at_.tensor == TensorId::scores) return scoreFormula(c_.state);
@@ -64,11 +64,9 @@ class LoopsView {
     if (at_.tensor == TensorId::head_output) return outputFormula(one);
     const MatrixPlace* m = c_.layout.find(at_.tensor);
     if (at_.tensor == TensorId::output)
-      return m && m->caption.find("·") != std::string_view::npos ? joined({"Y = ", m->caption})
-                                                                 : std::string("Y");
-    return m && m->caption.find('=') != std::string_view::npos
-               ? std::string(m->caption)
-               : std::string(attention::symbol(at_.tensor, c_.spec.score));
+      return m && c_.layout.find(TensorId::w_o) ? base::message({"Y = ", base::Message(m->caption)}) : "Y";
+    const bool isOfX = at_.tensor == TensorId::q || at_.tensor == TensorId::k || at_.tensor == TensorId::v;
+    return m && isOfX && !m->caption.empty() ? m->caption : attention::symbol(at_.tensor, c_.spec.score);
   }
 
   // The value of the index for the cell, from 0; −1 if it has no single value.

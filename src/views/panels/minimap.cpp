@@ -75,7 +75,7 @@ void minimap(Context& c) {
   ImDrawList* const list = ImGui::GetWindowDrawList();
   list->AddRectFilled({panel.x, panel.y}, {panel.right(), panel.bottom()}, c.palette.panel, 6);
   list->AddRect({panel.x, panel.y}, {panel.right(), panel.bottom()}, c.palette.border, 6);
-  const std::string words = base::joined({"all ", counted(c.state.keyTokens), " keys"});
+  const base::Message words = base::message({"all ", counted(c.state.keyTokens), " keys"});
   textMiddle(list, c.fonts.small, picture.x, panel.y + kMapPad + kMapWords / 2 - 3, c.palette.muted, words);
   const attention::Tensor& w = c.weights();
   draw::Heatmap look;

@@ -82,21 +82,21 @@ float trainControls(Context& context, const Box& area);
 void notice(Context& context);
 
 /// The formulas under scores and weights, and the label of the arrow between them.
-std::string scoreFormula(const document::State& state);
-std::string weightFormula(const document::Settings& settings);
+base::Message scoreFormula(const document::State& state);
+base::Message weightFormula(const document::Settings& settings);
 std::string normalizerName(const document::Settings& settings);
 /// The title of the weights and the caption of the outputs, which name the head.
-std::string weightTitle(const document::Settings& settings);
+base::Message weightTitle(const document::Settings& settings);
 /// What a matrix is in plain words: "what each word asks", or each patch where tokens are those of a picture.
 std::string_view meaningOf(const document::Settings& settings, TensorId id);
-std::string outputFormula(const document::Settings& settings);
+base::Message outputFormula(const document::Settings& settings);
 /// Do weights and outputs on the board show the mean over heads? headName(): "head 2", "mean of the 3 heads".
 bool showsMean(const document::Settings& settings);
-std::string headName(const document::Settings& settings);
+base::Message headName(const document::Settings& settings);
 /// The entropy of a row of weights as shown, in bits; nothing if the row is not a distribution.
 std::optional<double> rowEntropy(const Context& context, int query);
 /// What the present decoding step does with the cache, as a sentence.
-std::string cacheWords(const Context& context);
+base::Message cacheWords(const Context& context);
 /// The sum of a row of weights as shown. sumsToOne(): must it be 1 with this normaliser?
 double rowSum(const Context& context, int query);
 /// What is kept of the weights as shown, which must not be stored.
@@ -109,7 +109,7 @@ std::pair<float, float> rowRange(const Context& context, int query);
 /// What stands beside a row of weights: what they add up to, or with a sink its share, which is the rest
 /// of 1.
 struct RowEnd {
-  std::string_view words;  ///< "Σ" or "sink"
+  const char* words = "";  ///< "Σ" or "sink"
   double value = 0;
   bool isWrong = false;  ///< it should be 1, and is not
 };

@@ -92,8 +92,8 @@ class Picture {
           (byKey_ ? document::keyLabels(c_.state) : c_.state.labels)[static_cast<std::size_t>(chosen_)];
       textMiddle(list_, c_.fonts.small, says_.x, says_.midY(), c_.palette.muted,
                  elide(c_.fonts.small,
-                       byKey_ ? "Lit: the patches that look at " + label
-                              : "Lit: the patches that " + label + " looks at",
+                       byKey_ ? base::message({"Lit: the patches that look at ", label})
+                              : base::message({"Lit: the patches that ", label, " looks at"}),
                        says_.width));
     }
     for (int t = 0; t < c_.state.keyTokens; ++t) patch(t);

@@ -126,9 +126,10 @@ std::string nth(const char* letter, int row) {
   return letter + attention::explanation_format::subscript(row + 1);
 }
 /// What a share adds to those `before` it, so that what is shown adds up: 46 % and 27 % are 73 %.
-std::string percent(double share, double before = 0) {
-  return formatNumber(std::round((before + share) * 100) - std::round(before * 100), 0) + " %";
+std::string hundredths(double share, double before = 0) {
+  return formatNumber(std::round((before + share) * 100) - std::round(before * 100), 0);
 }
+std::string percent(double share, double before = 0) { return hundredths(share, before) + " %"; }
 
 /// 1, 2, 2.5 or 5 times a power of ten, at least `least`.
 double niceStep(double least) {
@@ -204,11 +205,11 @@ class PlaneCard {
 
   // --- common to both views
 
-  std::string columnName(int which) const {
-    return (columns_ > 2 ? "axis " : c_.state.columnLayout ? "row " : "column ") + std::to_string(which);
+  base::Message columnName(int which) const {
+    return base::message({columns_ > 2 ? "axis " : c_.state.columnLayout ? "row " : "column ", which});
   }
 
-  std::string bothColumns() const {
+  const char* bothColumns() const {
     return c_.state.columnLayout ? "both rows, as they are" : "both columns, as they are";
   }
 
@@ -216,7 +217,7 @@ class PlaneCard {
     const ImVec2 at = pixel(zero());
     list_->AddLine({area_.x, at.y}, {area_.right(), at.y}, p_.border);
     list_->AddLine({at.x, area_.y}, {at.x, area_.bottom()}, p_.border);
-    const std::string one = columnName(1), two = columnName(2);
+    const base::Message one = columnName(1), two = columnName(2);
     const float oneWidth = textWidth(c_.fonts.small, one), twoWidth = textWidth(c_.fonts.small, two);
     const float y = std::clamp(at.y + 10, area_.y + 12, area_.bottom() - 26),
                 x = std::clamp(at.x + 6, area_.x + 6, area_.right() - twoWidth - oneWidth - 20);
@@ -224,7 +225,7 @@ class PlaneCard {
     if (columns_ > 1) name({x, area_.bottom() - 18, twoWidth, 16}, two, c_.fonts.small, p_.muted);
   }
 
-  void name(const Box& box, std::string_view words, ImFont* font, ImU32 color) {
+  void name(const Box& box, base::MessageView words, ImFont* font, ImU32 color) {
     textMiddle(list_, font, box.x, box.midY(), color, words);
     taken_.push_back(box);
   }
@@ -481,11 +482,6 @@ class PlaneCard {
 
   // --- as numbers
 
-  struct Line {
-    std::string words, number;
-    ImU32 color;
-    bool strong = false;
-  };
   double length(const Vectors::Part& part, int row) const {
     return std::sqrt(dot(part.row(row), part.row(row), columns_));
   }
@@ -503,7 +499,7 @@ class PlaneCard {
   std::string queryName() const { return nth("q", pair_.query); }
   std::string keyName() const { return nth("k", pair_.key); }
 
-  float line(float y, std::string_view words, std::string_view number, ImU32 color, bool strong = false) {
+  float line(float y, base::MessageView words, std::string_view number, ImU32 color, bool strong = false) {
     textMiddle(list_, strong ? c_.fonts.smallStrong : c_.fonts.small, side_.x + 15, y, color,
                elide(c_.fonts.small, words, side_.width - 30 - textWidth(c_.fonts.monoSmall, number) - 6));
     textRight(list_, c_.fonts.monoSmall, side_.right() - 15, y, p_.text, number);
@@ -515,10 +511,11 @@ class PlaneCard {
   }
 
   void numbersBeside() {
-    const std::string head = c_.state.heads > 1 ? " of head " + std::to_string(c_.state.focusHead + 1) : "";
+    const char* const all = values_ ? "All values" : "All q and k";
     float y = side_.y + 18;
-    textMiddle(list_, c_.fonts.smallStrong, side_.x + 15, y, p_.text,
-               (values_ ? "All values" : "All q and k") + head);
+    textMiddle(
+        list_, c_.fonts.smallStrong, side_.x + 15, y, p_.text,
+        c_.state.heads > 1 ? base::message({all, " of head ", c_.state.focusHead + 1}) : base::Message(all));
     y += 18;
     if (columns_ <= 2) {
       textMiddle(list_, c_.fonts.small, side_.x + 15, y, p_.muted,
@@ -533,10 +530,14 @@ class PlaneCard {
       y = line(y, "variance shown", percent(first + second), p_.muted);
     }
     y = rule(y);
-    if (values_) y = line(y, "length of " + nth("o", pair_.query), formatNumber(outputLength(), 2), p_.text);
+    if (values_)
+      y = line(y, base::message({"length of ", nth("o", pair_.query)}), formatNumber(outputLength(), 2),
+               p_.text);
     if (values_) return valueTable(rule(y));
-    y = line(y, "length of " + queryName(), formatNumber(length(vectors_.first, pair_.query), 2), p_.query);
-    y = line(y, "length of " + keyName(), formatNumber(length(vectors_.second, pair_.key), 2), p_.key);
+    y = line(y, base::message({"length of ", queryName()}),
+             formatNumber(length(vectors_.first, pair_.query), 2), p_.query);
+    y = line(y, base::message({"length of ", keyName()}), formatNumber(length(vectors_.second, pair_.key), 2),
+             p_.key);
     y = line(y, "angle", angleWords(), p_.text);
     y = line(y, queryName() + " · " + keyName(), product(), p_.text, true);
     scoreTable(rule(y));
@@ -603,18 +604,19 @@ class PlaneCard {
 
   // Two lines, if there is no room beside the plane.
   void numbersBelow() {
-    const std::string share = columns_ <= 2 ? bothColumns()
-                                            : percent(shown_.shares.first + shown_.shares.second) +
-                                                  " of the variance is in this plane";
-    std::string words;
+    const base::Message share = columns_ <= 2
+                                    ? base::Message(bothColumns())
+                                    : base::message({hundredths(shown_.shares.first + shown_.shares.second),
+                                                     " % of the variance is in this plane"});
+    base::Message words;
     if (values_) {
       const double w = double{weight(pair_.key)}, v = length(vectors_.first, pair_.key);
-      words = "w " + formatNumber(w, 2) + "   length of " + nth("v", pair_.key) + " " + formatNumber(v, 2) +
-              "   product " + formatNumber(std::fabs(w) * v, 2);
+      words = base::message({"w ", formatNumber(w, 2), "   length of ", nth("v", pair_.key), " ",
+                             formatNumber(v, 2), "   product ", formatNumber(std::fabs(w) * v, 2)});
     } else {
-      words = "lengths " + formatNumber(length(vectors_.first, pair_.query), 2) + " and " +
-              formatNumber(length(vectors_.second, pair_.key), 2) + ",  angle " + angleWords() + ",  " +
-              queryName() + " · " + keyName() + " = " + product();
+      words = base::message({"lengths ", formatNumber(length(vectors_.first, pair_.query), 2), " and ",
+                             formatNumber(length(vectors_.second, pair_.key), 2), ",  angle ", angleWords(),
+                             ",  ", queryName() + " · " + keyName() + " = " + product()});
     }
     textMiddle(list_, c_.fonts.small, side_.x + 14, side_.y + 15, p_.text,
                elide(c_.fonts.small, words, side_.width - 28));
