@@ -66,7 +66,8 @@ class Examples {
 
 /// What a task is called, what to watch while it is trained, and what the second curve of accuracy shows.
 struct TaskWords {
-  std::string_view title, watch, measure;
+  std::string_view title, watch;
+  const char* measure;  ///< a literal: it belongs to the ids of messages
 };
 const TaskWords& words(Task task);
 

@@ -43,7 +43,7 @@ void cross(ImDrawList* list, float x, float midY, ImU32 color) {
   list->AddLine({x, midY + 4}, {x + 8, midY - 4}, color, 1.8f);
 }
 
-std::string_view kindWords(LessonKind kind) {
+const char* kindWords(LessonKind kind) {
   switch (kind) {
     case LessonKind::lesson: return "LESSON";
     case LessonKind::puzzle: return "PUZZLE";
@@ -113,9 +113,7 @@ class GuidePage {
   /// "LESSON 2", and the step at the right; returns the y below.
   float kind(float x, float y, float width) {
     textMiddle(list_, c_.fonts.smallStrong, x, y + 8, c_.palette.muted, kindAndNumber());
-    if (g_.passed.size() > 1)
-      textRight(list_, c_.fonts.small, x + width, y + 8, c_.palette.muted,
-                base::joined({"Step ", g_.step + 1, " of ", g_.passed.size()}));
+    if (g_.passed.size() > 1) textRight(list_, c_.fonts.small, x + width, y + 8, c_.palette.muted, stepOf());
     return y + 16;
   }
   float dotsWidth() const { return static_cast<float>(g_.passed.size()) * kDot + 8; }
@@ -157,15 +155,7 @@ class GuidePage {
       c_.widgetRects["guide:passed"] = {x, midY - 8, 70, 16};
       return;
     }
-    std::string words = base::joined({g_.passedGoals(), " of ", g_.verdicts.size(), " hold"});
-    if (g_.verdicts.size() == 1) {
-      const Verdict& v = g_.verdicts.front();
-      words = v.isNumber
-                  ? (v.away < 0.005 ? "almost there"
-                                    : formatNumber(v.away, v.away == std::floor(v.away) ? 0 : 2) + " to go")
-                  : v.shown + " now";
-    }
-    textMiddle(list_, c_.fonts.small, x, midY, p.muted, words);
+    textMiddle(list_, c_.fonts.small, x, midY, p.muted, away());
   }
 
   void choice(std::size_t i, const Box& box) {
@@ -264,9 +254,18 @@ class GuidePage {
   }
 
  private:
-  std::string kindAndNumber() const {
-    return base::joined(
-        {kindWords(g_.lesson->kind), g_.number > 0 ? " " + std::to_string(g_.number) : std::string()});
+  base::Message kindAndNumber() const {
+    const char* const kind = kindWords(g_.lesson->kind);
+    return g_.number > 0 ? base::message({kind, " ", g_.number}) : base::Message(kind);
+  }
+  base::Message stepOf() const { return {"Step ", g_.step + 1, " of ", g_.passed.size()}; }
+  /// How far the goals are.
+  base::Message away() const {
+    if (g_.verdicts.size() != 1) return {g_.passedGoals(), " of ", g_.verdicts.size(), " hold"};
+    const Verdict& v = g_.verdicts.front();
+    if (!v.isNumber) return {v.shown, " now"};
+    if (v.away < 0.005) return "almost there";
+    return {formatNumber(v.away, v.away == std::floor(v.away) ? 0 : 2), " to go"};
   }
 
   void ask(GuideAct act) { c_.requests.guide.push_back(std::move(act)); }
@@ -323,13 +322,12 @@ class GuidePage {
     y_ += paragraph({list_, c_.fonts.title, p.text}, x_, y_, width_, g_.lesson->title) + 4;
     if (g_.passed.size() > 1) {
       dots(x_, y_ + 8);
-      textRight(list_, c_.fonts.small, x_ + width_, y_ + 8, p.muted,
-                base::joined({"Step ", g_.step + 1, " of ", g_.passed.size()}));
+      textRight(list_, c_.fonts.small, x_ + width_, y_ + 8, p.muted, stepOf());
       y_ += 24;
     } else if (g_.lesson->par > 0) {
       textMiddle(
           list_, c_.fonts.small, x_, y_ + 8, p.muted,
-          base::joined({"Can be solved with ", g_.lesson->par, g_.lesson->par == 1 ? " edit" : " edits"}));
+          base::message({"Can be solved with ", g_.lesson->par, g_.lesson->par == 1 ? " edit" : " edits"}));
       y_ += 24;
     }
   }
@@ -358,27 +356,27 @@ class GuidePage {
       const bool isPuzzle = entry != g_.entries.end() && entry->kind == LessonKind::puzzle;
       const Box row{x_, y_, width_, high(22)};
       if (w_.link("guide-go:" + id, row,
-                  elide(c_.fonts.small, (isPuzzle ? "Puzzle: " : "Next: ") + title, width_)))
+                  elide(c_.fonts.small, base::message({isPuzzle ? "Puzzle: " : "Next: ", title}), width_)))
         ask({What::open, 0, id, {}});
       y_ += row.height + 4;
     }
   }
 
   /// What the reader has found, a line for each exercise.
-  std::vector<std::string> findings() const {
-    std::vector<std::string> lines;
+  std::vector<base::Message> findings() const {
+    std::vector<base::Message> lines;
     for (const auto& [step, one] : g_.found)
-      lines.push_back(base::joined({one.of, " went from ", one.before, " to ", one.after, "."}));
+      lines.push_back(base::message({one.of, " went from ", one.before, " to ", one.after, "."}));
     return lines;
   }
 
   /// All steps are passed.
   void done() {
     const Palette& p = c_.palette;
-    const std::vector<std::string> lines = findings();
+    const std::vector<base::Message> lines = findings();
     const float inside = width_ - 32;
     float height = 44;
-    for (const std::string& line : lines)
+    for (const base::Message& line : lines)
       height += paragraph({nullptr, c_.fonts.text, 0}, 0, 0, inside, line);
     const Box box{x_, y_, width_, height + (lines.empty() ? 0.0f : 8.0f)};
     list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(p.on, 0.12f), 6);
@@ -387,7 +385,7 @@ class GuidePage {
     tick(list_, box.x + 16.5f, box.y + 22, p.panel);
     textMiddle(list_, c_.fonts.strong, box.x + 40, box.y + 22, p.text, "Lesson done");
     float y = box.y + 40;
-    for (const std::string& line : lines)
+    for (const base::Message& line : lines)
       y += paragraph({list_, c_.fonts.text, p.text}, box.x + 16, y, inside, line);
     c_.widgetRects["guide:done"] = box;
     y_ += box.height + 16;
@@ -478,10 +476,11 @@ class GuidePage {
     const float mid = y_ + 11;
     if (v.holds) tick(list_, x_, mid, p.value);
     else list_->AddCircle({x_ + 5, mid}, 4.5f, p.faint, 16, 1.3f);
-    const std::string now = v.shown, want = v.want.empty() || v.holds ? "" : "  " + v.want;
-    const float right = textWidth(c_.fonts.small, want), value = textWidth(c_.fonts.monoSmall, now);
+    const base::MessageView now = v.shown, want = v.holds ? base::MessageView() : v.want;
+    const float right = want.empty() ? 0 : textWidth(c_.fonts.small, "  ") + textWidth(c_.fonts.small, want),
+                value = textWidth(c_.fonts.monoSmall, now);
     textRight(list_, c_.fonts.small, x_ + width_, mid, p.muted, want);
-    const bool isPlain = linesFor(c_.fonts.monoSmall, now) == nullptr;
+    const bool isPlain = linesFor(c_.fonts.monoSmall, inWords(now)) == nullptr;
     textRight(list_, isPlain ? c_.fonts.monoSmall : c_.fonts.small, x_ + width_ - right, mid,
               v.holds ? p.value : p.weight, now);
     textMiddle(list_, c_.fonts.small, x_ + 18, mid, p.text,
@@ -776,24 +775,24 @@ void guideBar(Context& c) {
   else goal(c, box);
 }
 
-std::optional<std::string> allowedInstead(const Context& c, std::string_view locked) {
+std::optional<base::Message> allowedInstead(const Context& c, std::string_view locked) {
   const document::Step* now = c.view.guideOpen && c.view.guide ? c.view.guide->now() : nullptr;
   if (!now || !now->attempt || now->attempt->allow.empty()) return {};
-  std::string names;
+  base::Message names;
   for (const std::string& name : now->attempt->allow) {
     if (name == locked) return {};
     const auto id = attention::tensorNamed(name);
-    const std::string title =
-        id ? std::string(attention::symbol(*id, c.spec.score)) : std::string(inWords(about(name).title));
-    names += (names.empty() ? "" : ", ") + (title.empty() ? name : title);
+    const base::Message title = id ? base::Message(attention::symbol(*id, c.spec.score)) : about(name).title;
+    const base::Message& one = title.empty() ? base::message({name}) : title;
+    names = names.empty() ? one : base::message({names, ", ", one});
   }
   return names;
 }
 
-std::string whyLocked(const Context& c, std::string_view name, std::string_view shown) {
+base::Message whyLocked(const Context& c, std::string_view name, std::string_view shown) {
   const auto instead = allowedInstead(c, name);
-  return instead ? base::joined({"In this exercise only this can be changed: ", *instead, "."})
-                 : base::joined({"This page has locked ", shown, "."});
+  return instead ? base::message({"In this exercise only this can be changed: ", *instead, "."})
+                 : base::message({"This page has locked ", shown, "."});
 }
 
 bool isOfStep(const GuideView& g, std::string_view tensor) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "views/context.h"
 
@@ -16,10 +15,10 @@ void guidePanel(Context& context);
 /// goal of the step.
 void guideBar(Context& context);
 /// If the open exercise has locked `name`, what may be changed instead: "Q, K".
-std::optional<std::string> allowedInstead(const Context& context, std::string_view name);
+std::optional<base::Message> allowedInstead(const Context& context, std::string_view name);
 /// Why what is locked cannot be changed, as a sentence: because of the open exercise, or of the page. `shown`
 /// is its name in sentences.
-std::string whyLocked(const Context& context, std::string_view name, std::string_view shown);
+base::Message whyLocked(const Context& context, std::string_view name, std::string_view shown);
 /// Is the open step of a lesson about this tensor?
 bool isOfStep(const GuideView& guide, std::string_view tensor);
 bool isOfStep(const Context& context, std::string_view tensor);

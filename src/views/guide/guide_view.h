@@ -22,7 +22,7 @@ struct GuideEntry {
 
 /// What the reader has done in a step: a checked number (or word), before and after.
 struct GuideFinding {
-  std::string of, before, after;
+  base::Message of, before, after;
 };
 
 /// One step of the lesson, with the numbers in its texts computed.

@@ -101,8 +101,10 @@ class GuideList {
     }
     if (lessons == 0) return;
     const Palette& p = c_.palette;
-    textMiddle(list_, c_.fonts.strong, x_, y_ + 6, p.text, joined({passed, " of ", lessons, " lessons"}));
-    textRight(list_, c_.fonts.small, x_ + width_, y_ + 6, p.muted, joined({done, " of ", steps, " steps"}));
+    textMiddle(list_, c_.fonts.strong, x_, y_ + 6, p.text,
+               base::message({passed, " of ", lessons, " lessons"}));
+    textRight(list_, c_.fonts.small, x_ + width_, y_ + 6, p.muted,
+              base::message({done, " of ", steps, " steps"}));
     const Box track{x_, y_ + 21, width_, 6};
     const float part =
         std::clamp(static_cast<float>(done) / static_cast<float>(std::max(steps, 1)), 0.0f, 1.0f);
@@ -168,7 +170,7 @@ class GuideList {
     y_ += 8;
   }
 
-  void heading(std::string_view words, std::string_view aside) {
+  void heading(base::MessageView words, base::MessageView aside) {
     y_ += 8;
     textMiddle(list_, c_.fonts.smallStrong, x_, y_ + 8, c_.palette.muted, words);
     textRight(list_, c_.fonts.small, x_ + width_, y_ + 8, c_.palette.muted, aside);
@@ -205,11 +207,12 @@ class GuideList {
   }
 
   /// What stands at the right: steps, or the edits that a puzzle takes.
-  std::string asideOf(const GuideEntry& e) const {
+  base::Message asideOf(const GuideEntry& e) const {
+    using base::message;
     if (e.kind == LessonKind::puzzle)
-      return e.best > 0 ? joined({"par ", e.par, ", yours ", e.best}) : joined({"par ", e.par});
+      return e.best > 0 ? message({"par ", e.par, ", yours ", e.best}) : message({"par ", e.par});
     if (e.kind != LessonKind::lesson || isPassed(e)) return {};
-    return e.passed > 0 ? joined({e.passed, "/", e.steps}) : joined({e.steps, " steps"});
+    return e.passed > 0 ? message({e.passed, "/", e.steps}) : message({e.steps, " steps"});
   }
 
   /// Texts of lessons, which are not those of the interface. Only measures without a list.
@@ -236,7 +239,7 @@ class GuideList {
                           : isStated ? 30.0f
                                      : 0.0f),
                 right = x_ + width_, wide = right - x;
-    const std::string aside = asideOf(e);
+    const base::Message aside = asideOf(e);
     const float room = wide - (aside.empty() ? 0 : textWidth(c_.fonts.small, aside) + 10);
     ImFont* font = isNext ? c_.fonts.strong : c_.fonts.text;
     const float title = lines({nullptr, font, 0}, 0, 0, room, e.title),
@@ -253,7 +256,7 @@ class GuideList {
     textRight(list_, c_.fonts.small, right, middle, isGood ? p.value : p.muted, aside);
     if (isNext)
       textMiddle(list_, c_.fonts.strong, x, row.bottom() - 17, p.query,
-                 joined({"Continue at step ", g_.lastStep + 1}));
+                 base::message({"Continue at step ", g_.lastStep + 1}));
     y_ += row.height;
     if (pressed) ask({What::open, isNext ? std::min(g_.lastStep, e.steps - 1) : 0, e.id, {}});
   }
@@ -342,7 +345,7 @@ class GuideList {
     }
     if (hits.empty()) return false;
     base::stableSort(hits, [](const Hit& a, const Hit& b) { return a.found > b.found; });
-    heading(headingOf(kind), joined({hits.size(), " of ", number}));
+    heading(headingOf(kind), base::message({hits.size(), " of ", number}));
     const std::string group = joined({document::name(kind), ":", g_.search});
     const std::size_t shown = g_.expanded == group ? hits.size() : std::min(hits.size(), kOfEach);
     for (std::size_t i = 0; i < shown; ++i) hit(hits[i]);
@@ -351,7 +354,7 @@ class GuideList {
   }
 
   bool more(LessonKind kind, std::size_t count) {
-    const std::string words = joined({count, " more"});
+    const base::Message words{count, " more"};
     const bool pressed = w_.link(joined({"guide:more:", document::name(kind)}),
                                  {x_, y_ + 2, textWidth(c_.fonts.small, words), 20}, words);
     y_ += 26;
@@ -366,7 +369,7 @@ class GuideList {
     markedText(c_, {list_, c_.fonts.text, c_.palette.text}, {x_, isLesson ? row.y + 15 : row.midY()}, width_,
                e.title, search_);
     if (isLesson) {
-      const std::string number = std::string(inWords(joined({"Lesson ", one.number}))) + " · ";
+      const std::string number = inWords(base::message({"Lesson ", one.number})) + " · ";
       float x = x_;
       {
         const AsIs translated;

@@ -194,9 +194,9 @@ class BlockView {
   std::vector<PageMatrix> heads() {
     std::vector<PageMatrix> all;
     for (int h = 0; h < run_->heads.heads(); ++h) {
-      all.push_back(own(kHeadSlot - kBlockSlot + static_cast<std::uint32_t>(h), run_->heads,
-                        base::joined({"head ", h + 1}), h > 0 ? "|" : ""));
-      all.back().head = h;
+      all.push_back(
+          own(kHeadSlot - kBlockSlot + static_cast<std::uint32_t>(h), run_->heads, "", h > 0 ? "|" : ""));
+      all.back().head = h, all.back().title = base::message({"head ", h + 1});
     }
     const bool projected = c_.state.mode == document::Mode::x;
     if (projected) {
@@ -236,7 +236,7 @@ class BlockView {
   void stage(PageColumn& column) {
     const auto link =
         std::find_if(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == view_.stage; });
-    column.question(base::joined({link->title, ": ", link->formula}));
+    column.question(base::message({base::Message(link->title), ": ", base::Message(link->formula)}));
     std::vector<PageMatrix> matrices = equation();
     const std::string place(attention::name(attention::tensorOf(view_.stage)));
     matrices.back().place = place;
@@ -248,14 +248,15 @@ class BlockView {
 
   void kinds(PageColumn& column) {
     const std::string left = formatNumber(1 - base::readable(run_->spec.dropRate), 2);
-    column.sentence(run_->spec.dropout == attention::Dropout::plain
-                        ? base::joined({"Plain dropout leaves what is kept as it is. At inference nothing is "
-                                        "dropped, and every number is "
-                                        "multiplied by 1 − p = ",
-                                        left, ", so that it is as large as it was on average."})
-                        : base::joined({"Inverted dropout divides what is kept by 1 − p = ", left,
-                                        ", so that its mean stays what it was. "
-                                        "At inference nothing is dropped, and nothing has to be done."}));
+    column.sentence(
+        run_->spec.dropout == attention::Dropout::plain
+            ? base::message({"Plain dropout leaves what is kept as it is. At inference nothing is "
+                             "dropped, and every number is "
+                             "multiplied by 1 − p = ",
+                             left, ", so that it is as large as it was on average."})
+            : base::message({"Inverted dropout divides what is kept by 1 − p = ", left,
+                             ", so that its mean stays what it was. "
+                             "At inference nothing is dropped, and nothing has to be done."}));
   }
 
   void pick(const PageMatrix& m) {

@@ -17,7 +17,8 @@ constexpr float kLabels = 62;
 
 /// What a matrix is called on a page, in the symbols of the formulas there, where its name is one for
 /// scripts.
-std::string_view called(std::string_view name) {
+base::MessageView called(const PageMatrix& m) {
+  if (!m.title.empty()) return m.title;
   static constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {
       {"attention", "attention, a"},
       {"dropout_1", "a after dropout"},
@@ -54,15 +55,15 @@ std::string_view called(std::string_view name) {
       {"decoder_u", "U_s"},
       {"decoder_c", "C"}};
   const auto at = std::find_if(std::begin(kSymbols), std::end(kSymbols),
-                               [&](const auto& one) { return one.first == name; });
-  return at == std::end(kSymbols) ? name : at->second;
+                               [&](const auto& one) { return one.first == m.name; });
+  return at == std::end(kSymbols) ? base::MessageView(m.name) : at->second;
 }
 
 /// "4 tokens × 3", or "3 × 6" where rows are none.
-std::string shapeOf(const PageMatrix& m) {
+base::Message shapeOf(const PageMatrix& m) {
   const int rows = m.tensor->rows();
   const bool hasTokens = m.rowsAreTokens && m.rows.empty();
-  return base::joined({rows, !hasTokens ? " × " : rows == 1 ? " token × " : " tokens × ", m.tensor->cols()});
+  return base::message({rows, !hasTokens ? " × " : rows == 1 ? " token × " : " tokens × ", m.tensor->cols()});
 }
 
 /// How the numbers of a matrix are drawn.
@@ -286,9 +287,9 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
   const auto& [version, cell, most, labels, head] = drawn;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const attention::Tensor& tensor = *m.tensor;
-  const std::string shape = shapeOf(m);
-  const float named = textWidth(c.fonts.strong, called(m.name));
-  textMiddle(list, c.fonts.strong, at.x, at.y + 9, c.palette.text, called(m.name));
+  const base::Message shape = shapeOf(m);
+  const float named = textWidth(c.fonts.strong, called(m));
+  textMiddle(list, c.fonts.strong, at.x, at.y + 9, c.palette.text, called(m));
   textMiddle(list, c.fonts.small, at.x + named + 8, at.y + 9, c.palette.muted, shape);
   m.cell = cell;
   m.box = {at.x, at.y + head, cell * static_cast<float>(tensor.cols()),
@@ -352,8 +353,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
   const float head = named ? kHead + 18 : kHead;
   const PageMatrix* above = nullptr;
   for (PageMatrix& m : matrices) {
-    const std::string shape = shapeOf(m);
-    const float titled = textWidth(c.fonts.strong, called(m.name)) + 8 + textWidth(c.fonts.small, shape);
+    const float titled = textWidth(c.fonts.strong, called(m)) + 8 + textWidth(c.fonts.small, shapeOf(m));
     const float cells = cell * static_cast<float>(m.tensor->cols()), wide = std::max(cells + 4, titled);
     const float sign = m.before.empty() ? 0 : textWidth(c.fonts.title, m.before);
     const float labels = m.rowsAreTokens ? std::min(kLabels, line.width * 0.2f) : std::max(2.0f, sign + 8);

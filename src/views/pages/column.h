@@ -105,6 +105,7 @@ struct PageMatrix {
   std::uint32_t slot = 0;  ///< for its texture
   const attention::Tensor* tensor = nullptr;
   std::string name;
+  base::Message title{};      ///< what is written, if it is not what the name stands for
   std::string_view before{};  ///< the operator or word between it and the previous matrix
   Cells cells = Cells::numbers;
   int head = 0;

@@ -130,17 +130,17 @@ class CostView {
     return std::clamp(std::round(value / unit) * unit, 1.0, kMillion);
   }
 
-  std::pair<std::string, std::string> names() const {
+  std::pair<base::Message, base::Message> names() const {
     const document::State& s = c_.state;
     switch (now_.costOf) {
       case CostOf::score:
         if (document::isDotProduct(s.score)) return {"dot", "additive"};
-        return {std::string(attention::kScoreNames[static_cast<std::size_t>(s.score)]), "dot"};
-      case CostOf::heads: return {s.heads == 1 ? "1 head" : std::to_string(s.heads) + " heads", "1 head"};
+        return {attention::kScoreNames[static_cast<std::size_t>(s.score)], "dot"};
+      case CostOf::heads:
+        return {base::message({s.heads, s.heads == 1 ? " head" : " heads"}), base::message({1, " head"})};
       case CostOf::window:
-        return s.windowLeft < 0 && s.windowRight < 0
-                   ? std::pair<std::string, std::string>{"all keys", "window"}
-                   : std::pair<std::string, std::string>{"window", "all keys"};
+        if (s.windowLeft < 0 && s.windowRight < 0) return {"all keys", "window"};
+        return {"window", "all keys"};
       case CostOf::recurrent: break;
     }
     return {"attention", now_.memory.cell == attention::CellKind::tanh ? "tanh RNN" : "LSTM"};
@@ -176,13 +176,14 @@ class CostView {
 
   static void found(PageColumn& column, const attention::Timing& timing) {
     using attention::Way;
-    const auto against = [&](std::string_view slow, Way way, std::string_view fast, Way other) {
+    const auto against = [&](const char* slow, Way way, const char* fast, Way other) {
       const double a = timing.median(way), b = timing.median(other);
-      return base::joined({slow, small(b > 0 ? a / b : 0), fast, small(a), " ms against ", small(b), " ms."});
+      return base::message(
+          {slow, small(b > 0 ? a / b : 0), fast, small(a), " ms against ", small(b), " ms."});
     };
     column.sentence(
-        base::joined({"Measured with ", timing.tokens(), " tokens of ", timing.columns(),
-                      " columns, one head, on one core; medians of ", attention::Timing::kRuns, " runs."}));
+        base::message({"Measured with ", timing.tokens(), " tokens of ", timing.columns(),
+                       " columns, one head, on one core; medians of ", attention::Timing::kRuns, " runs."}));
     column.sentence(
         against("Plain loops take ", Way::loops, " times as long as the kernels: ", Way::kernels));
     column.sentence(
@@ -196,7 +197,7 @@ class CostView {
         "recurrence has to wait.");
   }
 
-  std::string answer() const {
+  base::Message answer() const {
     switch (now_.costOf) {
       case CostOf::score:
         return "The additive score takes one tanh per hidden unit for each pair too, keeps those values, and "
@@ -209,11 +210,11 @@ class CostView {
                "their "
                "scores: one matrix for each.";
       case CostOf::window:
-        return "With a window the scores grow with n and not with n². At " + amount(tokens_) +
-               " tokens it is " +
-               amount(std::max(here_.scoreNumbers, other_.scoreNumbers) /
-                      std::max(1.0, std::min(here_.scoreNumbers, other_.scoreNumbers))) +
-               " times fewer.";
+        return {"With a window the scores grow with n and not with n². At ", amount(tokens_),
+                " tokens it is ",
+                amount(std::max(here_.scoreNumbers, other_.scoreNumbers) /
+                       std::max(1.0, std::min(here_.scoreNumbers, other_.scoreNumbers))),
+                " times fewer."};
       case CostOf::recurrent: break;
     }
     return "A recurrent network takes n steps, each waiting for the one before, and keeps one state. "
@@ -249,8 +250,8 @@ class CostView {
         chart.dots(at, colors[other]);
       }
     }
-    chart.legend(lines[1].empty() ? second + ": none" : second, colors[1]);
-    chart.legend(lines[0].empty() ? first + ": none" : first, colors[0]);
+    chart.legend(lines[1].empty() ? base::message({second, ": none"}) : second, colors[1]);
+    chart.legend(lines[0].empty() ? base::message({first, ": none"}) : first, colors[0]);
   }
 
   Context& c_;

@@ -71,10 +71,10 @@ class SpreadView {
     column.closeCard();
     column.openCard("How much of a gradient comes through");
     column.sentence(
-        "A saturated softmax passes almost nothing back: without the scale, half of all rows have a Jacobian "
-        "below " +
-        small(curve_.back().raw.jacobian) + " at d_k = 1024; with it, below " +
-        small(curve_.back().scaled.jacobian) + ".");
+        base::message({"A saturated softmax passes almost nothing back: without the scale, half of all rows "
+                       "have a Jacobian below ",
+                       small(curve_.back().raw.jacobian), " at d_k = 1024; with it, below ",
+                       small(curve_.back().scaled.jacobian), "."}));
     pair(
         column,
         [&](const Box& box) {
@@ -123,11 +123,12 @@ class SpreadView {
 
   void answer(PageColumn& column) {
     const Distribution &a = at_.raw, &b = at_.scaled;
-    column.sentence(std::string("The deviation of q·k is ") +
-                    (now_.spread.same ? "√(d·((σ² + μ²)² − μ⁴))" : "√(d·(σ²σ² + σ²μ² + μ²σ²)) of q and k") +
-                    ": it grows with √d_k, here to " + fixed(a.deviation) + ". Softmax then gives " +
-                    fixed(100 * a.largestWeight, 0) + " % to one of 16 keys; after ÷ √d_k, " +
-                    fixed(100 * b.largestWeight, 0) + " %.");
+    column.sentence(
+        base::message({"The deviation of q·k is ",
+                       now_.spread.same ? "√(d·((σ² + μ²)² − μ⁴))" : "√(d·(σ²σ² + σ²μ² + μ²σ²)) of q and k",
+                       ": it grows with √d_k, here to ", fixed(a.deviation), ". Softmax then gives ",
+                       fixed(100 * a.largestWeight, 0), " % to one of 16 keys; after ÷ √d_k, ",
+                       fixed(100 * b.largestWeight, 0), " %."}));
   }
 
   void histogram(const Box& box) {
@@ -138,8 +139,8 @@ class SpreadView {
     std::vector<double> ticks;
     for (double at = std::ceil(d.low / step) * step; at <= d.low + reach; at += step) ticks.push_back(at);
     Chart chart(c_, box,
-                std::to_string(now_.spreadDraws * attention::SpreadDraws::keys) +
-                    " scores; each colour is scaled to the full height",
+                base::message({now_.spreadDraws * attention::SpreadDraws::keys,
+                               " scores; each colour is scaled to the full height"}),
                 {d.low, d.low + reach, false, ticks, "score"}, {0, 1, false, {}, ""});
     chart.bars(other.counts, other.low, other.high, withAlpha(color(!now_.spreadScaled), 0.3f));
     chart.bars(d.counts, d.low, d.high, withAlpha(color(now_.spreadScaled), 0.8f));
@@ -249,12 +250,12 @@ class DenseView {
                    fixed(result_->difference, 4));
     column.gap(8);
     const int rows = c_.trace.v.rows(), cols = c_.trace.v.cols();
-    column.sentence("From " + std::to_string(rows) + " tokens of " + std::to_string(cols) +
-                    (cols == 1 ? " number" : " numbers") + " a fully connected layer has " +
-                    std::to_string(result_->connectedWeights) + " weights, all learned; attention computes " +
-                    std::to_string(result_->attentionWeights) +
-                    (cols == 1 ? ", as many, because d_v is 1."
-                               : ", the same for all numbers of a value. With d_v = 1 both have as many."));
+    column.sentence(base::message(
+        {"From ", rows, " tokens of ", cols, cols == 1 ? " number" : " numbers",
+         " a fully connected layer has ", result_->connectedWeights,
+         " weights, all learned; attention computes ", result_->attentionWeights,
+         cols == 1 ? ", as many, because d_v is 1."
+                   : ", the same for all numbers of a value. With d_v = 1 both have as many."}));
   }
 
   void pictures(PageColumn& column) {

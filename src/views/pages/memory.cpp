@@ -62,19 +62,19 @@ class MemoryView {
     column.numbers("attention, scores equal", small(last.evenGradient));
     column.gap(10);
     column.sentence(
-        "Both are gradients: how much of a change of the first state is left in the "
-        "last one, and in the sum that attention "
-        "makes of all states. Every step of the network multiplies by its Jacobian, "
-        "so that the one vanishes or explodes. "
-        "Attention has one step to any state: what it leaves falls with the number of "
-        "tokens only, and a score that leads by " +
-        fixed(now_.lead, 1) + " outweighs " + fixed(std::exp(now_.lead), 0) + " others.");
+        base::message({"Both are gradients: how much of a change of the first state is left in the "
+                       "last one, and in the sum that attention "
+                       "makes of all states. Every step of the network multiplies by its Jacobian, "
+                       "so that the one vanishes or explodes. "
+                       "Attention has one step to any state: what it leaves falls with the number of "
+                       "tokens only, and a score that leads by ",
+                       fixed(now_.lead, 1), " outweighs ", fixed(std::exp(now_.lead), 0), " others."}));
     column.gap(6);
     column.sentence(
-        "Of the LSTM it is the memory c, the first in the last. A step keeps the share of it "
-        "that the forget gate lets through, and adds what comes back through h. From the bias "
-        "alone, that share is " +
-        fixed(1 / (1 + std::exp(-now_.forget))) + ".");
+        base::message({"Of the LSTM it is the memory c, the first in the last. A step keeps the share of it "
+                       "that the forget gate lets through, and adds what comes back through h. From the bias "
+                       "alone, that share is ",
+                       fixed(1 / (1 + std::exp(-now_.forget))), "."}));
   }
 
   void pictures(PageColumn& column) {
@@ -184,9 +184,10 @@ class MemoryView {
     drawEquation(c_, column, c_.revision, all);
     const float* w = t.weights.data();
     const int most = static_cast<int>(std::max_element(w, w + tokens) - w);
-    column.sentence("Here the weights go from " + fixed(double{*std::min_element(w, w + tokens)}) + " to " +
-                    fixed(double{w[most]}) + ", for " + c_.state.labels[static_cast<std::size_t>(most)] +
-                    "; the fixed vector has all of its weight on the last word.");
+    column.sentence(
+        base::message({"Here the weights go from ", fixed(double{*std::min_element(w, w + tokens)}), " to ",
+                       fixed(double{w[most]}), ", for ", c_.state.labels[static_cast<std::size_t>(most)],
+                       "; the fixed vector has all of its weight on the last word."}));
     column.closeCard();
   }
 
@@ -239,15 +240,16 @@ class MemoryView {
   void gradients(PageColumn& column, std::string_view title, std::string_view across,
                  std::span<const Curve> curves, bool dotted) {
     double low = 1, high = 1e-300;
-    std::string zeros;
+    base::Message zeros;
     for (const auto& [name, color, points] : curves) {
       for (const Point& p : points) {
         if (p.y > 0) low = std::min(low, p.y), high = std::max(high, p.y);
       }
       const auto none = std::find_if(points.begin(), points.end(), [](const Point& p) { return !(p.y > 0); });
-      if (none != points.end())
-        zeros += (zeros.empty() ? "" : " ") + std::string("From distance ") + fixed(none->x, 0) +
-                 " on nothing is left (" + std::string(name) + ").";
+      if (none == points.end()) continue;
+      base::Message one{"From distance ", fixed(none->x, 0), " on nothing is left (", base::Message(name),
+                        ")."};
+      zeros = zeros.empty() ? std::move(one) : base::message({zeros, " ", one});
     }
     const std::vector<double> ticks = powersOfTen(low, std::max(high, low));
     const double last = std::max(curves[0].points.back().x, 1.0);

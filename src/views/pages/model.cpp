@@ -50,7 +50,7 @@ HeadPattern patternOf(By by) {
   }
 }
 
-std::string titleOf(By by) {
+std::string_view titleOf(By by) {
   switch (by) {
     case By::layer: return "By layer";
     case By::previous: return "Previous token";
@@ -101,11 +101,13 @@ class ModelPage {
           "weights of the shape [layers, heads, queries, keys].");
       return top.y();
     }
-    const std::string of = isModel ? joined({s.batch, " layers of ", s.heads,
-                                             s.heads == 1 ? " head each, with the same tokens. "
-                                                          : " heads each, with the same tokens. "})
-                                   : "";
-    top.sentence(of + "A row of a picture is a query, a column a key. Press one to open it on the board.");
+    base::Message words = "A row of a picture is a query, a column a key. Press one to open it on the board.";
+    if (isModel)
+      words = base::message({base::message({s.batch, " layers of ", s.heads,
+                                            s.heads == 1 ? " head each, with the same tokens."
+                                                         : " heads each, with the same tokens."}),
+                             " ", words});
+    top.sentence(words);
     top.gap(6);
     computeOn();
     findWord();
@@ -250,7 +252,8 @@ class ModelPage {
         textRight(list_, c_.fonts.small, left - 8, row.y + size_ / 2,
                   isHere ? c_.palette.text : c_.palette.muted, joined({layer + 1}));
       else
-        textMiddle(list_, c_.fonts.strong, row.x, row.y + 12, c_.palette.text, joined({"Layer ", layer + 1}));
+        textMiddle(list_, c_.fonts.strong, row.x, row.y + 12, c_.palette.text,
+                   base::message({"Layer ", layer + 1}));
       for (int h = 0; h < all; ++h)
         picture({layer, h},
                 {isOneLine ? left + x(h) : row.x + x(h % columns_),
@@ -289,8 +292,7 @@ class ModelPage {
     Widgets w(c_, &c_.view.experiments.focusRing);
     const Box row = column.take(36);
     const float menu = std::min(170.0f, (row.width - 8) / 2);
-    w.menuButton("model:by", {row.x, row.y, menu, 28},
-                 elide(c_.fonts.text, inWords(titleOf(askedBy())), menu - 34));
+    w.menuButton("model:by", {row.x, row.y, menu, 28}, elide(c_.fonts.text, titleOf(askedBy()), menu - 34));
     if (w.beginMenu("model:by", 200)) {
       const By asked = askedBy();
       for (const By by : kOrders) {
@@ -310,8 +312,8 @@ class ModelPage {
       view_.numbers = !hasNumbers();
     if (isMeasured()) filters(column);
     else if (!c_.state.cross && c_.state.tokens < document::kTaggedTokens)
-      column.sentence(joined({"Heads are named after their patterns from ", document::kTaggedTokens,
-                              " tokens on: with fewer, every row has one."}));
+      column.sentence(base::message({"Heads are named after their patterns from ", document::kTaggedTokens,
+                                     " tokens on: with fewer, every row has one."}));
     column.gap(6);
   }
 
@@ -421,11 +423,11 @@ class ModelPage {
   void oneHead(PageColumn& column) {
     const Place at = shown();
     const document::LayerPicture& of = pictureAt(at.layer);
-    column.openCard(joined({"Layer ", at.layer + 1, ", head ", at.head + 1}));
+    column.openCard(base::message({"Layer ", at.layer + 1, ", head ", at.head + 1}));
     if (of.each != 1) {
-      column.sentence(of.each == 0 ? "It is being computed."
-                                   : joined({"So far made of one query in ", of.each,
-                                             "; the others are being computed."}));
+      column.sentence(of.each == 0 ? base::Message("It is being computed.")
+                                   : base::message({"So far made of one query in ", of.each,
+                                                    "; the others are being computed."}));
       if (of.each != 0) {
         const Box start = column.take(0);
         const float size = std::min(start.width, 340.0f);
@@ -566,7 +568,8 @@ class ModelPage {
     for (const document::LayerPicture& of : c_.derived.layers())
       if (!of.mean.empty()) means.push_back(&of.mean);
     if (means.empty()) {
-      column.sentence(joined({"It is computed for up to ", document::LayerPicture::kMostMean, " tokens."}));
+      column.sentence(
+          base::message({"It is computed for up to ", document::LayerPicture::kMostMean, " tokens."}));
       return column.closeCard();
     }
     if (!hasLiveModel(c_)) chooseToken(c_, column, view_.token);

@@ -46,13 +46,13 @@ class HeadPair {
     subtract();
     const Box start = column_.take(0);
     size_ = std::floor(std::min((start.width - 2 * kPairGap) / 3, 260.0f));
-    const std::array<std::string, 3> captions{nameOf(view_.first), nameOf(view_.second), "first − second"};
+    const std::array<base::Message, 3> captions{nameOf(view_.first), nameOf(view_.second), "first − second"};
     column_.take(kPairCaption + size_ + 8);
     for (int i = 0; i < 3; ++i) {
       const Box box{start.x + static_cast<float>(i) * (size_ + kPairGap), start.y + kPairCaption, size_,
                     size_};
       textMiddle(list_, c_.fonts.small, box.x, start.y + 8, c_.palette.muted,
-                 elide(c_.fonts.small, inWords(captions[static_cast<std::size_t>(i)]), size_));
+                 elide(c_.fonts.small, captions[static_cast<std::size_t>(i)], size_));
       picture(i, box);
     }
     legend(start.x + 2 * (size_ + kPairGap));
@@ -68,9 +68,9 @@ class HeadPair {
   const document::LayerPicture& pictureOf(HeadPlace at) const {
     return c_.derived.layers()[static_cast<std::size_t>(at.layer)];
   }
-  std::string nameOf(HeadPlace at) const {
-    return hasLayers(c_.state) ? joined({"Layer ", at.layer + 1, ", head ", at.head + 1})
-                               : joined({"Head ", at.head + 1});
+  base::Message nameOf(HeadPlace at) const {
+    return hasLayers(c_.state) ? base::message({"Layer ", at.layer + 1, ", head ", at.head + 1})
+                               : base::message({"Head ", at.head + 1});
   }
   float of(int which, Cell at) const {
     if (which == 2) return view_.difference.at(0, at.row, at.col);
@@ -159,8 +159,8 @@ class HeadPair {
     const attention::Tensor& w = view_.difference;
     const bool isExact = w.rows() == c_.state.tokens && w.cols() == c_.state.keyTokens;
     if (!isExact)
-      column_.sentence(joined({"Cells are blocks of ", (c_.state.tokens + w.rows() - 1) / w.rows(),
-                               " tokens a side, each with its weight that is farthest from 0."}));
+      column_.sentence(base::message({"Cells are blocks of ", (c_.state.tokens + w.rows() - 1) / w.rows(),
+                                      " tokens a side, each with its weight that is farthest from 0."}));
     column_.sentence(over_ ? "The cell under the pointer:" : "Where they differ most:");
     const std::vector<int> cells = over_ ? std::vector{over_->row * w.cols() + over_->col} : view_.strongest;
     for (const int cell : cells) line({cell / w.cols(), cell % w.cols()}, isExact);

@@ -49,12 +49,12 @@ class Switches {
     }
     auto sequence = document::sequenceOf(trainer_, c_.state);
     if (!sequence) {
-      column.sentence(sequence.error().message());
+      column.sentence(sequence.error().said());
       return column.closeCard();
     }
     chooseToken(c_, column, chosen_);
     token_ = static_cast<std::size_t>(chosen_ < 0 ? c_.state.tokens - 1 : chosen_);
-    const std::string wrong = aim(*sequence);
+    const base::Message wrong = aim(*sequence);
     answer(*sequence);
     column.gap(4);
     ways(column);
@@ -108,18 +108,18 @@ class Switches {
       }
   }
 
-  /// Gives the sequence the targets that the reader typed; returns what is wrong with them, "" if nothing is.
-  std::string aim(training::Sequence& sequence) const {
+  /// Gives the sequence the targets that the reader typed; returns what is wrong with them, if anything is.
+  base::Message aim(training::Sequence& sequence) const {
     const std::vector<std::string> words = document::splitTokens(c_.state.modelTargets);
     if (words.empty()) return {};
     auto ids = document::targetsOf("model_targets", words, trainer_.examples().classes,
                                    sequence.tokens.size(), std::min(token_, sequence.tokens.size() - 1));
-    if (!ids) return ids.error().message();
+    if (!ids) return ids.error().said();
     sequence.targets = std::move(*ids);
     return {};
   }
 
-  void targets(PageColumn& column, const std::string& wrong) {
+  void targets(PageColumn& column, const base::Message& wrong) {
     const std::string& words = c_.state.modelTargets;
     const Box box = column.take(c_.roomy() ? 44 : 28);
     wordsField(c_, widgets_, box, document::OptionId::model_targets, words, "Loss on other targets …");
@@ -132,27 +132,26 @@ class Switches {
     const int all = switches();
     const Box row = column.take(28);
     textMiddle(list_, c_.fonts.small, row.x, row.y + 14, c_.palette.muted,
-               tried() == all ? joined({"Each of ", all, " heads was off alone."})
-                              : joined({tried(), " of ", all, " heads were off alone."}));
+               tried() == all ? base::message({"Each of ", all, " heads was off alone."})
+                              : base::message({tried(), " of ", all, " heads were off alone."}));
   }
 
-  std::string nameOf(int attention) const {
+  base::Message nameOf(int attention) const {
     using Kind = training::AttentionPlace::Kind;
     const training::AttentionPlace& place =
         trainer_.model().attentions()[static_cast<std::size_t>(attention)];
-    const std::string number = joined({place.layer + 1});
-    if (!training::isTranslation(trainer_.setup())) return "Layer " + number;
-    return (place.kind == Kind::encoder ? "Encoder "
-            : place.kind == Kind::cross ? "Cross "
-                                        : "Decoder ") +
-           number;
+    return {!training::isTranslation(trainer_.setup()) ? "Layer "
+            : place.kind == Kind::encoder              ? "Encoder "
+            : place.kind == Kind::cross                ? "Cross "
+                                                       : "Decoder ",
+            place.layer + 1};
   }
 
   void ways(PageColumn& column) {
     const Box row = column.take(36);
     const auto& chosen = kWays[view_.way];
     widgets_.menuButton("model:way", {row.x, row.y, std::min(row.width, 260.0f), 28},
-                        elide(c_.fonts.text, inWords(chosen.label), 226));
+                        elide(c_.fonts.text, chosen.label, 226));
     if (!widgets_.beginMenu("model:way", 250)) return;
     for (int i = 0; i < static_cast<int>(std::size(kWays)); ++i)
       if (widgets_.menuItem(joined({"model:way:", i}), kWays[i].label, i == view_.way)) view_.way = i;
@@ -220,7 +219,7 @@ class Switches {
         list_->AddLine({box.x + 4, box.bottom() - 4}, {box.right() - 4, box.y + 4}, c_.palette.faint, 1.5f);
       else
         textCentered(list_, c_.fonts.small, box.midX(), box.midY(), c_.palette.text,
-                     elide(c_.fonts.small, inWords(way->tile), box.width - 4));
+                     elide(c_.fonts.small, way->tile, box.width - 4));
     } else if (isKnown && box.width >= 30)
       textCentered(list_, c_.fonts.monoSmall, box.midX(), box.midY(), c_.palette.text,
                    formatNumber(static_cast<double>(depends), 2));
@@ -232,7 +231,7 @@ class Switches {
   }
 
   /// A line of up to two pairs, before and after.
-  Box line(PageColumn& column, std::string_view words, std::string_view first, std::string_view second) {
+  Box line(PageColumn& column, base::MessageView words, std::string_view first, std::string_view second) {
     constexpr float kPair = 108;
     const Box row = column.take(22);
     const bool isOff = !view_.changes.empty();
@@ -248,8 +247,8 @@ class Switches {
     const bool isOff = !view_.changes.empty();
     const std::span<const float> whole = rowOf(view_.whole.probabilities),
                                  without = rowOf(view_.without.probabilities);
-    line(column, "Predicted at " + base::inQuotes(c_.state.labels[token_]), isOff ? "all heads" : "",
-         "changed");
+    line(column, base::message({"Predicted at ", base::inQuotes(c_.state.labels[token_])}),
+         isOff ? "all heads" : "", "changed");
     line(column, "Logit, probability", "", "");
     std::vector<std::size_t> order(whole.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

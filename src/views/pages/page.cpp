@@ -180,8 +180,8 @@ void showView(Context& c, View view) {
 bool showPageOfKey(Context& c, ImWchar key) {
   const auto show = [&](View view, std::string_view words) {
     showView(c, view);
-    c.requests.say(base::joined(
-        {words, " Press ", std::string(1, static_cast<char>(key)), " or Esc to go back to the board."}));
+    c.requests.say(base::message({base::Message(words), " Press ", std::string(1, static_cast<char>(key)),
+                                  " or Esc to go back to the board."}));
     return true;
   };
   if (!hasPages(c)) return false;

@@ -135,15 +135,17 @@ class SegmentsView {
     const auto& shares = run_->trace.shares.values();
     const int most = static_cast<int>(std::max_element(shares.begin(), shares.end()) - shares.begin());
     const int s = attention::segmentOf(run_->starts, most);
-    column.sentence("The token that counts most is " + label(most) + ": its weight in segment " +
-                    std::to_string(s + 1) + " is " + number(run_->trace.tokens.weights.at(0, most, 0)) +
-                    ", and that of the segment is " + number(run_->trace.segments.weights.at(0, s, 0)) +
-                    "; together " + number(shares[static_cast<std::size_t>(most)]) + ".");
+    column.sentence(
+        base::message({"The token that counts most is ", label(most), ": its weight in segment ", s + 1,
+                       " is ", number(run_->trace.tokens.weights.at(0, most, 0)),
+                       ", and that of the segment is ", number(run_->trace.segments.weights.at(0, s, 0)),
+                       "; together ", number(shares[static_cast<std::size_t>(most)]), "."}));
     column.question("The class of the text");
     const attention::Tensor& p = run_->trace.classProbabilities;
     for (int i = 0; i < p.cols(); ++i)
-      bar(column.take(24), c_.fonts.text, document::className(c_.state, i), !hasName(i), p.at(0, 0, i),
-          c_.palette.weight);
+      bar(column.take(24), c_.fonts.text,
+          hasName(i) ? base::Message(document::className(c_.state, i)) : base::message({"Class ", i + 1}),
+          !hasName(i), p.at(0, 0, i), c_.palette.weight);
     column.gap(8);
   }
 
@@ -166,7 +168,7 @@ class SegmentsView {
     const int end = next < run_->starts.size() ? run_->starts[next] : run_->h.rows();
     const Box head = column.take(28);
     c_.widgetRects["segment:" + std::to_string(s)] = head;
-    bar(head, c_.fonts.strong, "Segment " + std::to_string(s + 1), true,
+    bar(head, c_.fonts.strong, base::message({"Segment ", s + 1}), true,
         run_->trace.segments.weights.at(0, s, 0), c_.palette.weight);
     for (int t = begin; t < end; ++t) {
       const Box row = column.take(24);

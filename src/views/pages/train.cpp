@@ -148,7 +148,7 @@ class TrainPage {
   const Measure& measure() const { return look_.measure(); }
   bool isTags() const { return look_.examples().saw >= 0; }
 
-  void stat(const Box& box, std::string_view label, const std::string& value, const std::string& more) {
+  void stat(const Box& box, std::string_view label, const std::string& value, const base::Message& more) {
     textMiddle(list_, c_.fonts.small, box.x, box.y + 8, c_.palette.muted, label);
     textMiddle(list_, c_.fonts.title, box.x, box.y + 30, c_.palette.text, value);
     const float at = textWidth(c_.fonts.title, value) + 8;
@@ -173,15 +173,15 @@ class TrainPage {
     for (int i = 1; i < count; ++i)
       list_->AddLine({box(i).x - 14, row.y}, {box(i).x - 14, row.y + 42}, c_.palette.border);
     stat(box(0), "step", counted(look_.step()),
-         counted(std::int64_t{look_.step()} * look_.trainer().setup().batch) + " sentences");
+         base::message({counted(std::int64_t{look_.step()} * look_.trainer().setup().batch), " sentences"}));
     const bool began = look_.step() > 0;  // before the first step there is no batch
     const bool measured = look_.isMeasured(), watched = measured && measure().watched >= 0;
     stat(box(1), "loss, this batch", began ? decimals(point.loss, 3) : "–",
-         "held out " + (measured ? decimals(measure().loss, 3) : "–"));
+         base::message({"held out ", measured ? decimals(measure().loss, 3) : std::string("–")}));
     stat(box(2), "accuracy, held out", measured ? percent(measure().accuracy) : "–",
-         !watched ? ""
-                  : std::string(words.measure) + " " +
-                        (isTags() ? percent(measure().watched) : decimals(measure().watched, 2)));
+         !watched ? base::Message()
+                  : base::message({words.measure, " ",
+                                   isTags() ? percent(measure().watched) : decimals(measure().watched, 2)}));
     stat(box(3), "gradient norm", began ? decimals(point.gradientNorm, 3) : "–", "");
     c_.widgetRects["train:stats"] = row;
     column.closeCard();
@@ -230,14 +230,13 @@ class TrainPage {
 
   // --- What the heads attend to
 
-  std::string nameOf(const AttentionPlace& place) const {
-    const std::string layer = std::to_string(place.layer + 1);
-    switch (place.kind) {
-      case AttentionPlace::Kind::encoder: return "encoder " + layer;
-      case AttentionPlace::Kind::cross: return "cross " + layer;
-      case AttentionPlace::Kind::own: break;
-    }
-    return (look_.examples().sourceWords.empty() ? "layer " : "decoder ") + layer;
+  base::Message nameOf(const AttentionPlace& place) const {
+    using Kind = AttentionPlace::Kind;
+    return {place.kind == Kind::encoder            ? "encoder "
+            : place.kind == Kind::cross            ? "cross "
+            : look_.examples().sourceWords.empty() ? "layer "
+                                                   : "decoder ",
+            place.layer + 1};
   }
 
   std::string queryWord(const Answer::Map& map, int i) const {
@@ -263,8 +262,9 @@ class TrainPage {
     const float titled = textWidth(c_.fonts.strong, "What the heads look at") + 12;
     textMiddle(list_, c_.fonts.small, head.x + titled, head.y + 7, c_.palette.muted,
                elide(c_.fonts.small,
-                     "at step " + counted(look_.step()) +
-                         ": rows ask, columns answer, rows sum to 1; click a head's name to switch it off",
+                     base::message({"at step ", counted(look_.step()),
+                                    ": rows ask, columns answer, rows sum to 1; click a head's name to "
+                                    "switch it off"}),
                      head.width - titled));
     const auto& all = look_.answer().maps;
     const int heads = look_.trainer().setup().heads;
@@ -317,7 +317,7 @@ class TrainPage {
   void headName(int head, float x, float y) {
     const int heads = look_.trainer().setup().heads, layers = static_cast<int>(look_.answer().maps.size());
     const bool off = isOff(0, head);
-    const std::string words = base::joined({"head ", head + 1, off ? " (off)" : ""});
+    const base::Message words{"head ", head + 1, off ? " (off)" : ""};
     const float half = textWidth(c_.fonts.smallStrong, words) / 2 + 8;
     const Box box{x - half, y - 10, 2 * half, 20};
     const bool pressed = w_.area(base::joined({"train:head:", head}), box);
@@ -442,7 +442,7 @@ class TrainPage {
     textMiddle(list_, c_.fonts.strong, head.x, head.y + 8, c_.palette.text,
                elide(c_.fonts.strong, examples.sentence(look_.answer().sequence), words));
     textMiddle(list_, c_.fonts.small, head.x, head.y + 24, c_.palette.muted,
-               base::joined({kind, ", ", run.sentence + 1, " of ", count}));
+               base::message({base::Message(kind), ", ", run.sentence + 1, " of ", count}));
     column.gap(8);
     table(column);
     column.closeCard();
@@ -494,8 +494,8 @@ class TrainPage {
     column.gap(6);
     if (asked == 0)
       return column.sentence("Nothing says what is right here; this is what the model makes of it.");
-    const std::string words = answer.wrong == 0 ? "All " + std::to_string(asked) + " right."
-                                                : base::joined({answer.wrong, " of ", asked, " wrong."});
+    const base::Message words = answer.wrong == 0 ? base::message({"All ", asked, " right."})
+                                                  : base::message({answer.wrong, " of ", asked, " wrong."});
     const Box line = column.take(20);
     textMiddle(list_, c_.fonts.strong, line.x, line.midY(),
                answer.wrong == 0 ? c_.palette.on : c_.palette.error, words);
@@ -521,9 +521,9 @@ class TrainPage {
     const int row = map.queries - 1;
     const float* w = map.weights.data() + (std::ptrdiff_t{head} * map.queries + row) * map.keys;
     const int most = static_cast<int>(std::max_element(w, w + map.keys) - w);
-    column.sentence(base::joined({"At the last word, \"", queryWord(map, row), "\", head ", head + 1, " of ",
-                                  nameOf(map.place), " gives ", decimals(w[most], 2), " to \"",
-                                  keyWord(map, most), "\"."}));
+    column.sentence(base::message({"At the last word, \"", queryWord(map, row), "\", head ", head + 1, " of ",
+                                   nameOf(map.place), " gives ", decimals(w[most], 2), " to \"",
+                                   keyWord(map, most), "\"."}));
     if (!map.tags.empty()) column.sentence(tagSentence(map.tags[static_cast<std::size_t>(head)]));
   }
 
@@ -640,7 +640,8 @@ class Controls {
     column_.number(OptionId::train_dropout, "train_dropout", "Dropout",
                    {0, training::Limits::dropout, 20, 2});
     if (Trainer* trainer = c_.derived.training.run())
-      column_.sentence(counted(static_cast<std::int64_t>(trainer->model().size())) + " parameters");
+      column_.sentence(
+          base::message({counted(static_cast<std::int64_t>(trainer->model().size())), " parameters"}));
     heading("OPTIMISER");
     static constexpr std::string_view kKinds[] = {"SGD", "Mom.", "Adam"};
     setChoice(c_, OptionId::train_optimizer,
@@ -686,7 +687,7 @@ class Controls {
   /// Some sentences to train on; a click opens the field for the user's own.
   void sentences() {
     Trainer* trainer = c_.derived.training.run();
-    if (!trainer) return column_.sentence(c_.derived.training.error()->message());
+    if (!trainer) return column_.sentence(c_.derived.training.error()->said());
     const Examples& e = trainer->examples();
     const bool editable =
         c_.state.training.task == training::Task::tags || training::isTranslation(c_.state.training);
@@ -696,8 +697,8 @@ class Controls {
       textMiddle(list_, c_.fonts.small, box.x + 10, box.y + 12 + 16 * static_cast<float>(i), c_.palette.text,
                  elide(c_.fonts.small, e.sentence(e.learned(i)), box.width - 20));
     }
-    const std::string more =
-        e.learnCount > 4 ? "… " + counted(e.learnCount - 4) + " more" : "… and as many as it takes";
+    const base::Message more = e.learnCount > 4 ? base::message({"… ", counted(e.learnCount - 4), " more"})
+                                                : base::Message("… and as many as it takes");
     textRight(list_, c_.fonts.small, box.right() - 8, box.y + 80, c_.palette.muted, more);
     if (editable && w_.area("train_sentences", {box.x, box.y, box.width, 94}) &&
         !c_.locked("train_sentences")) {
@@ -708,8 +709,10 @@ class Controls {
       t.box = {box.x, box.y, box.width, 28};
       c_.requests.text = t;
     }
-    const std::string held = counted(static_cast<std::int64_t>(e.heldOut.size())) + " held out";
-    column_.sentence(e.learnCount > 0 ? counted(e.learnCount) + " to learn from, " + held : held);
+    const std::string held = counted(static_cast<std::int64_t>(e.heldOut.size()));
+    column_.sentence(e.learnCount > 0
+                         ? base::message({counted(e.learnCount), " to learn from, ", held, " held out"})
+                         : base::message({held, " held out"}));
   }
 
   void count(std::string_view name, std::string_view label, OptionId id, double now, int step) {
@@ -757,7 +760,7 @@ float trainPage(Context& c, const Box& area) {
   if (look) return TrainPage(c, look).draw(area);
   PageColumn column(c, area.x, area.y, area.width);
   column.title("There is no run");
-  column.sentence(c.derived.training.error()->message());
+  column.sentence(c.derived.training.error()->said());
   return column.y();
 }
 
@@ -797,7 +800,7 @@ void trainBar(Context& c, const Box& bar) {
     set(c, OptionId::train_running, !c.state.trainRunning), view.shown = -1;
   if (button("train:next", "›", each)) go(at + 1);
   if (button("train:last", "»", each)) go(count - 1);
-  const std::string words = "step " + counted(view.shown < 0 ? trainer->steps() : view.shown);
+  const base::Message words{"step ", counted(view.shown < 0 ? trainer->steps() : view.shown)};
   textMiddle(list, c.fonts.strong, x + 8, bar.midY(), c.palette.text, words);
   const Box track{x + 96, bar.y + 2, bar.right() - x - 96 - 24, 28};
   if (track.width < 80) return;
