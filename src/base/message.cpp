@@ -41,6 +41,12 @@ Message::Message(std::initializer_list<Piece> pieces) {
   for (const Piece& piece : pieces) piece.encodeTo(bytes_);
 }
 
+Message Message::ofBytes(std::string_view bytes) {
+  Message out;
+  out.bytes_ = bytes;
+  return out;
+}
+
 Message& Message::operator+=(const Message& more) {
   bytes_ += more.bytes_;
   return *this;

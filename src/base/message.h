@@ -81,6 +81,8 @@ class Message {
   Message(const std::string& text) : Message(std::string_view(text)) {}
   Message(std::string_view text);
   Message(std::initializer_list<Piece> pieces);
+  /// The message whose bytes() these are.
+  static Message ofBytes(std::string_view bytes);
   bool empty() const { return bytes_.empty(); }
   std::string english() const { return MessageView(*this).english(); }
   std::string_view bytes() const { return bytes_; }

@@ -24,10 +24,11 @@ int numberOf(std::string_view digits) {
 }  // namespace
 
 std::string toLines(const Form& form) {
-  std::string out = base::joined({form.title, "\n", form.isReady ? "1" : "0", form.says, "\n"});
+  std::string out =
+      base::joined({form.title.bytes(), "\n", form.isReady ? "1" : "0", form.says.bytes(), "\n"});
   for (const Field& field : form.fields) {
     out += base::joined({field.name, "\t", field.label, "\t", field.chosen});
-    for (const std::string& choice : field.choices) out += '\t', out += choice;
+    for (const base::Message& choice : field.choices) out += '\t', out += choice.bytes();
     out += '\n';
   }
   return out;
@@ -35,15 +36,15 @@ std::string toLines(const Form& form) {
 
 Form formFrom(std::string_view lines) {
   Form form;
-  form.title = upTo('\n', lines);
+  form.title = base::Message::ofBytes(upTo('\n', lines));
   const std::string_view says = upTo('\n', lines);
   if (says.empty()) return form;
-  form.isReady = says[0] == '1', form.says = says.substr(1);
+  form.isReady = says[0] == '1', form.says = base::Message::ofBytes(says.substr(1));
   while (!lines.empty()) {
     std::string_view line = upTo('\n', lines);
     Field field;
     field.name = upTo('\t', line), field.label = upTo('\t', line), field.chosen = numberOf(upTo('\t', line));
-    while (!line.empty()) field.choices.emplace_back(upTo('\t', line));
+    while (!line.empty()) field.choices.push_back(base::Message::ofBytes(upTo('\t', line)));
     if (field.chosen < 0 || field.chosen >= static_cast<int>(field.choices.size())) continue;
     form.fields.push_back(std::move(field));
   }

@@ -7,19 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "base/message.h"
+
 namespace document {
 
 /// One field: its label, its choices, and the index of the chosen one.
 struct Field {
   std::string name, label;
   int chosen = 0;
-  std::vector<std::string> choices;
+  std::vector<base::Message> choices;
 };
 
 /// Its texts must not contain tabs or line feeds.
 struct Form {
-  std::string title;     ///< "layer.npz: which tensors are Q, K and V?"
-  std::string says;      ///< what the present choices result in, or why they are not possible
+  base::Message title;   ///< "What is in layer.npz?"
+  base::Message says;    ///< what the present choices result in, or why they are not possible
   bool isReady = false;  ///< the present choices are possible
   std::vector<Field> fields;
   /// For other questions, the buttons; Enter presses the first. "!save" stands for the choice "Save".

@@ -60,6 +60,12 @@ const document::Field* field(const Form& form, std::string_view name) {
   return nullptr;
 }
 
+std::vector<std::string> english(const std::vector<base::Message>& words) {
+  std::vector<std::string> out;
+  for (const base::Message& one : words) out.push_back(one.english());
+  return out;
+}
+
 Choices choices(const Form& form, std::string_view name, int chosen) {
   Choices all;
   for (const document::Field& one : form.fields)
@@ -102,7 +108,7 @@ TEST_CASE("layers of a recorded model: the question is which, in their order") {
       numbers.add(std::string(layer) + name, {2, 3, 4}, layer[7] == '9' ? 9.0f : 1.0f);
   const Form form = formOf(numbers);
   REQUIRE(field(form, "layer"));
-  CHECK(field(form, "layer")->choices ==
+  CHECK(english(field(form, "layer")->choices) ==
         std::vector<std::string>{"layers.0", "layers.9", "layers.10", "All 3 layers"});
   CHECK(form.isReady);
   CHECK(form.says == "3 tokens, 2 heads of 4 columns, 3 layers.");
@@ -170,13 +176,13 @@ TEST_CASE("layers that a board has no room for together are read in parts, and t
           files::storedOf("layers." + std::to_string(layer) + "." + name, shape, numbers));
   const Form form = formOf(n);
   REQUIRE(form.isReady);
-  CHECK(form.fields.front().choices == std::vector<std::string>{"layers.0", "layers.1", "layers.2",
-                                                                "layers.3", "layers.4", "Layers 1 to 2 of 5",
-                                                                "Layers 3 to 4 of 5"});
+  CHECK(english(form.fields.front().choices) ==
+        std::vector<std::string>{"layers.0", "layers.1", "layers.2", "layers.3", "layers.4",
+                                 "Layers 1 to 2 of 5", "Layers 3 to 4 of 5"});
   CHECK(form.fields.front().chosen == 5);
-  CHECK(form.says.ends_with("2 layers. All 5 layers have " + std::to_string(15 * numbers.size()) +
-                            " numbers together; a board has room for 64 layers and " +
-                            std::to_string(document::kMaxNumbers) + " numbers."));
+  CHECK(form.says.english().ends_with("2 layers. All 5 layers have " + std::to_string(15 * numbers.size()) +
+                                      " numbers together; a board has room for 64 layers and " +
+                                      std::to_string(document::kMaxNumbers) + " numbers."));
   CHECK(stateOf(n, choices(form, "layer", 6)).batch == 2);
   CHECK(stateOf(n, choices(form, "layer", 0)).batch == 1);
   // Masks count: now there is room for one layer alone.
@@ -193,7 +199,8 @@ TEST_CASE("a layer that a board has no room for is read some heads at a time") {
   const Form form = formOf(n);
   REQUIRE(form.isReady);
   REQUIRE(field(form, "part"));
-  CHECK(field(form, "part")->choices == std::vector<std::string>{"Heads 1 to 4 of 8", "Heads 5 to 8 of 8"});
+  CHECK(english(field(form, "part")->choices) ==
+        std::vector<std::string>{"Heads 1 to 4 of 8", "Heads 5 to 8 of 8"});
   CHECK(
       form.says ==
       "4096 tokens, 4 heads of 128 columns. All 8 heads have 12582912 numbers together; a board has room for "
@@ -219,7 +226,7 @@ TEST_CASE("a file of q, k and v that a board has no room for asks which heads to
   REQUIRE_MESSAGE(asked, asked.error().message());
   REQUIRE(asked->kind == Opened::Kind::form);
   REQUIRE(field(asked->form, "part"));
-  CHECK(field(asked->form, "part")->choices ==
+  CHECK(english(field(asked->form, "part")->choices) ==
         std::vector<std::string>{"Heads 1 to 2 of 4", "Heads 3 to 4 of 4"});
   const auto chosen = opener.choose(document::toLines(Choices{{"part", 1}}, true));
   REQUIRE(chosen);
@@ -459,7 +466,7 @@ TEST_CASE("weights without q and k are a batch of layers, and the softmax gives 
   numbers.addTexts("tokens", {"a", "\u0120b", "c", "d"});
   const Form form = formOf(numbers);
   CHECK(form.isReady);
-  CHECK(form.says.starts_with("4 tokens, 2 heads of 1 column, 3 layers. Weights alone: "));
+  CHECK(form.says.english().starts_with("4 tokens, 2 heads of 1 column, 3 layers. Weights alone: "));
   State state = stateOf(numbers);
   CHECK(state.batch == 3);
   CHECK(state.labels[1] == "\u2423b");
@@ -476,10 +483,11 @@ TEST_CASE("weights without q and k are a batch of layers, and the softmax gives 
   }
   CHECK(stateOf(numbers, choices(form, "batch", 2)).batch == 1);
   numbers.kept[0][0] = 0.5f;
-  CHECK(formOf(numbers).says.find("attentions[0, 0, 0, 0] the weights of this row") == std::string::npos);
-  CHECK(formOf(numbers).says.find("have the sum 500 ÷ 1000; expected 1") != std::string::npos);
+  CHECK(formOf(numbers).says.english().find("attentions[0, 0, 0, 0] the weights of this row") ==
+        std::string::npos);
+  CHECK(formOf(numbers).says.english().find("have the sum 500 ÷ 1000; expected 1") != std::string::npos);
   numbers.kept[0][0] = -1;
-  CHECK(formOf(numbers).says.find("never negative") != std::string::npos);
+  CHECK(formOf(numbers).says.english().find("never negative") != std::string::npos);
 }
 
 TEST_CASE("weights without q and k whose keys are another sequence have its labels") {
@@ -509,7 +517,7 @@ TEST_CASE("a list of weights, a tensor for each layer, is one board of all layer
     const Form form = formOf(n);
     REQUIRE(form.isReady);
     REQUIRE(field(form, "list"));
-    CHECK(form.says.starts_with("3 tokens, 2 heads of 1 column, 4 layers."));
+    CHECK(form.says.english().starts_with("3 tokens, 2 heads of 1 column, 4 layers."));
     const State all = stateOf(n);
     CHECK(all.batch == 4);
     CHECK(all.bias.at(0, 0, 0) == 0.0f);  // layer 0
@@ -625,7 +633,7 @@ TEST_CASE("weights that have no name are asked about as weights, and other tenso
     auto weights = opener.paste(text);
     REQUIRE(weights);
     REQUIRE(weights->kind == Opened::Kind::form);
-    CHECK(weights->form.says.find("Weights alone") != std::string::npos);
+    CHECK(weights->form.says.english().find("Weights alone") != std::string::npos);
     CHECK(field(weights->form, "as")->chosen == 2);
   }
   // Rows of other sums, or no squares: queries that attend to each other, or q, k and v stacked.
@@ -885,7 +893,7 @@ TEST_CASE("a clear file opens at once, an unclear one asks, a wrong one is refus
   auto asked = opener.open(second, "layer.npz");
   REQUIRE(asked);
   CHECK(asked->kind == Opened::Kind::form);
-  CHECK(asked->form.title == "layer.npz");
+  CHECK(asked->form.title == "What is in layer.npz?");
   auto refused = opener.open(std::string_view(second).substr(0, 100), "layer.npz");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message().find("cut off") != std::string::npos);

@@ -282,7 +282,7 @@ TEST_CASE("reach: what a file is asked, and what to do with changes") {
   for (const Screenful size : kHeld) {
     CAPTURE(size.width);
     document::Form file, changes;
-    file.title = "layer.npz", file.says = "Q, K and V are read.", file.isReady = true;
+    file.title = "What is in layer.npz?", file.says = "Q, K and V are read.", file.isReady = true;
     file.fields = {{"layer", "Layer", 0, {"first", "second"}},
                    {"as", "Open as", 0, {"Q, K and V", "weights"}}};
     changes.title = "Save the changes of board.json?", changes.isReady = true;
@@ -292,7 +292,7 @@ TEST_CASE("reach: what a file is asked, and what to do with changes") {
       walk.app().ask(form);
       walk.settle();
       REQUIRE((walk.has("form-open") || walk.has("form-save")));
-      walk.look(form.title);
+      walk.look(form.title.english());
       CHECK_MESSAGE(walk.small.empty(), listed(walk.small));
     }
   }

@@ -431,8 +431,7 @@ void addForm(const files::StoredFile& file, views::Words& words) {
   const auto add = [&](const document::Form& form) {
     for (const document::Field& field : form.fields) {
       words.of(field.label);
-      for (const std::string& choice : field.choices)
-        if (choice.find("  [") == std::string::npos) words.of(choice);  // names of tensors
+      for (const base::Message& choice : field.choices) words.of(choice);
     }
     words.of(form.says);
   };

@@ -25,6 +25,8 @@ namespace {
 
 using attention::Span;
 using base::joined;
+using base::Message;
+using base::message;
 using base::shapeText;
 using document::Choices;
 using document::State;
@@ -110,16 +112,28 @@ void keepFirst(Array& array, std::int64_t entry) {
   array.shape.insert(array.shape.begin(), 1);
 }
 
-std::string tooManyOf(std::int64_t layers, std::int64_t numbers) {
-  return joined({" All ", layers, " layers have ", numbers, " numbers together; a board has room for ",
-                 document::kMaxBatch, " layers and ", document::kMaxNumbers, " numbers."});
+Message tooManyOf(std::int64_t layers, std::int64_t numbers) {
+  return {"All ",
+          layers,
+          " layers have ",
+          numbers,
+          " numbers together; a board has room for ",
+          document::kMaxBatch,
+          " layers and ",
+          document::kMaxNumbers,
+          " numbers."};
+}
+
+/// Another sentence.
+void add(Message& text, const Message& sentence) {
+  if (!sentence.empty()) text = text.empty() ? sentence : message({text, " ", sentence});
 }
 
 /// The numbers of the entries of an axis, after a choice of `all` of them.
-std::vector<std::string> entriesOf(std::int64_t count, std::string_view all = {}) {
-  std::vector<std::string> out;
+std::vector<Message> entriesOf(std::int64_t count, std::string_view all = {}) {
+  std::vector<Message> out;
   if (!all.empty()) out.emplace_back(all);
-  for (std::int64_t i = 0; i < std::min(count, kMostEntries); ++i) out.push_back(joined({i}));
+  for (std::int64_t i = 0; i < std::min(count, kMostEntries); ++i) out.push_back(message({i}));
   return out;
 }
 
@@ -255,7 +269,7 @@ int Mapping::labelsCount() const {
 
 // ---- choices
 
-int Mapping::choose(std::string_view name, std::string_view label, std::vector<std::string> choices,
+int Mapping::choose(std::string_view name, std::string_view label, std::vector<Message> choices,
                     int likeliest) {
   const int count = static_cast<int>(choices.size());
   if (count < 2) return 0;
@@ -281,14 +295,14 @@ int Mapping::chooseTensor(std::string_view name, std::string_view label, int lik
         found.push_back(item.tensor);
     }
   if (likeliest >= 0) base::sort(found, std::less<>());
-  std::vector<std::string> names;
+  std::vector<Message> names;
   if (!none.empty()) names.emplace_back(none);
   const int first = static_cast<int>(names.size());
   int at = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Stored& one = tensor(found[i]);
     if (found[i] == likeliest) at = first + static_cast<int>(i);
-    names.push_back(fieldOf(one.name) + "  " + shapeText(one.shape));
+    names.push_back(message({fieldOf(one.name), "  ", shapeText(one.shape)}));
   }
   if (likeliest < 0 && none.empty() && nth < static_cast<int>(found.size())) at = nth;
   const int chosen = choose(name, label, std::move(names), at) - first;
@@ -296,7 +310,7 @@ int Mapping::chooseTensor(std::string_view name, std::string_view label, int lik
 }
 
 int Mapping::chooseHeads(std::int64_t columns, std::int64_t keyColumns) {
-  std::vector<std::string> counts;
+  std::vector<Message> counts;
   int likeliest = -1;
   std::int64_t told = 0;
   for (const Stored& one : file_.tensors)
@@ -316,7 +330,7 @@ int Mapping::chooseHeads(std::int64_t columns, std::int64_t keyColumns) {
                    width > 0 && keyColumns % width == 0 && (keyColumns == 0 || n % (keyColumns / width) == 0);
     if (n == told || (told == 0 && fits && (likeliest < 0 || isUsual)))
       likeliest = static_cast<int>(counts.size());
-    counts.push_back(joined({n, n == 1 ? " head of " : " heads of ", width}));
+    counts.push_back(message({n, n == 1 ? " head of " : " heads of ", width}));
   }
   const int chosen = choose("heads", "Heads", std::move(counts), std::max(likeliest, 0));
   std::int64_t count = 0;
@@ -337,6 +351,25 @@ Result<Array> Mapping::floats(int index, std::string_view name, Holds holds) con
 
 // ---- making
 
+namespace {
+
+/// "4 tokens, 2 heads of 8 columns, 3 layers."
+Message sizesOf(const State& s) {
+  const Message tokens =
+      s.cross ? message({s.tokens, s.tokens == 1 ? " token and " : " tokens and ", s.keyTokens, " keys"})
+              : message({s.tokens, s.tokens == 1 ? " token" : " tokens"});
+  const Message heads = s.kvHeads != s.heads
+                            ? message({s.heads, " heads (", s.kvHeads, " for keys and values)"})
+                            : message({s.heads, s.heads == 1 ? " head" : " heads"});
+  const Message columns = s.valueDim != s.headDim
+                              ? message({s.headDim, " and ", s.valueDim, " columns"})
+                              : message({s.headDim, s.headDim == 1 ? " column" : " columns"});
+  if (s.batch < 2) return {tokens, ", ", heads, " of ", columns, "."};
+  return {tokens, ", ", heads, " of ", columns, ", ", s.batch, hasLayers(s) ? " layers." : " entries."};
+}
+
+}  // namespace
+
 document::Form Mapping::form(const Choices& choices) {
   Result<State> made = state(choices);
   // If the layers do not have the same shapes, only one of them is read.
@@ -344,41 +377,33 @@ document::Form Mapping::form(const Choices& choices) {
       std::any_of(choices.begin(), choices.end(), [](const auto& one) { return one.first == "layer"; });
   if (!made && !isAsked && !together().empty()) isJoined_ = false, made = state(choices);
   document::Form form = std::move(form_);
-  form.title = title_, form.isReady = static_cast<bool>(made);
+  form.title = message({"What is in ", title_, "?"}), form.isReady = static_cast<bool>(made);
   if (!made) {
-    form.says = made.error().message();
+    form.says = made.error().said();
     return form;
   }
-  const State& s = *made;
-  form.says = joined(
-      {s.tokens, s.tokens == 1 ? " token" : " tokens",
-       s.cross ? joined({" and ", s.keyTokens, " keys"}) : std::string(), ", ", s.heads,
-       s.heads == 1 ? " head" : " heads",
-       s.kvHeads != s.heads ? joined({" (", s.kvHeads, " for keys and values)"}) : std::string(), " of ",
-       s.headDim, s.valueDim != s.headDim ? joined({" and ", s.valueDim}) : std::string(),
-       s.headDim == 1 && s.valueDim == 1 ? " column" : " columns",
-       s.batch > 1 ? joined({", ", s.batch, hasLayers(s) ? " layers" : " entries"}) : std::string(), ".",
-       file_.heading > 0 ? joined({" Row ", file_.heading, " is taken as a heading."}) : std::string(),
-       tooMany_, added_});
+  form.says = sizesOf(*made);
+  if (file_.heading > 0) add(form.says, message({"Row ", file_.heading, " is taken as a heading."}));
+  add(form.says, tooMany_), add(form.says, added_);
   return form;
 }
 
 Result<State> Mapping::state(const Choices& choices) {
-  given_ = choices, form_ = {}, added_.clear(), tooMany_.clear(), axes_ = 0, entry_ = -1;
+  given_ = choices, form_ = {}, added_ = {}, tooMany_ = {}, axes_ = 0, entry_ = -1;
   return make();
 }
 
 Result<State> Mapping::make() {
-  std::vector<std::string> names;
+  std::vector<Message> names;
   for (const std::string& layer : layers_)
-    names.push_back(layer.empty() ? std::string("those without a prefix")
-                                  : base::printable(layer.substr(0, layer.size() - 1)));
+    names.emplace_back(layer.empty() ? std::string("those without a prefix")
+                                     : base::printable(layer.substr(0, layer.size() - 1)));
   const int count = static_cast<int>(layers_.size());
   const std::vector<Span> parts = together();
   for (const Span& part : parts)
     names.push_back(part.size() == count
-                        ? joined({"All ", count, " layers"})
-                        : joined({"Layers ", part.begin + 1, " to ", part.end, " of ", count}));
+                        ? message({"All ", count, " layers"})
+                        : message({"Layers ", part.begin + 1, " to ", part.end, " of ", count}));
   const int layer = choose("layer", "Layer", std::move(names), !parts.empty() && isJoined_ ? count : 0);
   if (!parts.empty() && layer >= count) return allLayers(parts[static_cast<std::size_t>(layer - count)]);
   layer_ = layers_.empty() ? "" : layers_[static_cast<std::size_t>(layer)];
@@ -470,7 +495,7 @@ Result<State> Mapping::allLayers(Span which) {
   const auto isShared = [](std::string_view name) { return name == "axes" || name == "heads"; };
   std::erase_if(given_, [&](const auto& one) { return !isShared(one.first); });
   for (int i = which.begin; i < which.end; ++i) {
-    layer_ = layers_[static_cast<std::size_t>(i)], form_ = asked, added_.clear(), axes_ = 0, entry_ = -1;
+    layer_ = layers_[static_cast<std::size_t>(i)], form_ = asked, added_ = {}, axes_ = 0, entry_ = -1;
     Result<StoredFile> chosen = direct();
     if (!chosen) return chosen.error();
     Result<TensorsFile> tensors = tensorsOf(std::move(*chosen), {}, NotFinite::hidden);
@@ -556,8 +581,7 @@ Result<void> Mapping::joinLayers(int chosen, Array& read) {
   for (std::size_t i = 0; i < file_.tensors.size(); ++i)
     if (isMatrix(file_.tensors[i]) && file_.tensors[i].shape == shape) alike.push_back(static_cast<int>(i));
   if (alike.size() < 2 ||
-      choose("list", "Layers",
-             {joined({"All ", static_cast<int>(alike.size()), " tensors of this shape"}), "This one alone"},
+      choose("list", "Layers", {message({"All ", alike.size(), " tensors of this shape"}), "This one alone"},
              0) == 1)
     return {};
   // Ordered by name; equal names in the order of the file.
@@ -629,7 +653,7 @@ Result<Mapping::Three> Mapping::readThree(const std::array<int, 3>& chosen) {
   const bool mayStack = isOne && whole.size() >= 3 && whole[0] == 3,
              mayStand = isOne && whole.back() % 3 == 0 && whole.back() > 0;
   if (isOne) {
-    std::vector<std::string> ways{"The same for all three"};
+    std::vector<Message> ways{"The same for all three"};
     if (mayStack) ways.emplace_back("Three, stacked on the first axis");
     if (mayStand) ways.emplace_back("Three, side by side in the columns");
     const bool isThree = chosen[0] == find(Role::qkv, false) || mayStack;
@@ -694,13 +718,13 @@ void Mapping::takeHeads(Three& arrays) {
   const std::int64_t each = (countOf(q.shape) + countOf(k.shape) + countOf(v.shape)) / groups + kBeside,
                      fit = (document::kMaxNumbers - q.shape[2] - k.shape[2]) / each;
   if (fit >= groups || fit < 1) return;
-  added_ += joined({" All ", heads, " heads have ", countOf(q.shape) + countOf(k.shape) + countOf(v.shape),
-                    " numbers together; a board has room for ", document::kMaxNumbers, "."});
+  add(added_, message({"All ", heads, " heads have ", countOf(q.shape) + countOf(k.shape) + countOf(v.shape),
+                       " numbers together; a board has room for ", document::kMaxNumbers, "."}));
   const std::int64_t parts = (groups + fit - 1) / fit, size = (groups + parts - 1) / parts;
-  std::vector<std::string> names;
+  std::vector<Message> names;
   for (std::int64_t i = 0; i * size < groups; ++i)
-    names.push_back(joined({"Heads ", i * size * (heads / groups) + 1, " to ",
-                            std::min(groups, (i + 1) * size) * (heads / groups), " of ", heads}));
+    names.push_back(message({"Heads ", i * size * (heads / groups) + 1, " to ",
+                             std::min(groups, (i + 1) * size) * (heads / groups), " of ", heads}));
   const std::int64_t first = choose("part", "Heads", std::move(names), 0) * size,
                      count = std::min(size, groups - first);
   for (Array& array : arrays) {
@@ -785,7 +809,7 @@ Result<Array> Mapping::readX(int index, const Shape& weights) {
                        name.find("wpe") != std::string::npos;
   if (!isTable || shape[0] <= kTableRows) return x;
   shape[0] = kTableRows, x->values.resize(static_cast<std::size_t>(kTableRows * width));
-  added_ += joined({" X is the first ", kTableRows, " rows of the table."});
+  add(added_, message({"X is the first ", kTableRows, " rows of the table."}));
   return x;
 }
 
@@ -797,7 +821,7 @@ Array Mapping::randomX(std::int64_t width) {
   for (std::int64_t i = 0; i < x.shape[0]; ++i)
     for (std::int64_t j = 0; j < width; ++j)
       x.values.push_back(cells.at(0, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)));
-  added_ += " The file has no X: it is random numbers.";
+  add(added_, "The file has no X: it is random numbers.");
   return x;
 }
 
@@ -993,9 +1017,9 @@ Result<State> Mapping::weightsAlone() {
   if (auto ok = document::checkLabels("labels", s.labels, 0); !ok) return ok;
   fillLayers(s, *weights);
   if (auto ok = document::check(s); !ok) return ok;
-  added_ +=
-      " Weights alone: Q, K and V are zeros, and the logarithms of the weights stand in for the scores. What "
-      "needs Q and K says nothing here.";
+  add(added_,
+      "Weights alone: Q, K and V are zeros, and the logarithms of the weights stand in for the scores. What "
+      "needs Q and K says nothing here.");
   return s;
 }
 

@@ -69,7 +69,8 @@ class Mapping {
   int find(Role role, bool isWeight, bool isBias = false) const;
 
   /// Adds one field, and returns its chosen index. With fewer than two choices no field is added.
-  int choose(std::string_view name, std::string_view label, std::vector<std::string> choices, int likeliest);
+  int choose(std::string_view name, std::string_view label, std::vector<base::Message> choices,
+             int likeliest);
   /// If none is most likely, the `nth` of the tensors is the default.
   int chooseTensor(std::string_view name, std::string_view label, int likeliest, std::string_view none = {},
                    int nth = 0);
@@ -114,8 +115,9 @@ class Mapping {
   // During the construction of a form:
   document::Choices given_;
   document::Form form_;
-  std::string layer_, added_;
-  std::string tooMany_;  ///< why all layers are not read together; "" if they can be
+  std::string layer_;
+  base::Message added_;    ///< what else is to be said of the result
+  base::Message tooMany_;  ///< why all layers are not read together; empty if they can be
   int axes_ = 0, entry_ = -1;
   bool isJoined_ = true;  ///< where layers can be read together, is that the default?
 };

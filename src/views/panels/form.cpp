@@ -25,10 +25,7 @@ class FormPanel {
     Scroller& page = c_.view.help.page;
     const float top = ImGui::GetCursorScreenPos().y;
     float y = top + 18;
-    y += paragraph({list, c_.fonts.title, p.text}, x, y, width - 40,
-                   form_.answers.empty() ? base::message({"What is in ", form_.title, "?"})
-                                         : base::Message(form_.title)) +
-         12;
+    y += paragraph({list, c_.fonts.title, p.text}, x, y, width - 40, form_.title) + 12;
     const float cross = high(28);
     if (w_.icon("form-close", {box.right() - 18 - cross, top + 28 - cross / 2, cross, cross},
                 Widgets::Icon::close))
