@@ -58,8 +58,8 @@ struct Look {
   }
 
   /// A text in the language of the figure.
-  std::string said(std::string_view english) const {
-    return translated ? translated(english) : std::string(english);
+  std::string said(base::MessageView english) const {
+    return translated ? translated(english.bytes()) : english.english();
   }
   std::string number(double value) const { return said(fixed(value)); }
 };
@@ -137,14 +137,14 @@ std::vector<std::string> linesOf(std::string_view words, double size, double wid
   return lines;
 }
 
-/// "softmax(Q·Kᵀ ÷ √3) ", or nothing if other steps than those of the formula were taken.
+/// "softmax(Q·Kᵀ ÷ √3)", or nothing if other steps than those of the formula were taken.
 std::string formulaOf(const FigureWeights& w, const StateTensors& tensors) {
   bool isPlain = w.columns > 0;
   for (const StateTensor& one : tensors.tensors) isPlain = isPlain && one.name != "biased";
   for (const std::string_view other : {"\"score\"", "\"normalizer\"", "\"scale\"", "\"softcap\"",
                                        "\"temperature\"", "\"mask_after_softmax\""})
     isPlain = isPlain && tensors.options.find(other) == std::string::npos;
-  return isPlain ? joined({"softmax(Q·Kᵀ ÷ √", w.columns, ") "}) : std::string();
+  return isPlain ? joined({"softmax(Q·Kᵀ ÷ √", w.columns, ")"}) : std::string();
 }
 
 /// "Rows are queries and sum to 1; the row “it” puts 0.96 on “animal”."
@@ -160,10 +160,10 @@ std::string largestOf(const Look& look, const FigureWeights& w, int head) {
     const double sum = w.rowSum(head, i);
     isOne = isOne && (std::abs(sum - 1) < 1e-3 || sum == 0);
   }
-  return look.said(joined({isOne ? "Rows are queries and sum to 1; the row “" : "Rows are queries; the row “",
-                           w.queries[static_cast<std::size_t>(row)], "” puts ",
-                           fixed(static_cast<double>(w.at(head, row, col))), " on “",
-                           w.keys[static_cast<std::size_t>(col)], "”."}));
+  return look.said(base::message(
+      {isOne ? "Rows are queries and sum to 1; the row “" : "Rows are queries; the row “",
+       w.queries[static_cast<std::size_t>(row)], "” puts ", fixed(static_cast<double>(w.at(head, row, col))),
+       " on “", w.keys[static_cast<std::size_t>(col)], "”."}));
 }
 
 /// What else a reader has to know of the colours and cells.
@@ -174,21 +174,23 @@ std::string scaleNote(const Look& look, const FigureWeights& drawn, FigureOption
   if (look.scale == document::WeightScale::row)
     words += " " + look.said("Colours are relative to the largest weight of each row.");
   if (drawn.block > 1)
-    words += " " + look.said(joined({pool == FigureOptions::Pool::max ? "A cell is the largest of "
-                                                                      : "A cell is the mean of ",
-                                     drawn.block, " × ", drawn.block, " weights."}));
+    words += " " + look.said(base::message({pool == FigureOptions::Pool::max ? "A cell is the largest of "
+                                                                             : "A cell is the mean of ",
+                                            drawn.block, " × ", drawn.block, " weights."}));
   return words;
 }
 
 /// `w` has one cell for each weight, `drawn` those of the figure.
 std::string captionOf(const Look& look, const FigureWeights& w, const FigureWeights& drawn,
                       const StateTensors& tensors, const FigureOptions& options) {
-  std::string words = joined({"Weights ", formulaOf(w, tensors), "of “"});
+  std::string words;
   const std::size_t most = tensors.isNumbered ? 1 : 24;
   for (std::size_t i = 0; i < w.queries.size() && i < most; ++i) words += (i > 0 ? " " : "") + w.queries[i];
   if (w.queries.size() > most) words += tensors.isNumbered ? " … " + w.queries.back() : " …";
-  return joined(
-      {look.said(words + "”."), " ", largestOf(look, w, options.head), scaleNote(look, drawn, options.pool)});
+  const std::string formula = formulaOf(w, tensors);
+  const base::Message of = formula.empty() ? base::message({"Weights of “", words, "”."})
+                                           : base::message({"Weights ", formula, " of “", words, "”."});
+  return joined({look.said(of), " ", largestOf(look, w, options.head), scaleNote(look, drawn, options.pool)});
 }
 
 /// Hatches, at 45°, the cells of keys that a query does not see.
@@ -267,17 +269,19 @@ void queryLabels(Drawing& out, const Look& look, const Matrix& matrix, double si
              matrix.w.queries[static_cast<std::size_t>(i)], size, look.ink, Anchor::end);
 }
 
-Drawing drawingOf(std::string_view title, const Look& look, const FigureOptions& options) {
+Drawing drawingOf(base::MessageView title, const Look& look, const FigureOptions& options) {
   Drawing out;
   out.title = options.title ? *options.title : look.said(title);
   out.ground = {look.ground, options.clear ? 0.0 : 1.0};
   return out;
 }
 
-/// "layer 3, head 2", or "head 2" where there is one layer.
-std::string layerAndHead(const StateTensors& tensors, const FigureOptions& options) {
-  const std::string words = joined({"head ", options.head + options.base});
-  return tensors.isOfLayers ? joined({"layer ", tensors.shown + options.base, ", ", words}) : words;
+/// A title that ends in "head 2", or, if there are several layers, in "layer 3, head 2".
+base::Message headTitle(const StateTensors& tensors, const FigureOptions& options, const char* ofHead,
+                        const char* ofLayer) {
+  const int head = options.head + options.base;
+  if (!tensors.isOfLayers) return {ofHead, head};
+  return {ofLayer, tensors.shown + options.base, ", head ", head};
 }
 
 /// What stands at the five ticks of the colour bar, from its low end.
@@ -368,7 +372,7 @@ class Maker {
         return fitted(options_.width, kLargest, [&](double cell) { return placesOf(cell).width; });
       return most <= 24 ? 40 : std::max(options_.pool == FigureOptions::Pool::none ? 2.0 : 0.0, 900.0 / most);
     });
-    begin(joined({"Attention weights, ", layerAndHead(tensors_, options_)}));
+    begin(headTitle(tensors_, options_, "Attention weights, head ", "Attention weights, layer "));
     Places places = placesOf(cell_);
     if (options_.width > places.width) places.left += (options_.width - places.width) / 2;
     const double indent = options_.width > 0 ? sizes().margin : places.left;
@@ -387,13 +391,13 @@ class Maker {
     const int across = headsAcross(), down = (w_.heads + across - 1) / across;
     chooseCells([&] { return headsCell(across); });
     begin(tensors_.isOfLayers
-              ? joined({"Attention weights of all heads of layer ", tensors_.shown + options_.base})
-              : "Attention weights of all heads");
+              ? base::message({"Attention weights of all heads of layer ", tensors_.shown + options_.base})
+              : base::Message("Attention weights of all heads"));
     const double top = title(sizes().margin) + sizes().axis + 12 + slant(), width = drawn_.cols * cell_,
                  height = drawn_.rows * cell_, pitch = headsPitch(), left = headsLeft(cell_);
     for (int h = 0; h < drawn_.heads; ++h) {
       const Matrix matrix{drawn_, h, left + h % across * (width + gap()), top + h / across * pitch, cell_};
-      out_.text(matrix.x, matrix.y - 8 - slant(), look_.said(joined({"head ", h + options_.base})),
+      out_.text(matrix.x, matrix.y - 8 - slant(), look_.said(base::message({"head ", h + options_.base})),
                 sizes().axis, look_.muted);
       cells(out_, look_, matrix, false);
       if (!hasLabels()) continue;
@@ -410,7 +414,7 @@ class Maker {
   /// Draws a curve from each query to each key whose width is proportional to the weight, as in Vig 2019
   /// (bertviz).
   Drawing arcs() {
-    begin(joined({"Who attends to whom, ", layerAndHead(tensors_, options_)}));
+    begin(headTitle(tensors_, options_, "Who attends to whom, head ", "Who attends to whom, layer "));
     const int most = std::max(w_.rows, w_.cols);
     cell_ = options_.width > 0 ? std::min(20.0, (kPage - 60) / most) : std::min(30.0, 1400.0 / most);
     const double gap = 12, left = sizes().margin + sideOf(w_.queries, "query") + gap,
@@ -442,7 +446,7 @@ class Maker {
 
   const Sizes& sizes() const { return look_.sizes; }
   double gap() const { return sizes().gap * 0.8; }
-  void begin(std::string_view made) { out_ = drawingOf(made, look_, options_); }
+  void begin(base::MessageView made) { out_ = drawingOf(made, look_, options_); }
 
   /// Sets the size of a cell; where it is too small, puts cells together as the options say.
   template <class Choose>

@@ -43,7 +43,7 @@ struct FigureOptions {
   std::optional<std::string> title;  ///< in place of the one that is made; empty: none
   int base = 1;   ///< the number of the first head and of the first layer in the figure, 0 or 1
   int typed = 0;  ///< the same where they are given, for errors
-  /// An English text or number in another language; none: English.
+  /// An English text, the bytes of a message, or a number in another language; none: English.
   std::function<std::string(std::string_view)> translated;
   bool labels = true, numbers = true, bar = true, caption = true, sums = false, clear = false;
 };
