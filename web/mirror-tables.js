@@ -25,7 +25,7 @@ export class Tables {
 
   boardTables(part) {
     for (const m of this.found.matrices) {
-      const title = this.t(m.tensor === 'weights' ? m.title.startsWith('W') ? message`${m.title}, weights` : m.title : TENSORS[m.tensor] ?? m.title);
+      const title = this.t(m.tensor === 'weights' ? message`${m.title}, weights` : TENSORS[m.tensor] ?? m.title);
       this.table(part, m, {
         title: this.changeable(title, m),
         row: (i) => m.rowKind < 2 ? this.tokens(m.rowKind, m.firstRow + i) : String(m.firstRow + i + 1),

@@ -264,7 +264,7 @@ Result<void> App::setGlossary(std::string_view english, std::string_view own) {
 }
 Result<void> App::setLessons(std::string_view text) { return parts_->frame.guide().setList(text); }
 Result<void> App::addLessonTexts(std::string_view text) { return parts_->frame.guide().addTexts(text); }
-void App::failLesson(std::string_view sentence) { parts_->frame.guide().fail(sentence); }
+void App::failLesson(base::Message sentence) { parts_->frame.guide().fail(std::move(sentence)); }
 
 // --- for assistive technology
 

@@ -138,7 +138,7 @@ class App {
   /// Sets the terms of the glossary: document::readGlossary().
   base::Result<void> setGlossary(std::string_view english, std::string_view own);
   /// Reports that a requested lesson could not be loaded.
-  void failLesson(std::string_view sentence);
+  void failLesson(base::Message sentence);
 
   // For assistive technology.
   /// The system colours that the reader forces on all pages; nothing: the colours of the theme.

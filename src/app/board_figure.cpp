@@ -29,8 +29,8 @@ class HeadlessHost final : public Host {
   void beginText(const TextField&) override {}
   void dropText() override {}
   bool pickFile() override { return false; }
-  base::Result<std::string> saveFile(std::string_view, std::string_view, bool) override {
-    return std::string();
+  base::Result<base::Message> saveFile(std::string_view, std::string_view, bool) override {
+    return base::Message();
   }
   void toggleFullscreen() override {}
   void copyToClipboard(std::string_view) override {}

@@ -20,7 +20,7 @@ struct TextField {
   Rect rect;
   float zoom = 1;        ///< magnification of the application; `rect` is in its units
   std::string text;      ///< initial text
-  std::string name;      ///< for assistive technology: "Q, row saw 2, column 3"
+  std::string name;      ///< for assistive technology, translated: "Q, row saw 2, column 3"
   bool numeric = false;  ///< show a numeric keyboard on a phone
   bool centered = false;
   bool selectAll = true;  ///< false: the caret is placed at the end (typing started with a digit)
@@ -28,7 +28,7 @@ struct TextField {
   /// Greater than 0: a search without a frame, in letters of this size, which passes on what is typed as
   /// TextEnd::typing, and ↑ ↓ as keys.
   float searches = 0;
-  std::string wrong;  ///< why `text` was refused
+  std::string wrong;  ///< why `text` was refused, translated
   bool dark = false;  ///< use the dark theme
 };
 
@@ -62,7 +62,7 @@ class Host : public draw::Rasteriser {
   /// Saves a file for the user; returns a message ("Saved to …"), or an error. For a state in JSON `text` is
   /// the content; for other names the extension determines the format for App::tensors(), and for a table the
   /// base name determines the tensor. `asks`: ask where to save it.
-  virtual base::Result<std::string> saveFile(std::string_view name, std::string_view text, bool asks) = 0;
+  virtual base::Result<base::Message> saveFile(std::string_view name, std::string_view text, bool asks) = 0;
   /// Called with the choices made in a form that came with a file, as document::toLines(Choices); "" if it
   /// was closed.
   virtual void choose(std::string_view) {}

@@ -139,12 +139,12 @@ Result<void> LessonPlayer::addTexts(std::string_view text) {
 }
 
 // A Guide without a list is not left open: it is asked for again when the reader opens it.
-void LessonPlayer::fail(std::string_view sentence) {
+void LessonPlayer::fail(base::Message sentence) {
   view_.waiting.clear();
   isLoadingList_ = isLoadingTerms_ = false;
   if (view_.entries.empty() && !view_.lesson) show(false, false);
   if (view_.entries.empty()) view_.list = false;
-  if (!sentence.empty()) screen_.refuse({Error::Kind::range, "", std::string(sentence)});
+  if (!sentence.empty()) screen_.refuse({Error::Kind::range, "", std::move(sentence)});
   screen_.wake();
 }
 
@@ -389,7 +389,7 @@ void LessonPlayer::judge() {
   if (seen_ == 0) {  // the range of the bar is determined at the beginning
     const auto paper = document::paperBoard(try_);
     const auto began = document::judge(now->attempt->check.front(), *paper, try_);
-    began_ = began ? began->shown : std::string();
+    began_ = began ? base::Message(began->shown) : base::Message();
     const double from = began && std::isfinite(began->value) ? began->value : 0, aim = first.aim;
     const bool isShare = std::min(from, aim) >= 0 && std::max(from, aim) <= 1 &&
                          now->attempt->check.front().what == document::Goal::What::cells;

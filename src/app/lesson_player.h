@@ -32,7 +32,7 @@ class LessonPlayer {
   /// Sets the terms of the glossary.
   base::Result<void> setTerms(std::string_view english, std::string_view own);
   /// Reports that something requested could not be loaded.
-  void fail(std::string_view sentence);
+  void fail(base::Message sentence);
   /// Opens the card of an example, if it has one.
   void openExample(std::string_view preset);
 
@@ -84,7 +84,7 @@ class LessonPlayer {
        isForgetful_ = false, isCoached_ = false;
   std::map<std::string, int, std::less<>> edits_;  ///< with which puzzles were solved, at best
   bool isShown_ = false;  ///< the solution of this step was shown, so that its edits are not the reader's
-  std::string began_;     ///< what the first check of the step said at its beginning
+  base::Message began_;   ///< what the first check of the step said at its beginning
   std::uint64_t seen_ = 0;
   views::Box seenBoard_;  ///< the board in which what is asked was last brought into view
   int looks_ = 0;         ///< frames in which it is looked for on a page, which must be drawn first

@@ -31,11 +31,11 @@ void matrix(const views::Context& c, std::string& out, const views::MatrixPlace&
   if (!t || t->empty() || c.lacks(m.tensor)) return;
   const views::Slice s = isMean ? views::Slice{} : views::sliceOf(c.state, m.tensor);
   const int rows = m.transposed ? m.cols : m.rows, cols = m.transposed ? m.rows : m.cols;
-  const std::string title = m.tensor == TensorId::weights
-                                ? views::inWords(views::weightTitle(c.state))
-                                : std::string(attention::symbol(m.tensor, c.spec.score));
+  const base::Message title = m.tensor == TensorId::weights
+                                  ? base::Message(views::weightTitle(c.state))
+                                  : base::Message(attention::symbol(m.tensor, c.spec.score));
   const float limit = attention::cutOffFrom(c.spec, c.inputs, views::shownTensor(m.tensor));
-  Mirror::line(out, {"M", attention::name(m.tensor), title,
+  Mirror::line(out, {"M", attention::name(m.tensor), views::inWords(title),
                      reinterpret_cast<std::uintptr_t>(t->row(s.head, s.firstRow) + s.firstCol), t->cols(),
                      rows, cols, s.firstRow, s.firstCol, s.head, c.editable(m.tensor) ? 1 : 0,
                      static_cast<int>(attention::rowsOf(m.tensor)), attention::isOfPairs(m.tensor) ? 1 : 0,
@@ -80,7 +80,9 @@ std::string mirror(Screen& screen, const std::string& notes) {
             screen.view.selection.row, screen.view.selection.col});
     cell(out, "E", c.chosen());
   }
-  Mirror::line(out, {"N", screen.view.notice.text()});
+  std::string notice;
+  for (const views::Notice::Piece& piece : screen.view.notice.pieces) notice += views::inWords(piece.words);
+  Mirror::line(out, {"N", notice});
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "document/text.h"
 #include "views/board/board.h"
 #include "views/palette.h"
+#include "views/tooltip.h"
 #include "views/widgets.h"
 
 namespace app {
@@ -25,18 +26,20 @@ void Typing::begin(const views::TextTarget& target) {
   std::string own;
   field.rect = {target.box.x, target.box.y, target.box.width, target.box.height};
   field.zoom = screen_.zoom;
-  const bool isMade = base::MessageView(target.name).hasArguments();  // else the host looks it up
-  field.name = isMade ? views::inWords(target.name) : target.name.english();
+  const document::Option& option = document::option(target.option);
+  // A field that is called like its option is named as the option's tooltip is.
+  const views::About about = target.name == option.name ? views::about(option.name) : views::About{};
+  field.name = views::inWords(about.title.empty() ? base::MessageView(target.name) : about.title);
   field.numeric =
       target.kind == views::TextTarget::Kind::cell || target.kind == views::TextTarget::Kind::parameter;
-  const document::OptionType type = document::option(target.option).type;
+  const document::OptionType type = option.type;
   const bool isReal = target.kind == views::TextTarget::Kind::option &&
                       (type == document::OptionType::real || type == document::OptionType::scale);
   field.text = field.numeric || isReal ? views::inNumbers(target.text, own) : target.text;
   field.centered = target.centered;
   field.selectAll = target.selectAll;
   field.isCell = field.numeric;
-  field.wrong = target.wrong;
+  field.wrong = views::inWords(target.wrong);
   field.searches = target.searches;
   field.dark = screen_.dark();
   screen_.host.beginText(field);
@@ -57,7 +60,7 @@ bool Typing::end(TextEnd how, std::string_view words) {
     screen_.refuse(ok.error());
     // A user who has seen the reason and leaves nevertheless discards the text.
     if (how == TextEnd::leave && !target.wrong.empty() && target.text == words) return true;
-    target.text = words, target.wrong = ok.error().message(), target.selectAll = false;
+    target.text = words, target.wrong = ok.error().said(), target.selectAll = false;
     if (target.kind == views::TextTarget::Kind::cell) {
       const CellRef& c = target.cell;
       screen_.view.selection = {true, c.tensor, c.row, c.col, c.row, c.col};
@@ -97,7 +100,7 @@ void Typing::typeNextParameter(views::TextTarget from, int by) {
   const auto rect = places_.derived(*id, 0, row, col);
   if (!rect) return;
   screen_.view.experiments.cell.row = row, screen_.view.experiments.cell.col = col;
-  from.wrong.clear();
+  from.wrong = {};
   const Box box{rect->x, rect->y, rect->width, rect->height};
   views::TextTarget to =
       views::numberField(document::name(from.parameter), row, col, box, t.at(0, row, col), {});
@@ -110,11 +113,11 @@ void Typing::typeNextParameter(views::TextTarget from, int by) {
 Result<void> Typing::enterOption(const views::TextTarget& target, std::string_view words) {
   const bool isItem =
       target.option == document::OptionId::batch_item || target.option == document::OptionId::layer;
-  const std::string name = target.name.english();
-  auto value = document::valueFromJson(words, name);
+  const std::string field = target.name.english();
+  auto value = document::valueFromJson(words, field);
   if (words == "off" || words == "auto")
     value = words == "off" ? document::Value(document::option(target.option).min) : document::Value(true);
-  if (const auto number = document::numberFrom(words, name); !value && number)
+  if (const auto number = document::numberFrom(words, field); !value && number)
     value = document::Value(base::readable(*number));
   const document::OptionType type = document::option(target.option).type;
   const bool isPlain = (type == document::OptionType::names && !words.starts_with('[')) ||
@@ -128,7 +131,7 @@ Result<void> Typing::enterOption(const views::TextTarget& target, std::string_vi
   auto done = apply(document::SetOption{target.option, *value});
   if (done) return done;
   if (isItem)
-    return base::refuse(Error::Kind::range, name,
+    return base::refuse(Error::Kind::range, field,
                         {base::inQuotes(words),
                          target.option == document::OptionId::layer ? " is no layer; use 1 to "
                                                                     : " is no item of the batch; use 1 to ",

@@ -103,8 +103,8 @@ struct TextTarget {
   std::string text;
   Box box;
   bool centered = false, selectAll = true;
-  float searches = 0;  ///< as app::TextField::searches
-  std::string wrong;   ///< why `text` was refused
+  float searches = 0;   ///< as app::TextField::searches
+  base::Message wrong;  ///< why `text` was refused
 };
 
 /// The width that a new number of heads leaves to each head, as a sentence.

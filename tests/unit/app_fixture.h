@@ -27,9 +27,9 @@ class FakeHost : public test::QuietHost {
     if (duringFrame) std::exchange(duringFrame, nullptr)();
   }
   void dropText() override { ++drops; }
-  base::Result<std::string> saveFile(std::string_view, std::string_view text, bool) override {
+  base::Result<base::Message> saveFile(std::string_view, std::string_view text, bool) override {
     saved = text;
-    return std::string("Saved.");
+    return base::Message("Saved.");
   }
   void copyToClipboard(std::string_view text) override { clipboard = text; }
   bool isTouch() const override { return touch; }

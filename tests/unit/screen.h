@@ -21,8 +21,8 @@ class QuietHost : public app::Host {
   void drawText() override {}
   void dropText() override {}
   bool pickFile() override { return false; }
-  base::Result<std::string> saveFile(std::string_view, std::string_view, bool) override {
-    return std::string("Saved.");
+  base::Result<base::Message> saveFile(std::string_view, std::string_view, bool) override {
+    return base::Message("Saved.");
   }
   void toggleFullscreen() override {}
   void copyToClipboard(std::string_view) override {}

@@ -656,6 +656,7 @@ TEST_CASE("views: what the experiments are set to is in the state, undone, and t
   f.press("lab:scaled", "spread_scaled", "false");
   f.click(f.at("spread_dim-value"));
   REQUIRE(f.host.texts.size() == 1);
+  CHECK(f.host.texts[0].name == "Width of a head, d_k");  // as in its tooltip, not as in scripts
   f.app().endText(app::TextEnd::commit, "37");
   CHECK(f.option("spread_dim") == "37");
   CHECK((*f.app().tensor("spread:table"))->at(0, 0, 0) == 37.0f);

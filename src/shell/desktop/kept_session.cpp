@@ -123,7 +123,7 @@ void KeptSession::keep(const document::Document& document, const fs::path& file,
   finish();
   writing_ = std::async(std::launch::async, [this, copy = document, head = headOf(file, isSaved)] {
     const auto done = writeFile(path_, store_.write(copy, kMostBytes, head));
-    return done ? std::string() : done.error().message();
+    return done ? base::Message() : done.error().said();
   });
 }
 
@@ -131,14 +131,14 @@ bool KeptSession::isWriting() const {
   return writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
 }
 
-std::string KeptSession::trouble() {
+base::Message KeptSession::trouble() {
   if (!isWriting()) finish();
   return std::exchange(trouble_, {});
 }
 
 void KeptSession::finish() {
   if (!writing_.valid()) return;
-  if (std::string said = writing_.get(); !said.empty()) trouble_ = std::move(said);
+  if (base::Message said = writing_.get(); !said.empty()) trouble_ = std::move(said);
 }
 
 void KeptSession::forget() {

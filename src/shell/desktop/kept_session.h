@@ -32,9 +32,10 @@ class KeptSession {
   std::optional<Found> open(bool mayTake, const std::filesystem::path& file);
   /// Stores the document in the background. Must only be called when isWriting() is false.
   void keep(const document::Document& document, const std::filesystem::path& file, bool isSaved);
-  /// Is the last document still being written? trouble() returns the result once: an error sentence, or "".
+  /// Is the last document still being written? trouble() returns the result once: an error sentence, or
+  /// nothing.
   bool isWriting() const;
-  std::string trouble();
+  base::Message trouble();
   /// Waits until everything has been written.
   void finish();
   /// Discards the session: the edits are not wanted.
@@ -49,8 +50,8 @@ class KeptSession {
   std::filesystem::path path_;
   int lock_ = -1;  ///< a lock held during the lifetime of the process, even if that is killed
   files::SessionStore store_;
-  std::future<std::string> writing_;
-  std::string trouble_;
+  std::future<base::Message> writing_;
+  base::Message trouble_;
 };
 
 }  // namespace shell

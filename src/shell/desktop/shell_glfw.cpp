@@ -177,7 +177,7 @@ class Desktop final : public app::Host {
   void dropText() override { textBox_.drop(); }
   bool pickFile() override;
   void choose(std::string_view choices) override;
-  base::Result<std::string> saveFile(std::string_view name, std::string_view text, bool asks) override;
+  base::Result<base::Message> saveFile(std::string_view name, std::string_view text, bool asks) override;
   void toggleFullscreen() override;
   void copyToClipboard(std::string_view text) override {
     glfwSetClipboardString(window_.get(), std::string(text).c_str());
@@ -228,7 +228,7 @@ class Desktop final : public app::Host {
   base::Result<void> open(const std::filesystem::path& path, bool isFirst);
   base::Result<void> take(base::Result<files::Opened> opened, const std::string& name, std::string_view text,
                           bool isFirst);
-  base::Result<std::string> saveTo(const std::filesystem::path& path, std::string_view text);
+  base::Result<base::Message> saveTo(const std::filesystem::path& path, std::string_view text);
   void takeChosenFile();
 
   bool zooms(double x, double y);
@@ -286,10 +286,11 @@ void Desktop::wantLesson(std::string_view id, int step) {
     const auto read = document::readLessons(file.text);
     const auto has = [&](const document::Lesson& lesson) { return lesson.id == id; };
     if (!read || std::none_of(read->begin(), read->end(), has)) continue;
-    if (const auto ok = app_.openLesson(file.text, {}, id, step); !ok) app_.failLesson(ok.error().message());
+    if (const auto ok = app_.openLesson(file.text, {}, id, step); !ok) app_.failLesson(ok.error().said());
     return;
   }
-  app_.failLesson("There is no lesson " + base::inQuotes(id) + "; give one of the list in the Guide.");
+  app_.failLesson(
+      base::message({"There is no lesson ", base::inQuotes(id), "; give one of the list in the Guide."}));
 }
 
 void Desktop::copyReport() {
@@ -313,7 +314,7 @@ void Desktop::wantGlossary() {
   if (const auto ok =
           app_.setGlossary(lessonFile("glossary.en.json"), isEnglish ? std::string_view() : lessonFile(own));
       !ok)
-    app_.failLesson(ok.error().message());
+    app_.failLesson(ok.error().said());
 }
 
 bool Desktop::remember(std::string_view text) {
@@ -589,7 +590,7 @@ void Desktop::keep() {
     kept_.keep(app_.document(), file_, isSaved());
     keptRevision_ = revision, keepAt_ = 0;
   }
-  if (const std::string trouble = kept_.trouble(); !trouble.empty())
+  if (const base::Message trouble = kept_.trouble(); !trouble.empty())
     app_.notify(base::message({"This session is not kept. ", trouble}), true);
 }
 
@@ -616,7 +617,7 @@ bool Desktop::mayClose() {
   if (glfwGetWindowAttrib(window, GLFW_ICONIFIED) != 0) glfwRestoreWindow(window);
   opener_.forget();
   document::Form form;
-  form.title = "Save the changes of " + file_.filename().string() + "?";
+  form.title = base::message({"Save the changes of ", file_.filename().string(), "?"});
   form.says = "They are not in the file yet.";
   form.isReady = true;
   form.answers = {"Save", "Discard", "Cancel"};
@@ -628,8 +629,8 @@ void Desktop::endSession() {
   if (discards_) return kept_.forget();
   if (app_.document().revision() != keptRevision_) kept_.keep(app_.document(), file_, isSaved());
   kept_.finish();
-  if (const std::string trouble = kept_.trouble(); !trouble.empty())
-    fail("The session could not be kept. " + trouble);
+  if (const base::Message trouble = kept_.trouble(); !trouble.empty())
+    fail("The session could not be kept. " + trouble.english());
 }
 
 void Desktop::drawFrame() {
@@ -724,11 +725,11 @@ void Desktop::showTitle() {
   glfwSetWindowTitle(window_.get(), title.c_str());
 }
 
-base::Result<std::string> Desktop::saveFile(std::string_view name, std::string_view text, bool asks) {
+base::Result<base::Message> Desktop::saveFile(std::string_view name, std::string_view text, bool asks) {
   const bool isState = !text.empty();
   if (asks && chooser_.show(Chooser::Purpose::save,
                             (file_.empty() ? folderToSaveIn() / name : file_).string(), glfwPostEmptyEvent))
-    return std::string();
+    return base::Message();
   if (!isState) return saveTo(freeName(folderToSaveIn() / name), text);
   // A state replaces the file that was opened or saved before; anything else never replaces a file.
   return saveTo(file_.empty() || asks ? freeName(folderToSaveIn() / name) : file_, text);
@@ -740,7 +741,7 @@ bool Desktop::pickFile() {
 
 /// Saves in the format of the extension: a state, or all tensors; for a table the tensor named like the file,
 /// or the weights.
-base::Result<std::string> Desktop::saveTo(const std::filesystem::path& path, std::string_view text) {
+base::Result<base::Message> Desktop::saveTo(const std::filesystem::path& path, std::string_view text) {
   const auto format = files::formatOf(path.string());
   if (format && *format != files::Format::json) {
     const auto tensors = app_.tensors();
@@ -753,13 +754,13 @@ base::Result<std::string> Desktop::saveTo(const std::filesystem::path& path, std
         !ok)
       return ok;
     if (auto ok = writeFile(path, content); !ok) return ok;
-    return "Saved to " + path.string() + ".";
+    return base::message({"Saved to ", path.string(), "."});
   }
   if (auto ok = writeFile(path, text); !ok) return ok;
   file_ = path;
   savedRevision_ = app_.document().revision();
   keptRevision_ = 0;  // stores the session again, to record that it is saved
-  return "Saved to " + path.string() + ".";
+  return base::message({"Saved to ", path.string(), "."});
 }
 
 void Desktop::toggleFullscreen() {
@@ -939,7 +940,7 @@ base::Result<void> Desktop::open(const std::filesystem::path& path, bool isFirst
 void Desktop::choose(std::string_view choices) {
   if (choices == "!save" || choices == "!discard") {
     discards_ = choices == "!discard";
-    const auto saved = discards_ ? base::Result<std::string>(std::string()) : saveTo(file_, app_.state());
+    const auto saved = discards_ ? base::Result<base::Message>(base::Message()) : saveTo(file_, app_.state());
     if (!saved) return app_.notify(saved.error().said(), true);
     closes_ = true;
     return glfwSetWindowShouldClose(window_.get(), GLFW_TRUE);
@@ -955,7 +956,7 @@ void Desktop::takeChosenFile() {
   app_.wake();
   if (answer->purpose == Chooser::Purpose::open) return (void)open(answer->path, false);
   const auto saved = saveTo(answer->path, app_.state());
-  app_.notify(saved ? base::Message(*saved) : saved.error().said(), !saved);
+  app_.notify(saved ? *saved : saved.error().said(), !saved);
 }
 
 void Desktop::dropped(const char* path) { (void)open(path, false); }

@@ -149,7 +149,7 @@ std::optional<TextBox::Typed> TextBox::draw(const views::Fonts& fonts, PangoText
     for (PangoText::Place& place : carets_) place.x *= scale;
   };
   if (isShaped_) look();
-  const std::string hint(field_->searches > 0 ? views::inWords(field_->name) : std::string_view());
+  const std::string hint = field_->searches > 0 ? field_->name : std::string();
   const bool entered = ImGui::InputTextWithHint(
       "##field", hint.c_str(), buffer_.data(), buffer_.size(),
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways,

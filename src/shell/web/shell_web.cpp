@@ -111,9 +111,9 @@ class Browser final : public app::Host {
     host_later("pickFile");
     return true;
   }
-  base::Result<std::string> saveFile(std::string_view name, std::string_view text, bool asks) override {
+  base::Result<base::Message> saveFile(std::string_view name, std::string_view text, bool asks) override {
     host_save_file(std::string(name).c_str(), text.data(), static_cast<int>(text.size()), asks);
-    return std::string();  // web/input-handlers.js reports where it was saved
+    return base::Message();  // web/input-handlers.js reports where it was saved
   }
   void choose(std::string_view choices) override { host_choose(std::string(choices).c_str()); }
   void toggleFullscreen() override { host_later("toggleFullscreen"); }
@@ -575,11 +575,12 @@ EMSCRIPTEN_KEEPALIVE void playground_words(const char* table) {
   requestFrameIfWanted();
 }
 
-/// Sets the reply to the translation of a text of the interface.
+/// Sets the reply to the translation of a text of the interface, or of the bytes of a message.
 EMSCRIPTEN_KEEPALIVE int playground_word(const char* english) {
   views::Words* words = self->stage.fonts().words;
   std::string own;
-  return answer(std::string(words ? words->number(words->of(english), own) : english));
+  return answer(words ? std::string(words->number(words->of(english), own))
+                      : base::MessageView(english).english());
 }
 
 /// The height, in CSS pixels, that shows the whole board at that width; 0 if not requested by the page, or if
@@ -662,7 +663,7 @@ EMSCRIPTEN_KEEPALIVE int playground_figure(const char* what, const char* style, 
 }
 
 EMSCRIPTEN_KEEPALIVE void playground_notify(const char* sentence, int isError) {
-  self->app.notify(sentence, isError != 0);
+  self->app.notify(base::Message::ofBytes(sentence), isError != 0);
   requestFrameIfWanted();
 }
 
@@ -705,7 +706,7 @@ EMSCRIPTEN_KEEPALIVE int playground_lesson_texts(const char* text) {
 }
 
 EMSCRIPTEN_KEEPALIVE void playground_fail_lesson(const char* sentence) {
-  self->app.failLesson(sentence);
+  self->app.failLesson(base::Message::ofBytes(sentence));
   requestFrameIfWanted();
 }
 
