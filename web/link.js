@@ -1,7 +1,7 @@
 // Links to a board and code that embeds it. A link contains the state after #s= as JSON, deflated (raw), in base64url. The version of the
 // state is in the JSON ("version": 1); all versions ever released can be read.
 import {home, refusal, wrong} from './values.js';
-import {message} from './message.js';
+import {failure, message} from './message.js';
 
 // In characters, of an address and of the JSON in it: what browsers accept, and what a board can hold.
 const LONGEST_ADDRESS = 2 ** 22, LONGEST_STATE = 2 ** 26;
@@ -23,7 +23,7 @@ async function through(stream, bytes, most) {
     size += value.length;
     if (size > most) {
       reader.cancel().catch(() => {});
-      throw refusal(RangeError, 'state', message`of this link is too large: it has more than ${most} characters`);
+      throw failure(RangeError, message`${'state'} of this link is too large: it has more than ${most} characters.`, {field: 'state'});
     }
     parts.push(value);
   }
@@ -39,13 +39,13 @@ export async function pack(text) {
 
 /** Decodes what follows #s= to JSON text. Throws a RangeError or SyntaxError that names the field `state`. */
 export async function unpack(packed) {
-  if (packed.length > LONGEST_ADDRESS) throw refusal(RangeError, 'state', message`of this link is too long: it has ${packed.length} characters, and takes at most ${LONGEST_ADDRESS}`);
+  if (packed.length > LONGEST_ADDRESS) throw failure(RangeError, message`${'state'} of this link is too long: it has ${packed.length} characters, and takes at most ${LONGEST_ADDRESS}.`, {field: 'state'});
   try {
     const bytes = Uint8Array.from(atob(packed.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
     return await (await through(new DecompressionStream('deflate-raw'), bytes, LONGEST_STATE)).text();
   } catch (error) {
     if (error.field) throw error;
-    throw refusal(SyntaxError, 'state', 'of this link is damaged: perhaps a part of the address is missing; copy all of it');
+    throw failure(SyntaxError, message`${'state'} of this link is damaged: perhaps a part of the address is missing; copy all of it.`, {field: 'state'});
   }
 }
 

@@ -1,5 +1,5 @@
 // Short announcements of changes: "weight from saw to a: 0.69, was 0.12".
-import {capital, say, spaced, TENSORS} from './mirror-nodes.js';
+import {called, capital, say, TENSORS} from './mirror-nodes.js';
 import {message} from './message.js';
 
 const SPOKEN = {weights: 'weight', scores: 'score', masked: 'score', raw: 'raw score', softcapped: 'capped score', biased: 'biased score', exponentials: 'exponential', bias: 'bias', head_output: 'output', q: 'query', k: 'key', v: 'value'};
@@ -32,10 +32,10 @@ export class Announcements {
   spoken({tensor, row, col}) {
     const m = this.found.matrices.find((one) => one.tensor === tensor), what = SPOKEN[tensor] ?? TENSORS[tensor] ?? tensor;
     const isPair = m ? m.pairs : /weights|scores|masked/.test(tensor);
-    if (isPair) return this.t(message`${what} from ${this.tokens(0, row)} to ${this.tokens(1, col)}`);
+    if (isPair) return message`${what} from ${this.tokens(0, row)} to ${this.tokens(1, col)}`;
     const kind = m?.rowKind ?? (tensor === 'k' || tensor === 'v' ? 1 : /^w_|^u_/.test(tensor) ? 2 : 0);
     const line = kind < 2 ? this.tokens(kind, row) : row + 1, place = m?.names?.[col - m.firstCol] ?? col + 1;
-    return this.t(m?.turned ? message`${what}, row ${place}, column ${line}` : message`${what}, row ${line}, column ${place}`);
+    return m?.turned ? message`${what}, row ${place}, column ${line}` : message`${what}, row ${line}, column ${place}`;
   }
 
   hear(type, detail) {
@@ -70,18 +70,18 @@ export class Announcements {
     const m = this.found.matrices.find((one) => one.tensor === cell.name);
     if (m && !m.editable) this.before = {...target, value: this.valueAt(target), whose: this.board.run('whose')};
     const value = this.valueAt(target);
-    if (value !== undefined && !this.isIn) this.announce(`${this.spoken(target)}: ${this.written(value, m?.limit)}`);
+    if (value !== undefined && !this.isIn) this.announce(`${this.t(this.spoken(target))}: ${this.written(value, m?.limit)}`);
     this.stale();
   }
 
   hearChange({name, option, action, row, col, rows, cols, before, after}) {
     const number = (value) => value === -Infinity ? this.t('masked') : this.digits(value);
     const shown = (value) => value === true ? this.t('on') : value === false ? this.t('off') : Array.isArray(value) ? value.join(' ') : typeof value === 'number' ? option ? String(value).replace('-', '−') : number(value)
-      : option && option !== 'title' ? this.t(capital(spaced(value))) : String(value);
+      : option && option !== 'title' ? this.t(called(value)) : String(value);
     const said = [];
     const was = (what, now, earlier) => this.t(message`${what}: ${now}, was ${earlier}`);
-    if (option) said.push(before === undefined ? `${this.t(capital(spaced(option)))}: ${this.asRead(shown(after))}` : was(this.t(capital(spaced(option))), shown(after), shown(before)));
-    else if (name && before !== undefined) said.push(was(name === 'mask' ? message`mask from ${this.tokens(0, row)} to ${this.tokens(1, col)}` : name.endsWith('labels') ? this.t('token') : this.spoken({tensor: name, row, col}), shown(after), shown(before)));
+    if (option) said.push(before === undefined ? `${this.t(called(option))}: ${this.asRead(shown(after))}` : was(this.t(called(option)), shown(after), shown(before)));
+    else if (name && before !== undefined) said.push(was(name === 'mask' ? message`${'mask'} from ${this.tokens(0, row)} to ${this.tokens(1, col)}` : name.endsWith('labels') ? this.t('token') : this.spoken({tensor: name, row, col}), shown(after), shown(before)));
     else if (name) said.push(this.t(rows * cols ? message`${name}: ${rows * cols} numbers changed` : message`${name}: several numbers changed`));
     else if (action) said.push(this.t(capital(action)));
     const seen = this.before, isOther = action === 'open' || action === 'restore', value = isOther ? undefined : seen && this.valueAt(seen), whose = seen && this.board.run('whose');

@@ -1,5 +1,5 @@
 // Switches, menus, sliders, steppers and fields as native controls, and the sentences between them.
-import {capital, isFormula, make, nameFormula, say, set, spaced} from './mirror-nodes.js';
+import {called, capital, isFormula, make, nameFormula, say, set} from './mirror-nodes.js';
 import {message} from './message.js';
 
 // Names for controls that show a picture, or have their text beside them.
@@ -100,7 +100,7 @@ export class Controls {
       if (item.role === 'radio') {
         if (!this.hasRoom(part, item)) continue;
         if (!group || !lastRadio || Math.abs(lastRadio.y - item.y) > 6) {
-          const name = item.name.split(':')[0], title = NAMES[name] ? this.t(NAMES[name]) : above || item.before || this.t(capital(spaced(name)));
+          const name = item.name.split(':')[0], title = NAMES[name] ? this.t(NAMES[name]) : above || item.before || this.t(called(name));
           group = this.keyed(part, `radios ${item.name}`, () => make('div', {role: 'radiogroup', class: 'row'}));
           set(group, {'aria-label': title});
           group.wanted = new Set();
@@ -167,10 +167,10 @@ export class Controls {
     if (hide) return this.t(message`Head ${+hide[1] + 1} takes part`);
     const step = /^guide:step:(\d+)$/.exec(item.name);
     if (step) return this.t(message`Step ${+step[1] + 1}`);
-    if (item.role === 'menu') return [...new Set([item.before || own || this.t(capital(spaced(item.name))), item.words])].filter(Boolean).join(': ');
-    if (item.role === 'fold') return [item.before, item.words].filter(Boolean).join(' ') || own || this.t(capital(spaced(item.name)));
-    if (/^[-−\d.,]+( [-−\d.,]+)+$/.test(item.words)) return this.t(capital(spaced(item.name)));  // a picture with numbers
-    return own && item.words.length < 2 ? own : item.words || own || item.before || this.t(capital(spaced(item.name)));
+    if (item.role === 'menu') return [...new Set([item.before || own || this.t(called(item.name)), item.words])].filter(Boolean).join(': ');
+    if (item.role === 'fold') return [item.before, item.words].filter(Boolean).join(' ') || own || this.t(called(item.name));
+    if (/^[-−\d.,]+( [-−\d.,]+)+$/.test(item.words)) return this.t(called(item.name));  // a picture with numbers
+    return own && item.words.length < 2 ? own : item.words || own || item.before || this.t(called(item.name));
   }
 
   control(part, item, role) {
@@ -210,7 +210,7 @@ export class Controls {
 
   stepper(part, base, value, less, more) {
     const item = {...(value ?? less), name: value ? `${base}-value` : base, base, less, more, enabled: less.enabled || more.enabled || Boolean(value?.enabled)};
-    const words = capital(less.before || (value && value.before) || this.t(NAMES[base] || capital(spaced(base)))), node = this.input(part, item, {type: 'text', role: 'spinbutton', inputmode: 'decimal', autocomplete: 'off'});
+    const words = capital(less.before || (value && value.before) || this.t(NAMES[base] || called(base))), node = this.input(part, item, {type: 'text', role: 'spinbutton', inputmode: 'decimal', autocomplete: 'off'});
     node.input.item = item;
     const shown = value?.words ?? this.between(less, more);
     set(node.input, {'aria-label': words, 'aria-valuenow': Number.isFinite(this.numberIn(shown)) ? this.numberIn(shown) : null, 'aria-valuetext': shown || this.t('none'), readonly: value?.enabled ? null : ''});
@@ -236,7 +236,7 @@ export class Controls {
 
   field(part, item) {
     const base = item.name.replace(/-value$/, ''), node = this.input(part, item, {type: 'text', autocomplete: 'off'});
-    const words = (NAMES[base] ? this.t(NAMES[base]) : item.role === 'field' ? '' : item.before) || this.t(capital(spaced(base)));
+    const words = (NAMES[base] ? this.t(NAMES[base]) : item.role === 'field' ? '' : item.before) || this.t(called(base));
     set(node.input, {'aria-label': item.role === 'field' ? words : this.t(message`${words}, number`)});
     const whole = base === 'labels' || base === 'key_labels' ? this.sentences[base === 'labels' ? 0 : 1] : item.words;
     this.fill(node.input, whole);
@@ -246,7 +246,7 @@ export class Controls {
     const node = this.input(part, item, {type: 'range', min: 0, max: 100});
     const typed = this.found.controls.find((c) => c.name === `${item.name.replace(/^slider:/, '')}-value` || c.name === `${item.name}-value`);
     const isTrack = item.name === 'stepper-track', before = isTrack ? '' : item.before;  // the words in it are its value
-    set(node.input, {'aria-label': before || this.t(NAMES[item.name] || capital(spaced(item.name.replace(/^slider:/, '')))), 'aria-valuetext': typed?.words || (isTrack && item.words) || null});
+    set(node.input, {'aria-label': before || this.t(NAMES[item.name] || called(item.name.replace(/^slider:/, ''))), 'aria-valuetext': typed?.words || (isTrack && item.words) || null});
     if (Number(node.input.value) !== item.value) node.input.value = item.value;
     node.input.at = item.value;
   }

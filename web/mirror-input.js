@@ -125,7 +125,7 @@ export class MirrorInput {
   edit(cell, first) {
     const {tensor, row, col, m} = this.refOf(cell), value = m.numbers[cell.i][cell.j];
     this.choose(cell);
-    const input = make('input', {type: 'text', inputmode: 'decimal', autocomplete: 'off', 'aria-label': this.spoken({tensor, row, col})});
+    const input = make('input', {type: 'text', inputmode: 'decimal', autocomplete: 'off', 'aria-label': this.t(this.spoken({tensor, row, col}))});
     input.value = first ?? this.asRead(String(+value.toPrecision(6)).replace('-', '−'));
     cell.textContent = '';
     cell.append(input);

@@ -1,4 +1,5 @@
 // Elements of the mirror and their text. Screen readers announce every write, so only differences are written.
+import {message} from './message.js';
 
 export const make = (tag, attributes = {}, ...children) => {
   const node = document.createElement(tag);
@@ -35,6 +36,11 @@ export function nameFormula(node, t) {
   set(node, isFormula(words) ? {role: 'math', 'aria-label': spoken(words, t)} : {role: null, 'aria-label': null});
 }
 export const spaced = (name) => name.replace(/[-_:]+/g, ' ').trim();
+/** The name of a control or an option in words: "Nudge 2". */
+export function called(name) {
+  const [, words, number] = /^(.*?)(?: (\d+))?$/.exec(capital(spaced(name)));
+  return number ? message([`${words} `, ''], +number) : words;
+}
 export const capital = (words) => /^[a-z]{2}/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words;
 
 /** The spoken names of tensors. */

@@ -143,9 +143,8 @@ class SegmentsView {
     column.question("The class of the text");
     const attention::Tensor& p = run_->trace.classProbabilities;
     for (int i = 0; i < p.cols(); ++i)
-      bar(column.take(24), c_.fonts.text,
-          hasName(i) ? base::Message(document::className(c_.state, i)) : base::message({"Class ", i + 1}),
-          !hasName(i), p.at(0, 0, i), c_.palette.weight);
+      bar(column.take(24), c_.fonts.text, document::className(c_.state, i), !hasName(i), p.at(0, 0, i),
+          c_.palette.weight);
     column.gap(8);
   }
 
