@@ -77,7 +77,7 @@ Result<void> LessonPlayer::open(std::string_view text, std::string_view name, st
     view_.waiting.clear();
     return error;
   };
-  auto lessons = document::readLessons(text);
+  auto lessons = document::readLessons(text, views::lessonInWords);
   if (!lessons) return refused(lessons.error());
   const auto wanted = std::find_if(lessons->begin(), lessons->end(),
                                    [&](const document::Lesson& l) { return id.empty() || l.id == id; });
@@ -94,6 +94,7 @@ Result<void> LessonPlayer::open(std::string_view text, std::string_view name, st
   finishMoves();
   const auto at = wanted - lessons->begin();
   lessons_ = std::move(*lessons);
+  source_ = text;
   view_.lesson = &lessons_[static_cast<std::size_t>(at)];
   view_.number = 0, view_.found.clear();
   view_.passed.assign(static_cast<std::size_t>(steps), false);
@@ -105,6 +106,17 @@ Result<void> LessonPlayer::open(std::string_view text, std::string_view name, st
   wantTerms();
   openStep(step, keepsBoard);
   return {};
+}
+
+// Reads everything again, in the language that has come.
+void LessonPlayer::translate() {
+  if (const std::string list = listSource_; !list.empty()) (void)setList(list);
+  if (!view_.lesson) return;
+  const auto at = static_cast<std::size_t>(view_.lesson - lessons_.data());
+  lessons_ = *document::readLessons(source_, views::lessonInWords);
+  view_.lesson = &lessons_[at];
+  compute(true);
+  screen_.wake();
 }
 
 void LessonPlayer::wantList() {
@@ -130,7 +142,7 @@ Result<void> LessonPlayer::setTerms(std::string_view english, std::string_view o
 }
 
 Result<void> LessonPlayer::addTexts(std::string_view text) {
-  const auto lessons = document::readLessons(text);
+  const auto lessons = document::readLessons(text, views::lessonInWords);
   if (!lessons) return lessons.error();
   for (const document::Lesson& lesson : *lessons)
     view_.texts[lesson.id] = document::folded(document::wordsOf(lesson));
@@ -155,6 +167,7 @@ Result<void> LessonPlayer::setList(std::string_view text) {
   const Json* list = parsed.root.find("lessons");
   if (!list || list->kind != Json::Kind::list)
     return base::refuse(Error::Kind::type, "lessons", {"the list of lessons is missing; reload the page."});
+  listSource_ = text;
   view_.entries.clear();
   for (const Json& item : list->items) {
     views::GuideEntry entry;
@@ -166,7 +179,8 @@ Result<void> LessonPlayer::setList(std::string_view text) {
       const Json* found = item.find(key);
       return found ? static_cast<int>(std::clamp(found->number, 0.0, 1000.0)) : otherwise;
     };
-    entry.id = words("id"), entry.title = words("title"), entry.about = words("about");
+    entry.id = words("id"), entry.title = views::lessonInWords(words("title")),
+    entry.about = views::lessonInWords(words("about"));
     for (const auto kind :
          {document::LessonKind::puzzle, document::LessonKind::question, document::LessonKind::example})
       if (words("kind") == document::name(kind)) entry.kind = kind;
@@ -260,7 +274,9 @@ void LessonPlayer::putMarkup(Markup& text, LessonBoard& board, LessonBoard* befo
   for (Run& run : text) {
     if (run.kind == Run::Kind::computed) {
       const auto value = document::valueOf(run, board, before, "text");
+      std::string own;
       if (value) run.words = document::shownNumber(*value, state.decimals);
+      if (view_.lesson->isTranslated) run.words = views::inNumbers(run.words, own);
     }
     if (!run.words.empty()) continue;
     if (run.kind == Run::Kind::cells) run.words = document::nameOf(run.cells, state);
@@ -499,6 +515,7 @@ void LessonPlayer::update() {
     screen_.wanted = std::max(screen_.wanted, 2);
     screen_.host.requestFrame();
   }
+  if (std::exchange(language_, views::languageId()) != views::languageId()) translate();
   if (!view_.lesson) return;
   if (seen_ != session_.document().revision()) judge();
   look();

@@ -65,6 +65,7 @@ class LessonPlayer {
   void place(const document::Cells& cells);
   void select(const document::Cells& cells);
   void ask(std::string_view id, int step);
+  void translate();
   void setLocks();
   void fillEntries();
   void remember();
@@ -83,6 +84,9 @@ class LessonPlayer {
   bool isWanted_ = true, isLoadingList_ = false, isLoadingTerms_ = false, isLoadingTexts_ = false,
        isForgetful_ = false, isCoached_ = false;
   std::map<std::string, int, std::less<>> edits_;  ///< with which puzzles were solved, at best
+  std::string source_,
+      listSource_;  ///< the files of the open lesson, and of the list: to be read in another language
+  std::uint64_t language_ = 0;
   bool isShown_ = false;  ///< the solution of this step was shown, so that its edits are not the reader's
   base::Message began_;   ///< what the first check of the step said at its beginning
   std::uint64_t seen_ = 0;

@@ -218,6 +218,7 @@ bool MarkupReader::readComputed(std::string_view words) {
 class LessonReader : public Refusing {
  public:
   int placeInList = 0;
+  Translation translation;
 
   bool readFile(const Json& root, std::vector<Lesson>& out);
   bool readChecks(const Json& root, std::vector<Goal>& out);
@@ -239,6 +240,8 @@ class LessonReader : public Refusing {
   std::string at(std::string_view field) const { return joined({where_, field}); }
   bool isObject(const Json& json, const std::string& field, std::initializer_list<std::string_view> known);
   bool text(const Json& json, const std::string& field, std::size_t most, std::string& out);
+  /// A text that is shown, without markup.
+  bool plain(const Json& json, const std::string& field, std::size_t most, std::string& out);
   bool markup(const Json& json, const std::string& field, Markup& out);
   bool markups(const Json& json, const std::string& field, std::vector<Markup>& out);
   bool whole(const Json& json, const std::string& field, int least, int most, int& out);
@@ -254,6 +257,7 @@ class LessonReader : public Refusing {
   template <class T, class Read>
   bool list(const Json& json, const std::string& field, std::size_t most, std::vector<T>& out, Read read);
 
+  bool isTranslated_ = false;
   float least_ = 0;    ///< the least index allowed; -1 where that stands for any
   std::string where_;  ///< "card \"x\", step 3, ", or ""
 };
@@ -285,12 +289,19 @@ bool LessonReader::text(const Json& json, const std::string& field, std::size_t 
   return true;
 }
 
+bool LessonReader::plain(const Json& json, const std::string& field, std::size_t most, std::string& out) {
+  if (!text(json, field, most, out)) return false;
+  if (isTranslated_) out = translation(out);
+  return true;
+}
+
 bool LessonReader::markup(const Json& json, const std::string& field, Markup& out) {
   std::string words;
   if (!text(json, field, kMaxLessonText, words)) return false;
   Result<Markup> read = readMarkup(words, field);
   if (!read) return error = read.error(), false;
-  out = std::move(*read);
+  Result<Markup> said = isTranslated_ ? readMarkup(translation(words), field) : read;
+  out = std::move(said ? *said : *read);
   return true;
 }
 
@@ -520,7 +531,7 @@ bool LessonReader::readGoal(const Json& json, const std::string& field, Goal& ou
     return k == "tensor" || k == "option" || k == "edits";
   });
   if (kinds != 1) return fail(field, {"a check is about one thing; give one of tensor, option and edits."});
-  if (const Json* label = json.find("label"); label && !text(*label, field + ".label", 80, out.label))
+  if (const Json* label = json.find("label"); label && !plain(*label, field + ".label", 80, out.label))
     return false;
   const Json* edits = json.find("edits");
   const Json& bounds = edits && edits->kind == Kind::object ? *edits : json;
@@ -689,6 +700,11 @@ bool LessonReader::readLesson(const Json& json, bool isCard, Lesson& out) {
   if (!text(*json.find("title"), at("title"), 100, out.title)) return false;
   if (const Json* about = json.find("about"); about && !text(*about, at("about"), 240, out.about))
     return false;
+  if (translation) {
+    const std::string known = out.about.empty() ? out.title : out.about;
+    out.title = translation(out.title), out.about = translation(out.about);
+    out.isTranslated = isTranslated_ = (out.about.empty() ? out.title : out.about) != known;
+  }
   int kind = 0;
   if (const Json* of = json.find("kind");
       of && !choice(*of, at("kind"), {"lesson", "puzzle", "question", "example"}, kind))
@@ -754,7 +770,7 @@ Result<Markup> readMarkup(std::string_view text, std::string_view field) {
   return MarkupReader(text, field).read();
 }
 
-Result<std::vector<Lesson>> readLessons(std::string_view text) {
+Result<std::vector<Lesson>> readLessons(std::string_view text, Translation translation) {
   if (text.size() > kMaxLessonBytes)
     return base::refuse(ErrorKind::memory, "text",
                         {"the lesson has ", text.size(), " bytes; at most ", kMaxLessonBytes, " are read."})
@@ -764,6 +780,7 @@ Result<std::vector<Lesson>> readLessons(std::string_view text) {
   JsonText parsed;
   if (Result<void> ok = parseJson(text, kFields, parsed); !ok) return ok.error();
   LessonReader reader;
+  reader.translation = std::move(translation);
   std::vector<Lesson> lessons;
   if (!reader.readFile(parsed.root, lessons)) return *reader.error;
   for (Lesson& lesson : lessons) lesson.place = reader.placeInList;

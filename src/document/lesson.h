@@ -2,6 +2,7 @@
 // parsed strictly.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -106,6 +107,7 @@ struct Lesson {
   LessonKind kind = LessonKind::lesson;
   int par = 0;    ///< for a puzzle: the fewest edits that solve it
   int place = 0;  ///< of its file in the list of lessons
+  bool isTranslated = false;
   std::vector<std::string> next;
   std::vector<Step> steps;
 };
@@ -117,7 +119,10 @@ inline constexpr std::size_t kMaxLessonText = 2000;  ///< bytes of one text
 /// Parses a file: one lesson, or {"lesson": 1, "cards": [lesson, …]}. Strict: unknown fields and names, HTML
 /// in a text, too many steps and so on are errors, whose field includes card and step: "step 3,
 /// try.check[0].at". Whether cells exist depends on the board, and is checked by rehearse() (verdict.h).
-Result<std::vector<Lesson>> readLessons(std::string_view text);
+/// `translation` gives a text in another language, or as it is; what it knows of titles, and all of
+/// lessons that it says what they are about, where its markup is right.
+using Translation = std::function<std::string(std::string_view)>;
+Result<std::vector<Lesson>> readLessons(std::string_view text, Translation translation = {});
 /// Parses {"check": a check, or a list of up to 16}, as scripts pass them: -1 in `at` stands for all heads,
 /// rows or columns.
 Result<std::vector<Goal>> readChecks(std::string_view text);

@@ -219,6 +219,13 @@ std::string inWords(base::MessageView english) {
   return std::string(shown(english, own));
 }
 
+std::string lessonInWords(std::string_view english) {
+  const Words* words = fonts().words;
+  return words ? words->asWritten(english) : std::string(english);
+}
+
+std::uint64_t languageId() { return fonts().words ? fonts().words->id() : 0; }
+
 std::string sentence(base::MessageView english) {
   std::string words = inWords(english);
   if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')

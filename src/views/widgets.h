@@ -25,7 +25,11 @@ draw::Face faceOf(const ImFont* font);
 /// A text as it is drawn: translated, and with its numbers in the notation of the language. Functions that
 /// draw or measure text do this themselves: what they get from here has to be drawn AsIs.
 std::string inWords(base::MessageView english);
-/// The same, beginning with a capital letter.
+/// The translation of a text of a lesson: Words::asWritten().
+std::string lessonInWords(std::string_view english);
+/// Differs when another table of words is used; 0: English.
+std::uint64_t languageId();
+/// inWords(), beginning with a capital letter.
 std::string sentence(base::MessageView english);
 /// A text without words in the notation of the reader's language: views::Words::number().
 std::string_view inNumbers(std::string_view digits, std::string& own);

@@ -181,6 +181,18 @@ std::string_view Words::formFor(const Translation& translation, const std::vecto
   return words;
 }
 
+std::string Words::asWritten(std::string_view english) const {
+  std::string out;
+  while (!english.empty()) {
+    const std::size_t end = std::min(english.find('\n'), english.size());
+    const auto at = messages_.find(std::string(english.substr(0, end)));
+    out += at == messages_.end() ? english.substr(0, end) : at->second.words;
+    if (end < english.size()) out += '\n';
+    english.remove_prefix(std::min(end + 1, english.size()));
+  }
+  return out;
+}
+
 std::string_view Words::number(std::string_view digits, std::string& own) const {
   if (paused > 0 || decimal_ == '.' || hasWords(digits)) return digits;
   return own = inNotation(digits);

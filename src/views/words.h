@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -33,11 +34,16 @@ class Words {
   /// What the table does not contain stays as it is, but for the arguments. Spaces at either end are kept.
   /// The result is valid until a few thousand other texts have been translated.
   [[gnu::noinline]] std::string_view of(base::MessageView english);
+  /// The same of a text that is written by whoever wrote the table, as a lesson is: line by line, and nothing
+  /// is changed in lines that the table does not have.
+  [[gnu::noinline]] std::string asWritten(std::string_view english) const;
   /// Digits and formulas in the notation of the language; `own` holds the result if it differs.
   [[gnu::noinline]] std::string_view number(std::string_view digits, std::string& own) const;
   /// Marks a text as already translated: of() returns it unchanged.
   [[gnu::noinline]] void keep(const std::string& said);
 
+  /// Differs for every table that was read.
+  std::uint64_t id() const { return id_; }
   std::set<std::string>* missed = nullptr;  ///< for tests: texts that were not found in the table
   int paused = 0;                           ///< greater than 0: no text is translated
 
@@ -56,6 +62,8 @@ class Words {
   std::string filled(const Translation& translation, const std::vector<Part>& arguments);
   std::string inNotation(std::string_view text) const;
 
+  inline static std::uint64_t made_ = 0;
+  std::uint64_t id_ = ++made_;
   std::string table_;
   PluralRules plurals_;
   char group_ = ',', decimal_ = '.';

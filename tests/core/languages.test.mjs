@@ -24,6 +24,11 @@ const tables = Object.fromEntries(tags.map((tag) => {
   assert.equal(new Set(all.map(([english]) => english)).size, all.length, `${tag} has a message twice`);
   return [tag, new Map(all)];
 }));
+const lessonTexts = (json) => typeof json === 'string' ? [] : Object.entries(json).flatMap(([field, value]) =>
+  typeof value !== 'string' ? (Array.isArray(value) && /^(choices|because)$/.test(field) ? value : []).concat(lessonTexts(value)) : /^(title|about|text|question|because|task|hint|label)$/.test(field) ? [value] : []);
+/** Of each lesson and card, the lines that readers see. */
+const lessons = readdirSync(join(root, 'web/lessons')).filter((name) => /^(?!glossary|schema).*\.json$/.test(name)).map((name) => JSON.parse(text(`web/lessons/${name}`)))
+  .flatMap((file) => file.cards ?? [file]).map((lesson) => ({title: lesson.title, about: lesson.about ?? lesson.title, lines: lessonTexts(lesson).flatMap((words) => words.split('\n')).filter(Boolean)}));
 const PLACE = /\{[A-Za-z0-9]\}/;
 const MARKS = /^[\s.,:;?!·=%)]+/;
 const placesOf = (words) => (words.match(new RegExp(PLACE, 'g')) ?? []).sort().join();
@@ -88,10 +93,24 @@ test('all tables have the same messages, and the same places in them', () => {
   }
 });
 
+test('a lesson is translated whole, or not at all, with the same cells, numbers and bold words', () => {
+  const markup = (words) => [...words.matchAll(/\[[^\]]*\]|\{[^}]*\}|\*\*[^*]*\*\*/g)].map(String).sort();
+  for (const [tag, table] of Object.entries(tables)) {
+    const translated = lessons.filter(({about}) => table.has(about));
+    assert.ok(translated.length > 0, tag);
+    for (const {title, lines} of translated) {
+      for (const line of lines) {
+        if (!table.has(line)) assert.ok(!/[a-z]{4}/i.test(line), `${tag} lacks of the lesson ${title}: ${line}`);
+        else assert.deepEqual(markup(table.get(line)), markup(line), `${tag}: ${line}`);
+      }
+    }
+  }
+});
+
 test('no table has a message that nobody says', () => {
   // In the column layout, "row" in a label becomes "column".
   const turned = (one) => [one, one.replace(/\brow\b/, 'column')];
-  const said = [...new Set(sources([...covered, ...also]).flatMap(literals).flatMap(turned))].filter((one) => one.trim()), all = said.join('\x1f');
+  const said = [...new Set([...sources([...covered, ...also]).flatMap(literals).flatMap(turned), ...lessons.flatMap(({lines}) => lines)])].filter((one) => one.trim()), all = said.join('\x1f');
   const stripped = said.map((one) => one.trim().replace(MARKS, '').replace(/[.,:;]$/, '')).filter((one) => one.length > 1).sort((a, b) => b.length - a.length);
   /** Does it consist of pieces in the sources? Punctuation and spaces between them may be inserted by anything. */
   const isSaid = (part) => {

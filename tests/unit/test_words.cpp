@@ -546,6 +546,39 @@ TEST_CASE("words: thousands of others leave the last one as it was") {
   for (int i = 0; i < 20'000; ++i) REQUIRE(row(i) == "Zeile " + std::to_string(i));
 }
 
+TEST_CASE("words: a lesson is in the reader's language line by line, also if that comes later") {
+  constexpr const char* kLesson = R"({"lesson": 1, "id": "one", "title": "Some weight", "steps": [
+    {"preset": "i-saw-a-saw", "text": "The weight is {weights:3,2}.\nHeads", "predict": {"question": "Which?",
+     "choices": ["Heads", "a"], "answer": 0, "because": "So it is."}}]})";
+  Fixture f(1440, 900);
+  REQUIRE(f.app().openLesson(kLesson, "", "", 0));
+  f.settle();
+  const auto shows = [&](std::string_view words) {
+    std::set<std::string> shown;
+    look(f, shown);
+    return std::any_of(shown.begin(), shown.end(),
+                       [&](const std::string& one) { return one.find(words) != std::string::npos; });
+  };
+  CHECK(shows("The weight is"));
+  {
+    views::Words other("Heads\x1fK\u00f6pfe\nWhich?\x1fWelcher?\n");  // it does not know the title
+    const Listener listener(other);
+    f.frame(), f.settle();
+    CHECK(shows("Which?"));
+  }
+  views::Words words(
+      "1,234.5\x1f"
+      "1.234,5\nSome weight\x1f"
+      "Ein Gewicht\nThe weight is {weights:3,2}.\x1f"
+      "Das Gewicht betr\u00e4gt {weights:3,2}.\nWhich?\x1fWelcher?\n");
+  const Listener listener(words);
+  f.frame(), f.settle();
+  CHECK(shows("Ein Gewicht"));
+  CHECK(shows("Das Gewicht betr\u00e4gt 0,"));
+  CHECK(shows("Welcher?"));
+  CHECK(shows("Heads"));
+}
+
 TEST_CASE("words: what readers wrote stays as they wrote it") {
   views::Words words("Open\x1fÖffnen\nTokens\x1fTokens!\n");
   const Listener listener(words);
