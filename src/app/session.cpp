@@ -90,7 +90,8 @@ Result<void> Session::open(document::State start, bool undoable, Source source) 
   if (source == Source::user) {
     if (auto ok = keepsLocks(lock_, "import", state(), start); !ok) return ok;
   }
-  if (auto ok = document_.open(std::move(start), undoable); !ok) return ok;
+  // What was computed of a large board need not be in memory beside what undo keeps of it.
+  if (auto ok = document_.open(std::move(start), undoable, [this] { engine_.forget(); }); !ok) return ok;
   changed(ChangeKind::opened, source, "open");
   return {};
 }

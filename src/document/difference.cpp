@@ -37,12 +37,14 @@ bool same(const T& a, const T& b) {
   return a == b;
 }
 
+/// No `from` stands for nothing but zeros.
 template <class T>
 std::vector<PatchRun> runsOf(const T* from, const T* to, std::size_t count) {
+  const T none{};
   std::vector<PatchRun> runs;
   std::size_t end = 0;  // end of the last run
   for (std::size_t i = 0; i < count; ++i) {
-    if (same(from[i], to[i])) continue;
+    if (same(from ? from[i] : none, to[i])) continue;
     if (runs.empty() || i - end >= kGap) runs.push_back({static_cast<std::uint32_t>(i), 0});
     end = i + 1;
     runs.back().count = static_cast<std::uint32_t>(end) - runs.back().at;
@@ -118,23 +120,6 @@ std::size_t heldBy(const Patch<T>& patch) {
   return heldBy(patch.runs) + heldBy(patch.values);
 }
 
-/// A copy without the tensors that have another shape than those of `to`, whose numbers are of no use. In
-/// order that two large boards are not in memory three times.
-State copyForShapesOf(const State& to, const State& from) {
-  State copy;
-  static_cast<Settings&>(copy) = from;
-  copy.preset = from.preset, copy.unknownFields = from.unknownFields, copy.painted = from.painted;
-  copy.items.resize(from.items.size());
-  const auto labels = allLabelsOf(copy);
-  const auto hadLabels = allLabelsOf(from);
-  for (std::size_t i = 0; i < labels.size(); ++i) *labels[i] = *hadLabels[i];
-  const auto tensors = tensorsOf(copy);
-  const auto had = tensorsOf(from), wanted = tensorsOf(to);
-  for (std::size_t i = 0; i < std::min(had.size(), wanted.size()); ++i)
-    if (had[i]->sameShape(*wanted[i]) || wanted[i]->empty()) *tensors[i] = *had[i];
-  return copy;
-}
-
 }  // namespace
 
 Reshape Reshape::reversed() const {
@@ -151,18 +136,15 @@ Difference::Difference(const State& from, const State& to, Reshape way)
       maskRows_(to.painted.rows),
       maskCols_(to.painted.cols) {
   settings_.labels = {}, settings_.keyLabels = {};
-  State state = way.kind == Reshape::Kind::none ? copyForShapesOf(to, from) : from;
+  State state = shared(from);
   reshape(state);
   const auto tensors = tensorsOf(state);
   const auto wanted = tensorsOf(to);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (sameBits(*tensors[i], *wanted[i])) continue;
     const std::array<int, 3> shape{wanted[i]->heads(), wanted[i]->rows(), wanted[i]->cols()};
-    giveShape(*tensors[i], shape);
-    tensors_.push_back({i,
-                        shape,
-                        {runsOf(std::as_const(*tensors[i]).data(), wanted[i]->data(), wanted[i]->size()), {}},
-                        {}});
+    const float* const had = hasShape(*tensors[i], shape) ? std::as_const(*tensors[i]).data() : nullptr;
+    tensors_.push_back({i, shape, {runsOf(had, wanted[i]->data(), wanted[i]->size()), {}}, {}});
     takeValues(wanted[i]->data(), tensors_.back());
     *tensors[i] = Tensor();  // of a large state they are not needed together
   }

@@ -89,7 +89,9 @@ bool isShownOnly(const Effect& effect, const State& after) {
 
 }  // namespace
 
-Document::Document(State start) : state_(std::move(start)), start_(std::make_shared<const State>(state_)) {
+Document::Document(State start)
+    : state_(std::move(start)),
+      start_(std::make_shared<const State>(document::shared(state_))) {
   note(Change{});
 }
 
@@ -212,13 +214,14 @@ void Document::reset() {
   apply(Load{start_});
 }
 
-Result<void> Document::open(State start, bool undoable) {
+Result<void> Document::open(State start, bool undoable, const std::function<void()>& replaces) {
   if (auto ok = check(start); !ok) return ok;
   if (sameBits(start, state_) && sameBits(start, *start_)) return {};
+  if (replaces) replaces();
   tidyMask(start.painted);
   const bool fromStart = sameContent(state_, *start_);
   Step step{{}, start_};
-  const State before = std::exchange(state_, start);
+  const State before = std::exchange(static_cast<State&>(state_), document::shared(start));
   start_ = std::make_shared<const State>(std::move(start));
   // An initial state that is stored anyway need not be stored as a difference too.
   if (fromStart) step.edits.push_back(Load{step.start});
@@ -243,7 +246,7 @@ std::vector<std::uint64_t> Document::stepNumbers() const {
 void Document::restore(State start, std::vector<Moment> moments, std::size_t at, const Settings& shown) {
   clear(past_), clear(future_);
   start_ = std::make_shared<const State>(std::move(start));
-  state_ = std::move(moments.front().state);
+  static_cast<State&>(state_) = std::move(moments.front().state);
   const std::uint64_t forgotten = forgotten_;
   std::size_t back = 0;  // steps before the present moment
   for (std::size_t i = 1; i < moments.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -61,8 +62,9 @@ class Document {
   /// Returns to the initial state, bit for bit, as one undoable step.
   void reset();
   /// Makes `start` the current and the initial state (a preset or a file was opened). If `undoable`, undo
-  /// restores both previous states; otherwise the history is cleared.
-  Result<void> open(State start, bool undoable);
+  /// restores both previous states; otherwise the history is cleared. `replaces` is called if it is another
+  /// one, before memory is taken for that.
+  Result<void> open(State start, bool undoable, const std::function<void()>& replaces = nullptr);
 
   /// A number for each step of the history, from the oldest to the last that redo would restore, in
   /// increasing order. A step whose content changes gets a new number.
@@ -105,7 +107,19 @@ class Document {
   void dropLast(std::deque<Step>& steps);
   void note(const std::optional<attention::Change>& change);
 
-  State state_;
+  /// Copies of a document, too, have its numbers in common until one of them is edited.
+  struct Shared : State {
+    explicit Shared(State state) : State(std::move(state)) {}
+    Shared(const Shared& other) : State(document::shared(other)) {}
+    Shared(Shared&&) = default;
+    Shared& operator=(const Shared& other) {
+      static_cast<State&>(*this) = document::shared(other);
+      return *this;
+    }
+    Shared& operator=(Shared&&) = default;
+    ~Shared() = default;
+  };
+  Shared state_;
   std::shared_ptr<const State> start_;
   std::deque<Step> past_, future_;
   std::size_t historyBytes_ = 0;

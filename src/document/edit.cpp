@@ -191,7 +191,7 @@ Restore restore(const State& from, const State& to, const Reshape& way) {
 /// Applies a change of shape or of many numbers. The inverse stores what it removes.
 template <class Act>
 Effect replace(State& state, const Change& change, const Reshape& way, Act act) {
-  const State before = state;
+  const State before = shared(state);
   act(state);
   if (sameBits(before, state)) return nothing();
   return {restore(state, before, way), change};
@@ -300,7 +300,7 @@ Effect applyEdit(State& state, const Randomize& edit) {
 
 /// Without a copy of the state before, which may be large.
 Effect applyEdit(State& state, const Load& edit) {
-  const State before = std::exchange(state, State(*edit.state));
+  const State before = std::exchange(state, shared(*edit.state));
   tidyMask(state.painted);
   if (sameBits(before, state)) return nothing();
   return {restore(state, before, {}), changeOf(What::everything)};
@@ -322,7 +322,7 @@ Effect setTokens(State& state, Side side, int tokens) {
 Effect setAllLabels(State& state, Side side, std::vector<std::string> labels) {
   const int tokens = static_cast<int>(labels.size());
   if (tokens == sequence(state, side).tokens) return applyEdit(state, SetLabels{0, std::move(labels), side});
-  const State before = state;
+  const State before = shared(state);
   const std::vector<std::string> had = sideLabels(state, side);
   Effect effect = setTokens(state, side, tokens);
   sideLabels(state, side) = std::move(labels);
@@ -482,7 +482,7 @@ Result<void> check(const State& state, const Edit& edit) {
 
 Effect apply(State& state, const Edit& edit) {
   const std::vector<ParameterId> lost = lostBy(state, edit);
-  const std::optional<State> before = lost.empty() ? std::nullopt : std::optional(state);
+  const std::optional<State> before = lost.empty() ? std::nullopt : std::optional(shared(state));
   Effect effect = std::visit([&](const auto& e) { return applyEdit(state, e); }, edit);
   for (const ParameterId id : lost) state.parameters[id] = {};
   if (before) effect.inverse = restore(state, *before, wayOf(effect.inverse));
@@ -490,7 +490,7 @@ Effect apply(State& state, const Edit& edit) {
 }
 
 void applyForGood(State& state, const Edit& edit) {
-  if (const auto* load = std::get_if<Load>(&edit)) state = *load->state, tidyMask(state.painted);
+  if (const auto* load = std::get_if<Load>(&edit)) state = shared(*load->state), tidyMask(state.painted);
   else if (const auto* restore = std::get_if<Restore>(&edit)) restore->difference->apply(state);
   else if (const auto* gone = std::get_if<RemoveTokens>(&edit))
     removeTokens(state, gone->side, gone->at, gone->count);

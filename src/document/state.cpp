@@ -487,8 +487,26 @@ Result<void> checkLabels(std::string_view field, std::span<const std::string> la
   return {};
 }
 
+State shared(const State& state) {
+  State copy;
+  static_cast<Settings&>(copy) = state;
+  copy.preset = state.preset, copy.unknownFields = state.unknownFields, copy.painted = state.painted;
+  for (const TensorId id : kInputs) *input(copy, id) = input(state, id)->shared();
+  for (int i = 0; i < kParameterCount; ++i) {
+    const auto id = static_cast<ParameterId>(i);
+    copy.parameters[id] = state.parameters[id].shared();
+  }
+  for (const BatchItem& item : state.items) {
+    BatchItem& other = copy.items.emplace_back();
+    other.labels = item.labels, other.keyLabels = item.keyLabels;
+    for (const TensorId id : kItemInputs) *input(other, id) = input(item, id)->shared();
+  }
+  return copy;
+}
+
 bool sameBits(const Tensor& a, const Tensor& b) {
-  return a.sameShape(b) && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+  return a.sameShape(b) && (a.empty() || a.data() == b.data() ||
+                            std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
 bool sameBits(const State& a, const State& b) {

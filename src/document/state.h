@@ -358,6 +358,8 @@ Result<void> checkParameterSize(const Settings& settings, ParameterId id);
 Result<void> check(const State& state);
 
 /// Equal bit for bit, including the sign of zero.
+/// A copy that takes memory for the numbers of a tensor when they are changed, in it or in `state`.
+State shared(const State& state);
 bool sameBits(const Tensor& a, const Tensor& b);
 bool sameBits(const State& a, const State& b);
 /// The mapping of weights to colours that is used on this board.

@@ -1,5 +1,6 @@
 // Edits, their inverses, and history.
 #include <cmath>
+#include <utility>
 
 #include "attention/steps/forward.h"
 #include "document/resize.h"
@@ -274,6 +275,60 @@ TEST_CASE("document: opening moves the beginning, undo moves it back") {
   broken.labels.pop_back();
   CHECK(refusal(d.open(broken, true)) == "labels: there are 5 for 6 tokens; give one label a token.");
   CHECK(sameBits(d.state(), *preset("look-up")));
+}
+
+TEST_CASE("document: the numbers of an opened board are in memory once, until they are edited") {
+  Document d = opened();
+  State given = *preset("uniform");
+  const float *q = std::as_const(given.q).data(), *k = std::as_const(given.k).data();
+  REQUIRE(d.open(std::move(given), true));
+  CHECK(d.state().q.data() == q);
+  CHECK(d.start().q.data() == q);
+  const Document copy = d;
+  CHECK(copy.state().q.data() == q);
+  d.apply(setCell(TensorId::q, 0, 0, 0, 5.0f));
+  CHECK(d.state().q.data() != q);
+  CHECK(d.start().q.data() == q);
+  CHECK(copy.state().q.data() == q);
+  CHECK(sameBits(copy.state(), *preset("uniform")));
+  CHECK(sameBits(d.start(), *preset("uniform")));
+  CHECK(d.state().k.data() == k);  // the others still are
+  d.undo();
+  CHECK(sameBits(d.state(), *preset("uniform")));
+}
+
+TEST_CASE("document: what makes room for another board is called for another one only") {
+  Document d = opened();
+  int calls = 0;
+  const auto replaces = [&] {
+    ++calls;
+    CHECK(sameBits(d.state(), test::start()));  // before anything is replaced
+  };
+  State broken = *preset("uniform");
+  broken.labels.pop_back();
+  CHECK_FALSE(d.open(broken, true, replaces));
+  CHECK(d.open(test::start(), true, replaces));
+  CHECK(calls == 0);
+  CHECK(d.open(*preset("uniform"), true, replaces));
+  CHECK(calls == 1);
+}
+
+TEST_CASE("document: a shared tensor is copied by whoever writes first, and one that is copied at once") {
+  attention::Tensor one(1, 2, 2, 3.0f), other = one.shared();
+  const float* const block = std::as_const(one).data();
+  CHECK(std::as_const(other).data() == block);
+  const attention::Tensor copy = one;
+  CHECK(copy.data() != block);
+  other.reshape(1, 3, 2);
+  CHECK(one == attention::Tensor(1, 2, 2, 3.0f));
+  CHECK(std::as_const(other).at(0, 1, 1) == 3.0f);
+  CHECK(std::as_const(other).at(0, 2, 1) == 0.0f);
+  other = one.shared();
+  one.at(0, 1, 1) = 4.0f;
+  CHECK(std::as_const(one).data() != block);
+  CHECK(std::as_const(other).data() == block);
+  CHECK(other == attention::Tensor(1, 2, 2, 3.0f));
+  CHECK(one.data() == std::as_const(one).data());  // it has its own from now on
 }
 
 TEST_CASE("document: the redone beginning is the opened one") {

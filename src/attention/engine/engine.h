@@ -87,6 +87,8 @@ class Engine final : private RowSource {
   void apply(const Spec& spec, const Inputs& inputs, const Change& change) {
     apply(spec, inputs, {&change, 1});
   }
+  /// Gives back the memory of the trace; what follows is apply() of another whole layer.
+  void forget() { trace_ = Trace(); }
   const Trace& trace();
   /// The trace with at least this head, as what a board shows of one head needs it. In other heads, the
   /// tensors from raw to head_output may be without numbers; so may concat and output.

@@ -2,6 +2,23 @@
 
 namespace attention {
 
+void SharedNumbers::resize(std::size_t size) {
+  if (size > capacity_) {
+    const std::shared_ptr<float[]> before = std::exchange(block_, std::shared_ptr<float[]>(new float[size]));
+    if (size_ > 0) std::memcpy(block_.get(), before.get(), size_ * sizeof(float));
+    capacity_ = size;
+  }
+  size_ = size;
+}
+
+void SharedNumbers::assign(const float* numbers, std::size_t count) {
+  if (count > capacity_ || block_.use_count() > 1) *this = {}, resize(count);
+  size_ = count;
+  if (count > 0) std::memcpy(block_.get(), numbers, count * sizeof(float));
+}
+
+void SharedNumbers::makeOwn() { *this = SharedNumbers(std::as_const(*this)); }
+
 // Not inline: it is called from everywhere, and would be longer than the call.
 const float* Tensor::row(int head, int row) const {
   return source_ ? source_->row(key_, head, row) : values_.data() + start(head, row);

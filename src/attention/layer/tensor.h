@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "base/uninitialized.h"
 
 namespace attention {
 
@@ -35,6 +35,53 @@ class RowSource {
   ~RowSource() = default;
 };
 
+/// A block of numbers in memory that shared() copies have in common until one of them is written to. Others
+/// are copied at once, so that a pointer for writing stays that of its own numbers.
+class SharedNumbers {
+ public:
+  SharedNumbers() = default;
+  SharedNumbers(const SharedNumbers& other) { assign(other.data(), other.size_); }
+  SharedNumbers(SharedNumbers&& other) noexcept { swap(other); }
+  SharedNumbers& operator=(const SharedNumbers& other) {
+    if (this != &other) assign(other.data(), other.size_);
+    return *this;
+  }
+  SharedNumbers& operator=(SharedNumbers&& other) noexcept {
+    SharedNumbers(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~SharedNumbers() = default;
+
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
+  const float* data() const { return block_.get(); }
+  float* data() {
+    if (block_.use_count() > 1) makeOwn();
+    return block_.get();
+  }
+  SharedNumbers shared() const {
+    SharedNumbers same;
+    same.block_ = block_, same.size_ = size_, same.capacity_ = capacity_;
+    return same;
+  }
+  /// Those that are added are not written.
+  void resize(std::size_t size);
+  void assign(const float* numbers, std::size_t count);
+  void swap(SharedNumbers& other) noexcept {
+    block_.swap(other.block_);
+    std::swap(size_, other.size_), std::swap(capacity_, other.capacity_);
+  }
+  bool operator==(const SharedNumbers& other) const {
+    return size_ == other.size_ && std::equal(data(), data() + size_, other.data());
+  }
+
+ private:
+  void makeOwn();
+
+  std::shared_ptr<float[]> block_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
 /// Owns a block of numbers [heads, rows, cols], row-major. A matrix has one head. Sizes must not be negative;
 /// callers check limits (spec.h) before they create one.
 ///
@@ -47,7 +94,7 @@ class Tensor {
   Tensor() = default;
   Tensor(int heads, int rows, int cols, float fill = 0.0f) {
     reshape(heads, rows, cols);
-    if (fill != 0) std::fill(values_.begin(), values_.end(), fill);
+    if (fill != 0) std::fill_n(values_.data(), values_.size(), fill);
   }
 
   int heads() const { return heads_; }
@@ -55,12 +102,12 @@ class Tensor {
   int cols() const { return cols_; }
   /// How many numbers are stored.
   std::size_t size() const { return values_.size(); }
-  bool empty() const { return values_.empty(); }
+  bool empty() const { return values_.size() == 0; }
   bool isStored() const { return source_ == nullptr; }
 
   float& at(int head, int row, int col) {
     assert(contains(head, row, col));
-    return values_[index(head, row, col) - held_];
+    return values_.data()[index(head, row, col) - held_];
   }
   float at(int head, int row, int col) const {
     assert(contains(head, row, col));
@@ -74,8 +121,16 @@ class Tensor {
   const float* head(int head) const { return row(head, 0); }
   float* data() { return values_.data(); }
   const float* data() const { return values_.data(); }
-  std::span<float> values() { return values_; }
-  std::span<const float> values() const { return values_; }
+  std::span<float> values() { return {values_.data(), values_.size()}; }
+  std::span<const float> values() const { return {values_.data(), values_.size()}; }
+  /// A copy of a stored tensor that takes memory of its own when it, or this one, is written to.
+  Tensor shared() const {
+    assert(isStored());
+    Tensor same;
+    same.shape(heads_, rows_, cols_);
+    same.values_ = values_.shared();
+    return same;
+  }
   /// See RowSource::part().
   const float* part(int head, int row, int col, int count) const {
     return source_ ? source_->part(key_, head, row, col, count) : this->row(head, row) + col;
@@ -145,7 +200,7 @@ class Tensor {
   int key_ = 0;
   RowSource* source_ = nullptr;  ///< null: all numbers are stored
   std::size_t held_ = 0;         ///< of a tensor that is not stored: the index of the first number that is
-  std::vector<float, base::Uninitialized<float>> values_;
+  SharedNumbers values_;
 };
 
 /// Which pairs of query and key were masked by hand: [rows, cols], 1 = blocked. Shared by all heads. Empty (0

@@ -15,7 +15,7 @@ EM_JS(void, host_memory_grew, (), { updateMemoryViews(); })
 namespace {
 
 constexpr std::size_t kPage = 65536;
-constexpr std::size_t kMostAhead = 96u << 20;
+constexpr std::size_t kMostAhead = 4u << 20;
 std::size_t mostPages = 32768;
 
 }  // namespace
@@ -23,7 +23,8 @@ std::size_t mostPages = 32768;
 void shell::useAllMemory() { mostPages = 65535; }
 
 /// Replaces Emscripten's implementation in JavaScript, which an instance that only reads files does not have.
-/// Grows by a fifth if possible, so that it is seldom called; otherwise by what is needed.
+/// Grows by a little more than is needed if possible: a step takes some microseconds, and memory never
+/// shrinks.
 int emscripten_resize_heap(std::size_t wanted) {
   const std::size_t pages = __builtin_wasm_memory_size(0), needed = (wanted - 1) / kPage + 1;
   if (needed > mostPages) return 0;
