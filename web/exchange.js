@@ -4,7 +4,7 @@ import {failure, message, saidBy} from './message.js';
 
 const LARGE = 2 ** 24;  // bytes: less is there before one could see how far it is
 
-let worker, last = 0;
+let worker, told, last = 0;  // told: the worker that has the parts of the module, which take time to be handed over
 const waiting = new Map();
 
 function startWorker() {
@@ -47,7 +47,8 @@ function ask(board, call, ...values) {
   if (!worker) return here(parts, call, values);
   return new Promise((resolve, reject) => {
     waiting.set(++last, {resolve, reject, parts, call, values});
-    worker.postMessage({id: last, call, values, parts});
+    worker.postMessage({id: last, call, values, ...told !== worker && {parts}});
+    told = worker;
   });
 }
 
@@ -60,7 +61,7 @@ function follow(board, file) {
     if (board.run('reading', Math.floor((one.done ?? 0) / 1e6), all)) return void requestAnimationFrame(look);
     waiting.delete(id);
     worker.terminate();
-    worker = startWorker();
+    told = worker = startWorker();
     for (const [number, {call, values, parts}] of waiting) worker.postMessage({id: number, call, values, parts});
     one.reject(new Error('reading it was cancelled; the board is as it was.'));
   };

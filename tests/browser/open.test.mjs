@@ -95,6 +95,18 @@ for (const name of ['clear.npz', 'clear.safetensors', 'lists.json', 'stacked.npy
   }));
 }
 
+test('what reads files gets the parts of the module once', () => onBoard(async (board) => {
+  for (const name of ['clear.npz', 'packed.npz', 'lists.json']) await event(board, ['change'], () => drop(board, name));
+  assert.deepEqual(await board.page.evaluate(() => globalThis.handed), [true, false, false]);
+}, {prepare: (page) => page.addInitScript(() => {
+  const {postMessage} = Worker.prototype;
+  globalThis.handed = [];
+  Worker.prototype.postMessage = function (message, ...rest) {
+    if (message.call === 'open') globalThis.handed.push(Boolean(message.parts));
+    return postMessage.call(this, message, ...rest);
+  };
+})}));
+
 test('compressed arrays of other types, orders and names are read', () => onBoard(async (board) => {
   await event(board, ['change'], () => drop(board, 'packed.npz'));
   const {q, k, v} = numbersIn('clear.npz');

@@ -682,6 +682,50 @@ TEST_CASE("a state is the same in every bit after it was handed over") {
   }
 }
 
+TEST_CASE("the pieces of a state are its bytes, and none before the end is empty") {
+  for (const document::Preset& preset : document::presets()) {
+    const State state = *document::preset(preset.name);
+    const files::Packing packing(state, state);
+    std::string joined;
+    std::size_t count = 0;
+    for (; !packing.piece(count).empty(); ++count) joined += packing.piece(count);
+    CHECK(joined == files::packed(state));
+    CHECK(joined.size() == packing.size());
+    CHECK(packing.piece(count + 1).empty());
+  }
+}
+
+TEST_CASE("the labels of many tokens are the same after they were handed over, whatever is in them") {
+  State state = *document::preset("i-saw-a-saw");
+  document::apply(state, document::SetOption{document::OptionId::tokens, 100.0});
+  state.labels[0] = "", state.labels[1] = "\"a b\"", state.labels[99] = "ü[,\\";
+  const std::string bytes = files::packed(state);
+  CHECK(bytes.find("labels [") == std::string::npos);
+  const auto back = files::unpacked(bytes, state);
+  REQUIRE(back);
+  CHECK(back->labels == state.labels);
+  CHECK(sameBits(*back, state));
+  state.labels[2] = "one\nline",
+  state.labels[3] = "\x1f";  // no labels of a board; the bytes are read nevertheless
+  const auto odd = files::unpacked(files::packed(state), state);
+  CHECK_FALSE(odd);
+}
+
+TEST_CASE("numbers that do not begin at a multiple of four bytes are read as they are") {
+  std::vector<float> numbers(3000);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i) / 8;
+  const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float));
+  for (std::size_t skipped = 0; skipped < sizeof(float); ++skipped) {
+    files::Stored tensor;
+    tensor.type = files::Type::float32, tensor.shape = {static_cast<std::int64_t>(numbers.size())};
+    const std::string padded = std::string(skipped, 'x').append(bytes);
+    tensor.bytes = std::string_view(padded).substr(skipped);
+    const auto read = files::arrayOf(tensor);
+    REQUIRE(read);
+    CHECK(read->values == numbers);
+  }
+}
+
 TEST_CASE("what was cut off on the way is refused") {
   const State state = *document::preset("i-saw-a-saw");
   const std::string bytes = files::packed(state);

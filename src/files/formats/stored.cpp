@@ -82,12 +82,19 @@ void toFloats(const Stored& tensor, std::size_t count, std::vector<float>& value
     const auto* first = reinterpret_cast<const float*>(bytes);
     if (reinterpret_cast<std::uintptr_t>(bytes) % alignof(float) == 0)
       return values.assign(first, first + count);
+    std::array<float, 1024> some;
+    for (std::size_t at = 0; at < count; at += some.size()) {
+      const std::size_t more = std::min(some.size(), count - at);
+      std::memcpy(some.data(), bytes + at * sizeof(float), more * sizeof(float));
+      values.insert(values.end(), some.data(), some.data() + more);
+    }
+    return;
   }
   values.resize(count);
   const auto plainly = [](auto value) { return static_cast<float>(value); };
   switch (tensor.type) {
     case Type::float64: return convert<double>(bytes, values, plainly);
-    case Type::float32: std::memcpy(values.data(), bytes, count * sizeof(float)); return;
+    case Type::float32: return;
     case Type::float16: return convert<std::uint16_t>(bytes, values, floatOfHalf);
     case Type::bfloat16: return convert<std::uint16_t>(bytes, values, floatOfBrain);
     case Type::int8: return convert<std::int8_t>(bytes, values, plainly);

@@ -27,12 +27,20 @@ class Packing {
   std::size_t size() const { return size_; }
   /// All that precedes the numbers.
   const std::string& head() const { return head_; }
+  /// All of them as pieces that follow each other, the head first; none is empty, and there is none beyond
+  /// the last.
+  std::string_view piece(std::size_t index) const {
+    return index == 0                 ? std::string_view(head_)
+           : index <= numbers_.size() ? numbers_[index - 1]
+                                      : std::string_view();
+  }
   void read(std::size_t from, std::size_t count, char* to) const;
   std::string whole() const;
 
  private:
   template <class Number>
   void add(std::span<const Number> numbers) {
+    if (numbers.empty()) return;
     numbers_.emplace_back(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
     size_ += numbers.size_bytes();
   }
@@ -45,7 +53,7 @@ class Packing {
 /// Do the bytes start like the result of packed()?
 bool isPacked(std::string_view bytes);
 /// The inverse of packed(), with theme and decimals of `current`. An error for bytes that packed() did not
-/// write, and for what document::check() refuses.
+/// write. document::check() is left to Document::open(), which reads all numbers for it.
 Result<document::State> unpacked(std::string_view bytes, const document::State& current);
 
 /// The same for a sequence of states; fast if they differ only in their numbers.

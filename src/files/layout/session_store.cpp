@@ -452,7 +452,9 @@ Result<void> restore(std::string_view bytes, Document& document) {
   Unpacker unpacker;
   const auto read = [&](std::string_view text) {
     auto state = unpacker.read(text, shown);
-    if (state) state->unknownFields = std::get<std::string>(*unknown);
+    if (!state) return state;
+    if (auto ok = document::check(*state); !ok) return Result<State>(ok.error());
+    state->unknownFields = std::get<std::string>(*unknown);
     return state;
   };
   std::string text(base), start = text;

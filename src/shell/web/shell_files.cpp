@@ -5,7 +5,10 @@
 #include <emscripten/emscripten.h>
 
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "document/text.h"
 #include "files/export/code.h"
@@ -22,7 +25,11 @@ struct Reader {
   files::Opener opener;
   char* bytes = nullptr;
   std::string reply;
+  std::unique_ptr<const document::State> state;  ///< in place of a reply: it is handed over without a copy
+  std::unique_ptr<const files::Packing> packing;
   std::size_t heading = 0;
+
+  void drop() { packing.reset(), state.reset(), reply = {}; }
 };
 
 Reader& reader() {
@@ -42,10 +49,14 @@ int refuse(const base::Error& error) {
 int answer(base::Result<files::Opened> opened) {
   using Kind = files::Opened::Kind;
   Reader& r = reader();
+  r.drop();
   r.heading = opened ? opened->heading : 0;
   if (!opened) return refuse(opened.error());
   switch (opened->kind) {
-    case Kind::state: r.reply = files::packed(opened->state); return 1;
+    case Kind::state:
+      r.state = std::make_unique<const document::State>(std::move(opened->state));
+      r.packing = std::make_unique<const files::Packing>(*r.state, *r.state);
+      return 1;
     case Kind::form: r.reply = document::toLines(opened->form); return 2;
     case Kind::text: r.reply = std::move(opened->text); return 3;
     case Kind::cells: break;
@@ -103,6 +114,7 @@ void begin() {
 /// Allocates memory for a file or a text; the call that receives it frees it. 0 if there is not enough.
 char* room(std::size_t size) {
   release();
+  reader().drop();
   return static_cast<char*>(std::malloc(size + 1));
 }
 
@@ -147,14 +159,21 @@ int code(const char* state, const char* language) {
   return told(read ? files::toCode(*read, *wanted) : base::Result<std::string>(read.error()));
 }
 
-const char* reply() { return reader().reply.data(); }
-std::size_t replySize() { return reader().reply.size(); }
+std::string_view pieceOf(std::size_t index) {
+  const Reader& r = reader();
+  return r.packing ? r.packing->piece(index) : index == 0 ? std::string_view(r.reply) : std::string_view();
+}
+
+/// The reply is in one or more pieces.
+const char* reply(std::size_t index) { return pieceOf(index).data(); }
+/// 0 after the last one.
+std::size_t replySize(std::size_t index) { return pieceOf(index).size(); }
 /// The row of the table that was opened last that is taken as a heading, from 1; 0 if there is none.
 std::size_t heading() { return reader().heading; }
 /// Releases the file and the result.
 void forget() {
   release();
-  reader().reply = {};
+  reader().drop();
 }
 
 /// In the order of CALLS in web/reader.js.
