@@ -38,23 +38,46 @@ int countLinks(const float* weights, int count) {
   return std::accumulate(links, links + kLanes, 0);
 }
 
-/// Not inline: its loops are long where they are vectorised.
-[[gnu::noinline]] RowSummary scan(const float* numbers, int count, bool isWeights) {
+/// Of twice as many lanes. Written so that this, too, is vectorised: rows of inputs are short, and there are
+/// many.
+template <int half>
+void fold(float* low, float* high) {
+  for (int k = 0; k < half; ++k) low[k] = low[k + half] < low[k] ? low[k + half] : low[k];
+  for (int k = 0; k < half; ++k) high[k] = high[k + half] > high[k] ? high[k + half] : high[k];
+}
+
+/// Not inline: its loops are long where they are vectorised. Infinities are rare but in masked scores; that
+/// there was one shows at the end, without a question for each number. A comparison leaves out what is not a
+/// number.
+template <bool mayBeInfinite>
+[[gnu::noinline]] Range rangeOf(const float* numbers, int count) {
+  static_assert(kLanes == 16);
   float low[kLanes] = {}, high[kLanes] = {};
   int c = 0;
   for (; c + kLanes <= count; c += kLanes) {
     for (int k = 0; k < kLanes; ++k) {
-      const float value = finite(numbers[c + k]);
+      const float value = mayBeInfinite ? finite(numbers[c + k]) : numbers[c + k];
       low[k] = value < low[k] ? value : low[k];
       high[k] = value > high[k] ? value : high[k];
     }
   }
-  for (; c < count; ++c)
-    low[0] = std::min(low[0], finite(numbers[c])), high[0] = std::max(high[0], finite(numbers[c]));
+  for (; c < count; ++c) {
+    const float value = mayBeInfinite ? finite(numbers[c]) : numbers[c];
+    low[0] = value < low[0] ? value : low[0];
+    high[0] = value > high[0] ? value : high[0];
+  }
+  fold<8>(low, high), fold<4>(low, high), fold<2>(low, high), fold<1>(low, high);
+  return {low[0], high[0]};
+}
+
+/// `isOfPairs`: where the two are is asked for again and again. Rows of inputs are so short that one that is
+/// edited is scanned anew.
+RowSummary scan(const float* numbers, int count, bool isOfPairs, bool isWeights) {
   RowSummary row;
-  row.range = {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
-  if (row.range.low < 0) row.lowAt = find(numbers, count, row.range.low);
-  if (row.range.high > 0) row.highAt = find(numbers, count, row.range.high);
+  row.range = rangeOf<false>(numbers, count);
+  if (row.range.low < -kMost || row.range.high > kMost) row.range = rangeOf<true>(numbers, count);
+  if (isOfPairs && row.range.low < 0) row.lowAt = find(numbers, count, row.range.low);
+  if (isOfPairs && row.range.high > 0) row.highAt = find(numbers, count, row.range.high);
   if (isWeights) row.links = countLinks(numbers, count);
   return row;
 }
@@ -62,7 +85,8 @@ int countLinks(const float* weights, int count) {
 /// Updates the summary of a row for one changed number. False if that needs a scan of the whole row.
 bool replace(RowSummary& row, int col, float number) {
   const float value = finite(number);
-  if ((col == row.lowAt && value > row.range.low) || (col == row.highAt && value < row.range.high))
+  if ((col == row.lowAt && value > row.range.low) || (col == row.highAt && value < row.range.high) ||
+      (row.lowAt < 0 && row.range.low < 0) || (row.highAt < 0 && row.range.high > 0))
     return false;
   if (value < row.range.low) row.range.low = value, row.lowAt = col;
   if (value > row.range.high) row.range.high = value, row.highAt = col;
@@ -239,7 +263,7 @@ void Summaries::refreshHead(TensorId id, const Tensor& tensor, int head, Lines& 
         const int col = cols[i] - g * all.width;
         if (col >= 0 && col < all.width) isKnown = replace(rows[g], col, part[col]);
       }
-      if (!isKnown) rows[g] = scan(part, all.width, isWeights(id));
+      if (!isKnown) rows[g] = scan(part, all.width, hasPlaces(id), isWeights(id));
     }
     if (isWeights(id)) all.peaks[at] = rows->range.size();
   }
@@ -397,7 +421,7 @@ void Summaries::takeRowsOf(TensorId id, const Tensor& tensor, int head, Span row
     const float* numbers = tensor.row(head, r);
     const auto place = static_cast<std::size_t>(head) * static_cast<std::size_t>(tensor.rows()) +
                        static_cast<std::size_t>(r);
-    all.rows[place] = scan(numbers, tensor.cols(), isWeights(id));
+    all.rows[place] = scan(numbers, tensor.cols(), hasPlaces(id), isWeights(id));
     if (isWeights(id)) all.peaks[place] = all.rows[place].range.size();
     const std::uint64_t first = std::uint64_t{place} * cols;
     for (std::uint64_t n = (first + pace - 1) / pace; n * pace < first + cols; ++n)
@@ -615,7 +639,12 @@ void Summaries::addVisible(const Spec& spec, const Inputs& inputs, int query, in
   const bool isPainted = inputs.painted && !inputs.painted->empty(),
              isAll = !spec.pattern.any() && !isPainted && !inputs.bias;  // does it see each of them?
   int count = 0;
-  for (int j = range.begin; j < range.end; ++j) {
+  const bool isPlain = isAll && each == 1;
+  if (isPlain) {
+    std::fill(row + range.begin, row + range.end, 1.0f);
+    count = range.end - range.begin;
+  }
+  for (int j = range.begin; !isPlain && j < range.end; ++j) {
     const bool isSeen = isAll || (mask.sees(j) && !(isPainted && inputs.painted->isBlocked(query, j)) &&
                                   !everyHeadMasks(inputs, query, j));
     row[j / each] += isSeen ? 1.0f : 0.0f;

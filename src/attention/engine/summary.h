@@ -48,7 +48,7 @@ struct Range {
 /// One row of a tensor.
 struct RowSummary {
   Range range;
-  int lowAt = -1, highAt = -1;  ///< the columns of the two; -1 where the number is 0
+  int lowAt = -1, highAt = -1;  ///< of pairs: the columns of the two; -1 where the number is 0
   int links = 0;                ///< of weights: how many are kLink or more
 };
 inline constexpr float kLink = 0.01f;  ///< a smaller weight is not counted as a link between two tokens
@@ -193,6 +193,7 @@ class Summaries {
   };
 
   static std::size_t at(TensorId id) { return static_cast<std::size_t>(id); }
+  static bool hasPlaces(TensorId id) { return isWeights(id) || isOfPairs(id); }
   static bool isWeights(TensorId id) { return id == TensorId::weights || id == kMeanWeights; }
   std::vector<Stamps>& heads(TensorId id) { return stamps_[at(id)]; }
   void shape(TensorId id, const Tensor& tensor);

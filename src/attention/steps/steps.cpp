@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "attention/kernels/kernels.h"
 #include "attention/mechanisms/mechanism.h"
@@ -80,6 +81,24 @@ void makeOtherWeights(const Spec& spec, int head, int query, Trace& trace) {
   kernels::scale(kernel, 1.0f / row.sum, exponentials, count, weights);
 }
 
+/// Has the allocator take the memory of pairs that will be stored in one piece, which they divide then: in
+/// the page, each time that the memory grows by so much, the browser stops to look for garbage.
+void makeRoom(const Spec& spec, const Inputs& inputs, Trace& trace) {
+  constexpr std::size_t kMuch = std::size_t{1} << 22, kOfAllocator = 1024;
+  std::size_t numbers = 0;
+  for (int i = 0; i < kTensorCount; ++i) {
+    const TensorRow& row = tensorRow(kLayerTensors[i]);
+    const auto made = intermediateOf<Tensor>(row.id);
+    if (!made || !isOfPairs(row.id) || !exists(row.id, spec, inputs)) continue;
+    const auto size = [&](Size axis) { return static_cast<std::size_t>(sizeOf(axis, spec, inputs)); };
+    const std::size_t wanted = size(row.heads) * size(row.rows) * size(row.columns);
+    if (wanted <= (trace.*made).size()) continue;
+    trace.*made = Tensor();  // makes room for its successor
+    numbers += wanted;
+  }
+  if (numbers > kMuch) ::operator delete(::operator new(numbers * sizeof(float) + kOfAllocator));
+}
+
 }  // namespace
 
 float saturate(double value) { return static_cast<float>(std::clamp(value, -double{kMost}, double{kMost})); }
@@ -95,6 +114,7 @@ void addBias(const Tensor* bias, int first, int rows, int count, float* to, int 
 int kvHeadOf(const Spec& spec, int head) { return head / (spec.heads / spec.kvHeads); }
 
 void shapeTrace(const Spec& spec, const Inputs& inputs, Trace& trace, RowSource* pairs, bool isOfRows) {
+  if (!pairs) makeRoom(spec, inputs, trace);
   for (int i = 0; i < kTensorCount; ++i) {
     const TensorRow& row = tensorRow(kLayerTensors[i]);
     const auto made = intermediateOf<Tensor>(row.id);
