@@ -146,14 +146,16 @@ GLuint compile(GLenum kind, const std::string& text) {
 std::string make(const std::string& lines, Program& made) {
   const GLuint vertex = compile(GL_VERTEX_SHADER, lines + shaders::heatmap_vert);
   const GLuint fragment = compile(GL_FRAGMENT_SHADER, lines + shaders::heatmap_frag);
-  std::string wrong = complaint(vertex, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
-  if (wrong.empty()) wrong = complaint(fragment, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
   const GLuint program = glCreateProgram();
-  if (wrong.empty()) {
-    glAttachShader(program, vertex);
-    glAttachShader(program, fragment);
-    glLinkProgram(program);
-    wrong = complaint(program, GL_LINK_STATUS, glGetProgramiv, glGetProgramInfoLog);
+  glAttachShader(program, vertex);
+  glAttachShader(program, fragment);
+  glLinkProgram(program);
+  std::string wrong = complaint(program, GL_LINK_STATUS, glGetProgramiv, glGetProgramInfoLog);
+  // Each question waits for the driver; a shader that was refused cannot be linked.
+  for (const GLuint shader : {fragment, vertex}) {
+    if (wrong.empty()) break;
+    const std::string own = complaint(shader, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog);
+    if (!own.empty()) wrong = own;
   }
   glDeleteShader(vertex);
   glDeleteShader(fragment);
