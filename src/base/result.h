@@ -44,7 +44,6 @@ struct Error {
   bool isOfWhole() const { return field == "file" || field == "text"; }
   /// What a person reads after the name of the file.
   Message saidInFile() const { return isOfWhole() ? sentence : said(); }
-  std::string messageInFile() const { return saidInFile().english(); }
 };
 
 /// Either a value or an error; converts to true when it holds a value.

@@ -203,7 +203,7 @@ class Flow {
 
 float flow(Context& c, const Markup& text, ImVec2 at, float width, const FlowLook& look,
            std::string_view name) {
-  const AsIs asIs;  // lessons are not translated
+  const AsIs asIs;  // a lesson was translated when it was read
   return text.empty() ? 0 : Flow(c, text, look).draw(at.x, at.y, width, name);
 }
 
