@@ -192,11 +192,13 @@ test('a minus sign is read where a number is typed or pasted, and so are decimal
   }
 });
 
-test('a lesson stays in the language that it was written in, within a Guide that is translated', async () => {
-  const board = await browser.open('/?lang=de&lesson=query', {prepare: opened, guide: true});
-  const {text} = await mirror(board, tables.de.PREDICT);
-  assert.match(text, /Each token has a query, a row of ?Q/);
-  await board.close();
+test('a lesson is in the language of the board if its table has it, and as it was written otherwise, within a Guide that is translated', async () => {
+  for (const [lesson, said] of [['query', /Jedes Token hat eine Query, eine Zeile von ?Q/], ['values', /^(?!.*Jedes Token hat).*\bweights\b/s]]) {
+    const board = await browser.open(`/?lang=de&lesson=${lesson}`, {prepare: opened, guide: true});
+    const {text} = await mirror(board, tables.de.PREDICT);
+    assert.match(text, said);
+    await board.close();
+  }
 });
 
 test('English asks for no table, a language without one only for the list', async () => {
