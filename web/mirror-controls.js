@@ -72,7 +72,7 @@ export class Controls {
     const isMenu = name === 'menu', taken = new Set(), groups = new Set();
     let group = null, lastRadio = null, line = null;
     const lines = [];
-    const titles = new Set(this.found.matrices.flatMap((m) => [this.t(m.title), `${m.title}ᵀ`])), told = this.arithmetic ? [this.arithmetic.text, ...this.arithmetic.terms.flatMap(({label: name, text}) => [name, text])].join('\n') : '';
+    const titles = new Set(this.found.matrices.flatMap(({title}) => [title, `${title}ᵀ`])), told = this.arithmetic ? [this.arithmetic.text, ...this.arithmetic.terms.flatMap(({label: name, text}) => [name, text])].join('\n') : '';
     const heads = new Set([this.t('mean'), ...Array.from({length: this.found.controls.filter((c) => c.name.startsWith('head:')).length}, (_, i) => this.t(message`head ${i + 1}`))]);
     for (const item of items) {
       if (item.words !== undefined && item.role === undefined) {

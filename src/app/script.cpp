@@ -147,9 +147,9 @@ Result<std::string> Script::explain(std::string_view name, int head, int row, in
     const auto lines = attention::loopsOf(*id, session_.spec(), session_.inputs(), trace,
                                           views::headShowing(s, *id, head, row, col));
     for (const attention::LoopLine& line : lines)
-      json +=
-          joined({&line == lines.data() ? ",\"loops\":[" : ",",
-                  document::jsonQuoted(joined({std::string(static_cast<std::size_t>(2 * line.depth), ' '), line.text}))});
+      json += joined({&line == lines.data() ? ",\"loops\":[" : ",",
+                      document::jsonQuoted(
+                          joined({std::string(static_cast<std::size_t>(2 * line.depth), ' '), line.text}))});
     if (!lines.empty()) json += "]";
   }
   return json + "}";

@@ -34,8 +34,7 @@ void triangle(ImDrawList* list, float right, float top, float side, bool up, ImU
 
 /// "Q[saw₄, 3]", with the head if it is not the one on the board, and what follows.
 base::Message nameOf(const Context& c, const CellRef& cell, const char* end = "") {
-  const base::Message name =
-      attention::explain({c.spec, c.inputs, c.trace}, cell, c.tokenLabels(), 0).name;
+  const base::Message name = attention::explain({c.spec, c.inputs, c.trace}, cell, c.tokenLabels(), 0).name;
   if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head)
     return base::message({name, " of head ", cell.head + 1, end});
   return base::message({name, end});

@@ -122,9 +122,7 @@ CellRef spokenOf(const Context& c) {
   return c.state.gradient || (c.view.hover && takesPart(c, *c.view.hover)) ? c.chosen() : c.focus();
 }
 
-base::Message titleOf(const Context& c, const Explanation& e) {
-  return isRaising(c) ? e.name : e.title();
-}
+base::Message titleOf(const Context& c, const Explanation& e) { return isRaising(c) ? e.name : e.title(); }
 
 /// Draws a title that is in the reader's language; one that names words read from right to left in pieces,
 /// because in a single line bidirectional layout would put the words, and what follows them, in reverse

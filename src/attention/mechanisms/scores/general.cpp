@@ -10,8 +10,8 @@ void explainGeneral(ExplainedCell& cell) {
       cell.addTurned(RowStep::query_side, nth("q", cell.row) + "ᵀ · W_a", TensorId::w_a, true,
                      [&](int c) { return cell.queryCell(c); });
   const double raw = cell.at(TensorId::raw);
-  cell.addJoined(RowStep::raw, base::message({"that · ", nth("k", cell.col)}), raw, {{}, " + ", cell.equals(raw)},
-                 cell.spec.headDim, [&](int c) {
+  cell.addJoined(RowStep::raw, base::message({"that · ", nth("k", cell.col)}), raw,
+                 {{}, " + ", cell.equals(raw)}, cell.spec.headDim, [&](int c) {
                    const CellRef key = cell.keyCell(c);
                    return Piece(operand(cell.number(made[static_cast<std::size_t>(c)], mark::kSum)) + "×" +
                                     cell.operand(key),
