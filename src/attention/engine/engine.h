@@ -19,6 +19,7 @@
 #pragma once
 
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "attention/engine/summary.h"
@@ -153,6 +154,17 @@ class Engine final : private RowSource {
   };
   const float* row(int key, int head, int row) override;
   const float* part(int key, int head, int row, int col, int count) override;
+  /// The maximum of a row of scores ÷ temperature, and the sum of its exponentials.
+  struct RowEnds {
+    int head = 0, row = 0;
+    float max = 0, sum = 0;
+  };
+  struct ReadRow : RowEnds {
+    std::vector<float> headOutput, output;
+  };
+  bool isMadeOfParts(TensorId id) const;
+  const float* partOfRead(TensorId id, int row, int col, int count);
+  const float* madeFrom(TensorId id, Span cols, const RowEnds& of);
   void expect(int key, int head, int row, int count) override;
 
   // Pairs are not stored.
@@ -277,6 +289,8 @@ class Engine final : private RowSource {
   std::vector<std::uint8_t>
       changed_;  // one per query: concat has changed, output has not been recomputed yet
   std::vector<float> part_;
+  /// Where not all rows are computed: what is kept of those that were read, until the next change.
+  std::unordered_map<int, ReadRow> read_;
 };
 
 }  // namespace attention

@@ -27,6 +27,8 @@ constexpr int kThreadsPay = 1 << 17;
 /// Parts of a row are made alone if they are at most one in so many of its numbers: whole rows are made
 /// together, by fewer steps for each.
 constexpr int kRowsOfPart = 3;
+/// So many of the rows that were read are remembered.
+constexpr std::size_t kMostRead = 4096;
 /// A brief slice has so many multiply-adds for each thread: 3 to 4 ms in a page.
 constexpr std::int64_t kBriefWork = 40'000'000;
 /// What is made of a pair beside its score and its part of the output takes as long as so many of them.
@@ -199,13 +201,45 @@ const float* Engine::row(int key, int head, int row) {
 const float* Engine::part(int key, int head, int row, int col, int count) {
   const auto id = static_cast<TensorId>(key);
   const auto at = static_cast<std::size_t>(head);
-  const bool isPossible = (id == TensorId::masked || id == TensorId::weights) && isPlain(spec_) &&
-                          !isBiased(spec_, inputs_) && !isSampled() && !window_.has(head, {row, row + 1}),
-             isKnown = isPossible && (!missing_[at] || turns_[at].isForeseen);
-  if (!isKnown || count > spec_.keyCount / kRowsOfPart) return this->row(key, head, row) + col;
+  const bool isHeld = window_.has(head, {row, row + 1});
+  if (isSampled() && !isHeld && key < kTensorCount) return partOfRead(id, row, col, count);
+  const bool isKnown = !isSampled() && !isHeld && (!missing_[at] || turns_[at].isForeseen);
+  if (!isKnown || !isMadeOfParts(id) || count > spec_.keyCount / kRowsOfPart)
+    return this->row(key, head, row) + col;
+  return madeFrom(id, {col, col + count},
+                  {head, row, trace_.rowMax.at(head, row, 0), trace_.rowSum.at(head, row, 0)});
+}
+
+bool Engine::isMadeOfParts(TensorId id) const {
+  return (id == TensorId::masked || id == TensorId::weights) && isPlain(spec_) && !isBiased(spec_, inputs_);
+}
+
+/// A row is made, alone, when something of it is read for the first time. It takes a millisecond, so that
+/// while a board is moved those that stay in view must not be made again.
+const float* Engine::partOfRead(TensorId id, int row, int col, int count) {
+  const auto found = read_.find(row);
+  if (found == read_.end()) {
+    expect(static_cast<int>(id), 0, row, 1);
+    if (read_.size() == kMostRead) read_.clear();
+    const auto copied = [&](const Tensor& all) {
+      return std::vector<float>(all.row(0, row), all.row(0, row) + all.cols());
+    };
+    ReadRow& read = read_[row] = {{0, row}, copied(trace_.headOutput), copied(trace_.output)};
+    if (isPlain(spec_)) read.max = trace_.rowMax.at(0, row, 0), read.sum = trace_.rowSum.at(0, row, 0);
+    return intermediate(trace_, id)->row(0, row) + col;
+  }
+  if (id == TensorId::head_output) return found->second.headOutput.data() + col;
+  if (id == TensorId::output) return found->second.output.data() + col;
+  if (!isMadeOfParts(id) || count > spec_.keyCount / kRowsOfPart)
+    return this->row(static_cast<int>(id), 0, row) + col;
+  return madeFrom(id, {col, col + count}, found->second);
+}
+
+const float* Engine::madeFrom(TensorId id, Span cols, const RowEnds& of) {
+  const auto& [head, row, max, sum] = of;
+  const int count = cols.size();
   part_.resize(static_cast<std::size_t>(count));
-  scoresOfQuery({spec_, inputs_, trace_}, head, row, {col, col + count}, part_.data());
-  const float max = trace_.rowMax.at(head, row, 0), sum = trace_.rowSum.at(head, row, 0);
+  scoresOfQuery({spec_, inputs_, trace_}, head, row, cols, part_.data());
   if (id == TensorId::masked) {
     if (spec_.temperature != 1.0f)
       kernels::scale(kernels::best(), spec_.temperature, part_.data(), count, part_.data());
@@ -378,7 +412,7 @@ bool Engine::keepsTensors() const {
 }
 
 void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
-  beingSummed_ = {};
+  beingSummed_ = {}, read_.clear();
   isKnown = isKnown && spec_.hiddenHeads == previous_.hiddenHeads && keepsTensors() &&
             std::all_of(changes.begin(), changes.end(),
                         [this](const Change& c) { return c.what != What::everything && fits(c); });
