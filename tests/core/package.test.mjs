@@ -31,7 +31,7 @@ function run(lines) {
 test('it holds the element, the core, their types and both builds, and nothing else', () => {
   assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'NOTICES.txt', 'README.md', 'app.webmanifest', 'canvas.js', 'core-relaxed.wasm', 'core.d.ts', 'core.js', 'core.wasm',
     'custom-elements.json', 'dialog.js', 'element.d.ts', 'element.js', 'embed.html', 'embed.js', 'exchange.js', 'figures.js', 'files.js', 'guide.js', 'host.d.ts', 'host.js', 'icon.svg',
-    'index.html', 'input-handlers.js', 'installed.js', 'jsx.d.ts', 'keep.js', 'language.js', 'languages', 'later.js', 'lessons', 'link.js', 'methods.js', 'mirror-announcements.js', 'mirror-controls.js', 'mirror-input.js', 'mirror-nodes.js', 'mirror-tables.js', 'mirror.js', 'noted.js', 'package.js', 'package.json', 'plain-context.js', 'playground-relaxed.files.wasm', 'playground-relaxed.js', 'playground-relaxed.rest.wasm',
+    'index.html', 'input-handlers.js', 'installed.js', 'jsx.d.ts', 'keep.js', 'language.js', 'languages', 'later.js', 'lessons', 'link.js', 'message.js', 'methods.js', 'mirror-announcements.js', 'mirror-controls.js', 'mirror-input.js', 'mirror-nodes.js', 'mirror-tables.js', 'mirror.js', 'noted.js', 'package.js', 'package.json', 'plain-context.js', 'playground-relaxed.files.wasm', 'playground-relaxed.js', 'playground-relaxed.rest.wasm',
     'playground-relaxed.wasm', 'playground.files.wasm', 'playground.js', 'playground.rest.wasm', 'playground.wasm', 'react.d.ts', 'react.js', 'reader.js', 'report.js', 'service-worker.js', 'share.js',
     'standalone.js', 'texts', 'texts.js', 'values.js', 'watch.js']);
 });
