@@ -546,6 +546,15 @@ TEST_CASE("words: thousands of others leave the last one as it was") {
   for (int i = 0; i < 20'000; ++i) REQUIRE(row(i) == "Zeile " + std::to_string(i));
 }
 
+TEST_CASE("words: the name of a cell is in the reader's language, and its tokens are not") {
+  views::Words words(tableOf("de.json"));
+  Fixture f;
+  REQUIRE(f.app().openPreset("i-saw-a-saw", false));
+  const Listener listener(words);
+  CHECK(f.app().explain("masked", 0, 3, 2, true)->find("S maskiert[saw₄, a₃]") != std::string::npos);
+  CHECK(f.app().explain("masked", 0, 3, 2)->find("S masked[saw₄, a₃]") != std::string::npos);
+}
+
 TEST_CASE("words: a lesson is in the reader's language line by line, also if that comes later") {
   constexpr const char* kLesson = R"({"lesson": 1, "id": "one", "title": "Some weight", "steps": [
     {"preset": "i-saw-a-saw", "text": "The weight is {weights:3,2}.\nHeads", "predict": {"question": "Which?",

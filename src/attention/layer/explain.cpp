@@ -64,7 +64,7 @@ class Explainer : ExplainedCell {
     if (tensorRow(id).columns != Size::one) {
       where += ", " + (isOfPairs(id) ? token(labels_.keys, col) : std::to_string(col + 1));
     }
-    return message({std::string(symbol(id, spec.score)) + "[" + where + "]"});
+    return message({Message(symbol(id, spec.score)), "[", where, "]"});
   }
 
   std::string value(TensorId id) const {
