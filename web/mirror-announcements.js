@@ -77,7 +77,7 @@ export class Announcements {
   hearChange({name, option, action, row, col, rows, cols, before, after}) {
     const number = (value) => value === -Infinity ? this.t('masked') : this.digits(value);
     const shown = (value) => value === true ? this.t('on') : value === false ? this.t('off') : Array.isArray(value) ? value.join(' ') : typeof value === 'number' ? option ? String(value).replace('-', '−') : number(value)
-      : option && option !== 'title' ? this.t(called(value)) : String(value);
+      : option && option !== 'title' && /^[\w-]+$/.test(value) ? this.t(called(value)) : String(value);  // a choice, or the reader's text
     const said = [];
     const was = (what, now, earlier) => this.t(message`${what}: ${now}, was ${earlier}`);
     if (option) said.push(before === undefined ? `${this.t(called(option))}: ${this.asRead(shown(after))}` : was(this.t(called(option)), shown(after), shown(before)));

@@ -1,7 +1,8 @@
 // Training on the page, by a real mouse: it learns, answers in the meantime, goes back in the run, and opens what was learned on the board.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {start} from './harness.mjs';
+import {isMirrored, opened, start} from './harness.mjs';
+import {until} from '../until.mjs';
 
 let browser;
 before(async () => { browser = await start(); });
@@ -105,6 +106,14 @@ onBoard('own sentences, and what cannot be read', async (board) => {
   await train(board, 5);
   assert.deepEqual((await board.call('getTensor', 'train:weights:1')).shape, [2, 4, 4]);
 });
+
+onBoard('own sentences are announced as they are written', async (board) => {
+  await isMirrored(board);
+  const own = 'I saw a zebra\nthe/determiner zebra/noun saw/verb you/pronoun';
+  await board.call('set', 'train_sentences', own);
+  await until('the announcement', () => board.page.evaluate((text) =>
+    document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelector('[role=status]').textContent.startsWith(`Train sentences: ${text}, was `), own));
+}, '/?view=train', {prepare: opened});
 
 onBoard('a rate that blows up: the promise is refused, and the run stands at its last good step', async (board) => {
   for (const [option, value] of [['train_optimizer', 'sgd'], ['train_layer_norm', false], ['train_rate', 1000]]) await board.call('set', option, value);
