@@ -123,6 +123,10 @@ TEST_CASE("kernels: dots, in rows and in columns") {
     CHECK(out[0] == 2.0f);
     CHECK(out[1] == FLT_MAX);
     CHECK(out[2] == -FLT_MAX);
+    // What stands behind the columns of a row does not count, whatever it is.
+    const float ones[] = {1, 1, 1}, marked[] = {1, 2, 3, std::nanf(""), 4, 5, 6, kInfinity, 7, 8, 9};
+    dots(kernel, ones, marked, 4, 3, 3, out, 1);
+    CHECK((out[0] == 6.0f && out[1] == 15.0f && out[2] == 24.0f));
   }
 }
 

@@ -178,13 +178,13 @@ TEST_CASE(
     for (int j = 0; j < 130; ++j) {
       double sum = 0;
       for (int i = 0; i < 150; ++i) sum += double{whole.weights.at(1, i, j)};
-      CHECK(profiles.received()[static_cast<std::size_t>(j)] == doctest::Approx(sum));
+      CHECK(profiles.received().numbers[static_cast<std::size_t>(j)] == doctest::Approx(sum));
     }
     for (int i = 0; i < 150; ++i) {
       double bits = 0;
       for (int j = 0; j < 130; ++j)
         if (const double w = double{whole.weights.at(1, i, j)}; w > 0) bits -= w * std::log2(w);
-      CHECK(std::abs(double{profiles.entropies()[static_cast<std::size_t>(i)]} - bits) < 1e-3);
+      CHECK(std::abs(double{profiles.entropies().numbers[static_cast<std::size_t>(i)]} - bits) < 1e-3);
     }
     profiles.ask(1, 5);
     CHECK_FALSE(engine.hasMore());

@@ -67,8 +67,10 @@ void Profiles::takeSome(const Tensor& weights, int each, int most, kernels::Work
   next_ += count;
   if (hasMore()) return;
   made_ = asked_;
-  received_.assign(sums_.begin(), sums_.end());
-  entropies_ = newEntropies_;
+  received_.numbers.assign(sums_.begin(), sums_.end());
+  entropies_.numbers = newEntropies_;
+  for (Profile* made : {&received_, &entropies_})
+    made->most = *std::max_element(made->numbers.begin(), made->numbers.end());
 }
 
 }  // namespace attention

@@ -23,12 +23,17 @@ class Profiles {
 
   /// Are there those of this head, of weights of that shape?
   bool areThere(int head, int queries, int keys) const {
-    return made_.head == head && made_.rows == queries && received_.size() == static_cast<std::size_t>(keys);
+    return made_.head == head && made_.rows == queries &&
+           received_.numbers.size() == static_cast<std::size_t>(keys);
   }
+  struct Profile {
+    std::vector<float> numbers;
+    float most = 0;  ///< the largest of them
+  };
   /// How much each key gets from all queries together.
-  const std::vector<float>& received() const { return received_; }
+  const Profile& received() const { return received_; }
   /// The entropy of each row, in bits.
-  const std::vector<float>& entropies() const { return entropies_; }
+  const Profile& entropies() const { return entropies_; }
 
  private:
   struct Of {
@@ -38,7 +43,8 @@ class Profiles {
   Of asked_, made_;
   int next_ = 0;  ///< the row to go on with
   std::vector<double> sums_;
-  std::vector<float> received_, entropies_, newEntropies_;
+  Profile received_, entropies_;
+  std::vector<float> newEntropies_;
 };
 
 /// Σ −w · log2 w, of weights that are not negative, to three decimals.

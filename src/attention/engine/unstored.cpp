@@ -188,7 +188,7 @@ const float* Engine::row(int key, int head, int row) {
   if (!window.has(head, {row, row + 1})) {
     const bool follows = head == window.head && row == window.rows.end;
     const bool isNext = head == beside_.head && row == beside_.rows.end;  // of rows that are read in order
-    if (!isMean && !follows && !isNext && !isSampled() && window.rows.size() > 1)
+    if (!isMean && !follows && !isNext && (isSampled() || window.rows.size() > 1))
       return rowBeside(static_cast<TensorId>(key), head, row);
     expect(key, head, row, follows ? 2 * window.rows.size() : 1);
   }
@@ -265,9 +265,10 @@ int Engine::mostHeld() const {
                     threads * kRowsAtOnce);
 }
 
-/// How many rows are computed in a slice.
+/// How many rows are computed in a slice. A hundred thousand keys make a row slow, and those that are held as
+/// slow as some frames.
 int Engine::mostAtOnce() const {
-  if (!isBrief_) return mostHeld();
+  if (!isBrief_ && !isSampled()) return mostHeld();
   const auto ofRow = std::int64_t{spec_.keyCount} * (spec_.headDim + spec_.valueDim + kWorkOfPair);
   const std::int64_t rows = scratch_.score.products.workspace.threads() * kBriefWork / ofRow;
   return static_cast<int>(std::clamp<std::int64_t>(rows, 1, mostHeld()));

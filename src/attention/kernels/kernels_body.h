@@ -837,16 +837,25 @@ KERNEL_INLINE bool isFinite(float x) { return magnitude(x) <= kLargest; }
 
 void dotRows(const float* a, const float* rows, std::ptrdiff_t rowStride, int count, int dim, float* out,
              std::ptrdiff_t outStride) {
+  // The last lanes may go beyond the columns. Of most rows what follows can be read, and is multiplied by 0;
+  // where that is not finite, careful() does without it.
+  const int last = (dim - 1) / kLanes * kLanes;
+  const auto safe = count - (last + kLanes - dim + rowStride - 1) / rowStride;
+  const V lastOfA = loadBefore(dim, a, last);
   for (int i = 0; i < count; ++i, rows += rowStride, out += outStride) {
     V sum0{}, sum1{};
     int c = 0;
-    for (; c + 2 * kLanes <= dim; c += 2 * kLanes) {
+    for (; c + 2 * kLanes <= last; c += 2 * kLanes) {
       sum0 = mulAdd(load(a + c), load(rows + c), sum0);
       sum1 = mulAdd(load(a + c + kLanes), load(rows + c + kLanes), sum1);
     }
-    if (c < dim) sum0 = mulAdd(loadBefore(dim, a, c), loadBefore(dim, rows, c), sum0);
-    if (c + kLanes < dim)
-      sum1 = mulAdd(loadBefore(dim, a, c + kLanes), loadBefore(dim, rows, c + kLanes), sum1);
+    const V lastOfRow = i < safe ? load(rows + last) : loadBefore(dim, rows, last);
+    if (c < last) {
+      sum0 = mulAdd(load(a + c), load(rows + c), sum0);
+      sum1 = mulAdd(lastOfA, lastOfRow, sum1);
+    } else {
+      sum0 = mulAdd(lastOfA, lastOfRow, sum0);
+    }
     const float dot = sumOfLanes(sum0 + sum1);
     *out = isFinite(dot) ? dot : careful(a, rows, 1, dim);
   }

@@ -40,13 +40,16 @@ class Explainer : ExplainedCell {
         index < static_cast<int>(labels.size()) && !labels[static_cast<std::size_t>(index)].empty();
     return named ? labels[static_cast<std::size_t>(index)] + subscript(index + 1) : std::to_string(index + 1);
   }
-  bool seesNothing() const { return seen().empty(); }
   /// Does the key take part in the normaliser? If the mask is applied after it, every key does.
   bool isScored(int key) const {
     return isSeen(key) || (spec.maskAfterSoftmax && !isMaskedByBias(in, head, row, key));
   }
   std::vector<int> scored() const {
-    return keysWhere([this](int key) { return isScored(key); });
+    if (!spec.maskAfterSoftmax) return seen();
+    std::vector<int> keys;
+    for (int key = 0; key < spec.keyCount; ++key)
+      if (isScored(key)) keys.push_back(key);
+    return keys;
   }
   CellRef here(TensorId id) const { return {id, head, row, col}; }
   /// The preceding tensor that the layer has.

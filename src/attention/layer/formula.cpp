@@ -29,7 +29,7 @@ class FormulaWriter : ExplainedCell {
   explicit FormulaWriter(const ExplainedCell& explained) : ExplainedCell(explained) {}
 
   CellFormula weight() {
-    if (spec.maskAfterSoftmax || seen().empty()) return {};
+    if (spec.maskAfterSoftmax || seesNothing()) return {};
     return isSoftmax(spec) ? softmax() : isSeen(col) ? otherWeight() : CellFormula{};
   }
 
@@ -107,8 +107,7 @@ class FormulaWriter : ExplainedCell {
 
   CellFormula softmax() {
     const std::vector<int> keys = seen();
-    std::vector<double> scores;
-    for (const int key : keys) scores.push_back(score(key));
+    const std::vector<double> scores = this->scores(keys);
     double most = scores.front(), furthest = 0.0;
     for (const double one : scores) most = std::max(most, one), furthest = std::max(furthest, std::abs(one));
     const double sink = hasSink(spec) ? at(TensorId::sink, head, 0, 0) / double{spec.temperature} : 0.0;
@@ -116,7 +115,7 @@ class FormulaWriter : ExplainedCell {
     if (furthest <= kPlainScore) most = 0.0;
     const auto exponential = [&](int key) { return isSeen(key) ? std::exp(score(key) - most) : 0.0; };
     double sum = 0.0;
-    for (std::size_t i = 0; i < keys.size(); ++i) sum += isSeen(keys[i]) ? std::exp(scores[i] - most) : 0.0;
+    for (const double one : scores) sum += std::exp(one - most);
     if (hasSink(spec)) sum += std::exp(sink - most);
     Part own = exponent(std::to_string(col + 1), most);
     if (!isSeen(col)) own = {"−∞", "−∞"};
@@ -169,8 +168,8 @@ class FormulaWriter : ExplainedCell {
       out.numbers = text.weight(Expression(scoreText(col)), Expression("")).text;
       if (text.explain && normalizerOf(spec).before == RowStep::threshold) out.numbers = text.explain(*this);
     } else {
-      double most = score(col);
-      for (const int key : seen()) most = std::max(most, score(key));
+      const std::vector<double> all = scores(seen());
+      const double most = std::max(score(col), *std::max_element(all.begin(), all.end()));
       out.symbols = joined({"[", name, " = max_j s_", pair("j"), "]"}),
       out.numbers = joined({"[", scoreText(col), " = ", number(most), "]"});
     }

@@ -1,5 +1,7 @@
 #include "attention/mechanisms/mechanism.h"
 
+#include <numeric>
+
 namespace attention {
 
 using explanation_format::nth;
@@ -21,8 +23,32 @@ bool ExplainedCell::isSeen(int key) const {
   return mask.sees(key) && !(in.painted && in.painted->isBlocked(row, key)) &&
          !isMaskedByBias(in, head, row, key);
 }
+std::vector<double> ExplainedCell::scores(const std::vector<int>& keys) const {
+  const float* const masked = find(in, trace, TensorId::masked)->row(head, row);
+  std::vector<double> all;
+  all.reserve(keys.size());
+  for (const int key : keys) all.push_back(double{masked[key]} / double{spec.temperature});
+  return all;
+}
+
+bool ExplainedCell::seesNothing() const {
+  const KeyRange range = visibleKeys(spec, row);
+  int key = range.begin;
+  while (key < range.end && !seesRange() && !isSeen(key)) ++key;
+  return key == range.end;
+}
+
+std::vector<int> ExplainedCell::seen() const {
+  const KeyRange range = visibleKeys(spec, row);
+  std::vector<int> keys(static_cast<std::size_t>(range.end - range.begin));
+  std::iota(keys.begin(), keys.end(), range.begin);
+  if (!seesRange()) std::erase_if(keys, [this](int key) { return !isSeen(key); });
+  return keys;
+}
 std::vector<int> ExplainedCell::support() const {
-  return keysWhere([this](int key) { return isSeen(key) && at(TensorId::weights, head, row, key) > 0.0; });
+  std::vector<int> keys = seen();
+  std::erase_if(keys, [this](int key) { return !(at(TensorId::weights, head, row, key) > 0.0); });
+  return keys;
 }
 
 void ExplainedCell::add(RowStep step, base::Message label, base::Message text, double value,

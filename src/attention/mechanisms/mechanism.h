@@ -56,16 +56,11 @@ struct ExplainedCell {
   double score(int key) const { return at(TensorId::masked, head, row, key) / double{spec.temperature}; }
   std::string scoreText(int key) const;  ///< with the mark of its cell
   bool isSeen(int key) const;
-  template <class Is>
-  std::vector<int> keysWhere(Is is) const {
-    std::vector<int> keys;
-    for (int j = 0; j < spec.keyCount; ++j)
-      if (is(j)) keys.push_back(j);
-    return keys;
-  }
-  std::vector<int> seen() const {
-    return keysWhere([this](int key) { return isSeen(key); });
-  }
+  std::vector<double> scores(const std::vector<int>& keys) const;
+  /// Does the row see all of visibleKeys()?
+  bool seesRange() const { return !spec.pattern.any() && !in.bias && (!in.painted || in.painted->empty()); }
+  bool seesNothing() const;
+  std::vector<int> seen() const;
   std::vector<int> support() const;  ///< those whose weight is not 0
 
   // Add a line.

@@ -14,12 +14,13 @@ constexpr float kProfileBars = 24, kProfileBand = 7, kBesideWeights = 4;
 
 /// Numbers along one side of the matrix, from its beginning.
 struct AlongSide {
-  const std::vector<float>& numbers;
+  const attention::Profiles::Profile& of;
   float cell, from, seenFrom, seenTo;  ///< the first cell begins at `from`; only what is seen is drawn
 
   /// Calls use(from, to, the largest number there) for each cell, or for each pixel where cells are smaller.
   template <class Use>
   void each(Use use) const {
+    const std::vector<float>& numbers = of.numbers;
     const auto count = static_cast<int>(numbers.size());
     const float pitch = std::max(cell, 1.0f), end = std::min(from + cell * static_cast<float>(count), seenTo);
     const float skipped = std::max(std::floor((seenFrom - from) / pitch), 0.0f);
@@ -29,7 +30,7 @@ struct AlongSide {
       use(at, at + pitch, *std::max_element(numbers.begin() + first, numbers.begin() + last));
     }
   }
-  float most() const { return std::max(*std::max_element(numbers.begin(), numbers.end()), 1e-6f); }
+  float most() const { return std::max(of.most, 1e-6f); }
 };
 
 }  // namespace
@@ -64,8 +65,8 @@ void weightProfiles(Context& c, const MatrixPlace& m, const Box& box, const draw
   if (!isOfWeights || c.summaries.sampledEach() > 1) return;  // the row may be another than that computed
   // The numbers of the cell that is looked at.
   const float y = box.y + (static_cast<float>(focus.row) + 0.5f) * m.cell;
-  const auto number = [](const std::vector<float>& numbers, int at) {
-    return formatNumber(static_cast<double>(numbers[static_cast<std::size_t>(at)]), 1);
+  const auto number = [](const attention::Profiles::Profile& of, int at) {
+    return formatNumber(static_cast<double>(of.numbers[static_cast<std::size_t>(at)]), 1);
   };
   const std::string bits = number(profiles.entropies(), focus.row);
   const float middle = std::clamp(y, box.y + 7, box.bottom() - 7),
