@@ -39,7 +39,8 @@ void Texture::forget() {
 void Texture::allocate(int rows, int cols) {
   if (name_ == 0) glGenTextures(1, &name_);
   rows_ = rows, cols_ = cols;
-  copy_.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+  copy_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(rows) *
+                                                  static_cast<std::size_t>(cols));
   glBindTexture(GL_TEXTURE_2D, name_);
   glTexImage2D(GL_TEXTURE_2D, 0, GL_R32F, cols, rows, 0, GL_RED, GL_FLOAT, nullptr);
   for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
@@ -50,13 +51,13 @@ void Texture::allocate(int rows, int cols) {
 // there were any.
 bool Texture::copyRow(const Values& values, int row, int begin, int end, Block& block) {
   const float* from = values.row(row);
-  float* to = copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
-  int differences =
-      0;  // counted without branches, so that it can be vectorised: most rows have no differences
-  for (int c = begin; c < end; ++c) differences += stored(from[c]) != to[c];
-  if (differences == 0 && !fresh_) return false;
+  float* to = copy_.get() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
   int first = begin, last = end - 1;
   if (!fresh_) {
+    // Counted without branches, so that it can be vectorised: most rows have no differences.
+    int differences = 0;
+    for (int c = begin; c < end; ++c) differences += stored(from[c]) != to[c];
+    if (differences == 0) return false;
     while (stored(from[first]) == to[first]) ++first;
     while (stored(from[last]) == to[last]) --last;
   }
@@ -79,7 +80,7 @@ std::uint64_t Texture::send(const Block& block) const {
   if (block.rows == 0) return 0;
   const int cols = block.last - block.first + 1;
   const float* from =
-      copy_.data() + static_cast<std::size_t>(block.row) * static_cast<std::size_t>(cols_) + block.first;
+      copy_.get() + static_cast<std::size_t>(block.row) * static_cast<std::size_t>(cols_) + block.first;
   glPixelStorei(GL_UNPACK_ROW_LENGTH, cols_);
   glTexSubImage2D(GL_TEXTURE_2D, 0, block.first, block.row, cols, block.rows, GL_RED, GL_FLOAT, from);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
@@ -129,7 +130,7 @@ bool Texture::makes(const Values& values) const {
 
 /// Another part of the matrix: what it shares with the one before is kept, the rest shows blocks.
 [[gnu::noinline]] void Texture::move(const Values& values, bool isKept) {
-  const std::vector<float> before = std::exchange(copy_, {});
+  const std::unique_ptr<float[]> before = std::exchange(copy_, {});
   const std::vector<std::uint8_t> rough = std::exchange(rough_, {});
   const int rowsBefore = rows_, colsBefore = cols_;
   const MadeRows& to = values.made;
@@ -138,21 +139,25 @@ bool Texture::makes(const Values& values) const {
             end = isKept ? std::min(values.cols, colsBefore - across) : 0;
   allocate(values.rows, values.cols);
   rough_.assign(static_cast<std::size_t>(rows_), 1), left_ = rows_;
+  bool isAboveOfBlocks = false;
   for (int r = 0; r < rows_; ++r) {
-    float* const out = copy_.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(cols_);
+    float* const out = copy_.get() + static_cast<std::size_t>(r) * static_cast<std::size_t>(cols_);
     const int was = r + down;
     const bool isThere = first < end && was >= 0 && was < rowsBefore,
                isMade = isThere && !rough[static_cast<std::size_t>(was)];
+    const bool isWhole = isMade && first == 0 && end == cols_,
+               isLikeAbove = std::exchange(isAboveOfBlocks, !isMade) && (to.firstRow + r) % to.side != 0;
+    if (isLikeAbove && !isWhole) std::copy_n(out - cols_, cols_, out);
     const float* const blocks = to.blocks + std::ptrdiff_t{(to.firstRow + r) / to.side} * to.stride;
-    for (int c = 0; c < cols_ && !(isMade && first == 0 && end == cols_);) {
+    for (int c = 0; c < cols_ && !isWhole && !isLikeAbove;) {
       const int next = std::min(((to.firstCol + c) / to.side + 1) * to.side - to.firstCol, cols_);
       std::fill(out + c, out + next, stored(blocks[(to.firstCol + c) / to.side])), c = next;
     }
     if (!isMade) continue;
     const float* const from =
-        before.data() + static_cast<std::size_t>(was) * static_cast<std::size_t>(colsBefore);
+        before.get() + static_cast<std::size_t>(was) * static_cast<std::size_t>(colsBefore);
     std::copy(from + first + across, from + end + across, out + first);
-    if (first == 0 && end == cols_) rough_[static_cast<std::size_t>(r)] = 0, --left_;
+    if (isWhole) rough_[static_cast<std::size_t>(r)] = 0, --left_;
   }
 }
 
@@ -162,7 +167,7 @@ void Texture::makeRow(const Values& values, int row, const Block& cols) {
   const float* const from =
       made.of(made.matrix, made.head, made.firstRow + row, made.firstCol + cols.first, count);
   store(from, count,
-        copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_) + cols.first);
+        copy_.get() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_) + cols.first);
 }
 
 /// What was written since the last update is made at once.
@@ -178,17 +183,21 @@ void Texture::makeRow(const Values& values, int row, const Block& cols) {
   }
 }
 
-/// Those in the middle first.
+/// Those nearest to the middle first, and in order, because such rows can be made together.
 [[gnu::noinline]] void Texture::makeSome(const Values& values, std::vector<std::uint8_t>& changed) {
   constexpr int kAtOnce = 96 * 1024;  // cells: one or two milliseconds for 64 columns of Q and K
-  const Block all{0, 0, 0, cols_ - 1};
-  int most = std::max(kAtOnce / cols_, 1);
-  for (int n = 0; n < 2 * rows_ && left_ > 0 && most > 0; ++n) {
-    const int r = rows_ / 2 + (n % 2 == 0 ? n / 2 : -(n / 2) - 1);
-    if (r < 0 || r >= rows_ || !rough_[static_cast<std::size_t>(r)]) continue;
-    makeRow(values, r, all);
+  const int most = std::max(kAtOnce / cols_, 1), middle = rows_ / 2;
+  const auto isRough = [&](int r) { return r >= 0 && r < rows_ && rough_[static_cast<std::size_t>(r)] != 0; };
+  int away = 0;
+  while (away <= middle && !isRough(middle + away) && !isRough(middle - 1 - away)) ++away;
+  const bool isBelow = isRough(middle + away);
+  int first = isBelow ? middle + away : middle - 1 - away, end = first + 1;
+  while (isBelow && isRough(end) && end - first < most) ++end;
+  while (!isBelow && isRough(first - 1) && end - first < most) --first;
+  for (int r = first; r < end && isRough(r); ++r) {
+    makeRow(values, r, {0, 0, 0, cols_ - 1});
     rough_[static_cast<std::size_t>(r)] = 0, changed[static_cast<std::size_t>(r)] = 1;
-    --left_, --most;
+    --left_;
   }
 }
 
@@ -199,7 +208,7 @@ void Texture::makeRow(const Values& values, int row, const Block& cols) {
   if (!isStill) move(values, isKept);
   std::vector<std::uint8_t> changed(static_cast<std::size_t>(rows_), !isStill);
   if (isKept && values.revision != revision_) makeNewer(values, changed);
-  makeSome(values, changed);
+  if (isStill) makeSome(values, changed);  // else all is uploaded, which takes long enough
   glBindTexture(GL_TEXTURE_2D, name_);
   std::uint64_t sent = 0;
   for (int r = 0, first = 0; r < rows_; first = ++r) {
@@ -223,7 +232,7 @@ std::vector<Texture::Block> Texture::differences(const Values& values) const {
   for (int row = 0; row < rows_; ++row) {
     if (!mayBeAny && !(written.rows && written.rows[row] > revision_)) continue;
     const float* now = values.row(row);
-    const float* held = copy_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
+    const float* held = copy_.get() + static_cast<std::size_t>(row) * static_cast<std::size_t>(cols_);
     int differences = 0;  // as in copyRow()
     for (int c = 0; c < cols_; ++c) differences += stored(now[c]) != held[c];
     if (differences == 0) continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "draw/gl.h"
@@ -55,7 +56,7 @@ class Texture {
   bool fresh_ = true;  ///< has no content yet
   std::uint64_t revision_ = 0;
   const float* data_ = nullptr;  ///< the address of the data at that revision
-  std::vector<float> copy_;
+  std::unique_ptr<float[]> copy_;
   MadeRows made_;                    ///< where the content is from, if its rows are made some at a time
   std::vector<std::uint8_t> rough_;  ///< then, one per row: does it show blocks?
   int left_ = 0;

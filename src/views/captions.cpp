@@ -96,25 +96,35 @@ std::string normalizerName(const document::Settings& s) {
 
 namespace {
 
-Kept::Row totalled(const float* weights, int count) {
+Kept::Row totalled(const Context& c, int query) {
+  const attention::Tensor& all = c.weights();
+  const float* const weights = all.row(c.weightsHead(), query);
   Kept::Row row;
-  for (int j = 0; j < count; ++j) {
-    const double w = static_cast<double>(weights[j]);
-    row.sum += w;
-    if (w > 0) row.bits -= w * std::log2(w);
+  for (int j = 0; j < all.cols(); ++j) {
+    row.sum += static_cast<double>(weights[j]);
     row.low = std::min(row.low, weights[j]), row.high = std::max(row.high, weights[j]);
   }
   return row;
 }
 
-[[gnu::noinline]] const Kept::Row& keptTotals(const Context& c, int query) {
+[[gnu::noinline]] Kept::Row& keptTotals(const Context& c, int query) {
   constexpr std::size_t kMostRows = 4096;
   Kept& kept = keptOf(c);
   if (kept.rows.size() > kMostRows) kept.rows.clear();
   const auto [at, isNew] = kept.rows.try_emplace(query);
-  const attention::Tensor& weights = c.weights();
-  if (isNew) at->second = totalled(weights.row(c.weightsHead(), query), weights.cols());
+  if (isNew) at->second = totalled(c, query);
   return at->second;
+}
+
+Kept::Row totals(const Context& c, int query) {
+  return keepsWhatIsSaid(c) ? keptTotals(c, query) : totalled(c, query);
+}
+
+double bitsOf(const float* weights, int count) {
+  double bits = 0;
+  for (int j = 0; j < count; ++j)
+    if (const double w = static_cast<double>(weights[j]); w > 0) bits -= w * std::log2(w);
+  return std::max(bits, 0.0);  // avoids −0
 }
 
 }  // namespace
@@ -144,21 +154,19 @@ const float* weightsOf(const Context& c, int query) {
 }
 
 std::pair<float, float> rowRange(const Context& c, int query) {
-  if (keepsWhatIsSaid(c)) return {keptTotals(c, query).low, keptTotals(c, query).high};
-  std::pair<float, float> range{0.0f, 1.0f};
-  for (int j = 0; j < c.state.keyTokens; ++j) {
-    range.first = std::min(range.first, c.weight(query, j));
-    range.second = std::max(range.second, c.weight(query, j));
-  }
-  return range;
+  const Kept::Row row = totals(c, query);
+  return {row.low, row.high};
 }
 
-double rowSum(const Context& c, int query) {
-  if (keepsWhatIsSaid(c)) return keptTotals(c, query).sum;
-  double sum = 0;
-  for (int j = 0; j < c.state.keyTokens; ++j) sum += static_cast<double>(c.weight(query, j));
-  return sum;
+void expectTotals(const Context& c, attention::Span queries) {
+  if (!keepsWhatIsSaid(c)) return;
+  const auto& rows = keptOf(c).rows;
+  while (!queries.empty() && rows.contains(queries.begin)) ++queries.begin;
+  while (!queries.empty() && rows.contains(queries.end - 1)) --queries.end;
+  if (!queries.empty()) c.weights().expect(c.weightsHead(), queries.begin, queries.size());
 }
+
+double rowSum(const Context& c, int query) { return totals(c, query).sum; }
 
 RowEnd rowEnd(const Context& c, int query) {
   const double sum = rowSum(c, query);
@@ -175,19 +183,13 @@ bool isLong(const Context& c) {
 }
 
 std::optional<double> rowEntropy(const Context& c, int query) {
-  double bits = 0, sum = 0, low = 0;
-  if (keepsWhatIsSaid(c)) {
-    const Kept::Row& row = keptTotals(c, query);
-    bits = row.bits, sum = row.sum, low = static_cast<double>(row.low);
-  } else {
-    for (int j = 0; j < c.state.keyTokens; ++j) {
-      const double w = static_cast<double>(c.weight(query, j));
-      if (w > 0) bits -= w * std::log2(w);
-      sum += w, low = std::min(low, w);
-    }
-  }
-  if (low < 0 || std::fabs(sum - 1) > 1e-3) return std::nullopt;
-  return std::max(bits, 0.0);  // avoids −0
+  const Kept::Row row = totals(c, query);
+  if (row.low < 0 || std::fabs(row.sum - 1) > 1e-3) return std::nullopt;
+  const auto bits = [&] { return bitsOf(weightsOf(c, query), c.weights().cols()); };
+  if (!keepsWhatIsSaid(c)) return bits();
+  std::optional<double>& kept = keptTotals(c, query).bits;
+  if (!kept) kept = bits();
+  return kept;
 }
 
 bool sumsToOne(const document::Settings& s) { return attention::sumsToOne(document::spec(s)); }

@@ -497,7 +497,8 @@ class BoardView {
     const attention::Span seen = m.transposed ? acrosses : downs;
     // Side by side they must not read as one number.
     if (seen.empty() || (m.transposed && m.cell < textWidth(c_.fonts.monoSmall, "0.00") + 4)) return;
-    std::string_view words = rowEnd(c_, seen.begin).words;
+    expectTotals(c_, seen);
+    const std::string_view words = rowEnd(c_, seen.begin).words;
     for (int i = seen.begin; i < seen.end; ++i) {
       const float along = (static_cast<float>(i) + 0.5f) * m.cell;
       if (i == c_.view.unreached) continue;

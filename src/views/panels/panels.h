@@ -114,6 +114,8 @@ struct RowEnd {
   bool isWrong = false;  ///< it should be 1, and is not
 };
 RowEnd rowEnd(const Context& context, int query);
+/// The ends of these rows will be asked for: rows that are not stored are made together.
+void expectTotals(const Context& context, attention::Span queries);
 bool sumsToOne(const document::Settings& settings);
 /// Can weights of this normaliser be negative?
 bool isSigned(const document::Settings& settings);
