@@ -1,8 +1,8 @@
 // A board of 4,096 tokens and 8 heads of 64 columns in the page: memory there and back, and what a frame takes while numbers are dragged, the
 // weights are moved, and the page Model makes the pictures of two such layers and of 48 layers of 64 heads. Then one of 131,072 tokens. Times are
-// those of the calls that draw: without what the browser takes for WebGL, which without a graphics processor waits for it to draw by software,
-// and with it; of all frames, of those that follow an input, and of what is computed between frames, which an input may have to wait for. On a
-// machine that does other things they are too long. Natively, in processor time: build/native/frame --long.
+// those that the page's thread had a processor, with its calls of WebGL, as the browser traces them; and those by the wall, which are longer:
+// without a graphics processor the browser draws by software, on the same processors. Of all frames, of those that follow an input, and of
+// the longest task, for which an input may have to wait. Natively: build/native/frame --long.
 //   node long.bench.mjs [--quick]
 import {Board, launch, serve} from '../browser/harness.mjs';
 import {until} from '../until.mjs';
@@ -14,35 +14,14 @@ const [server, browser] = await Promise.all([serve(), launch()]);
 const page = await (await browser.newContext({viewport: {width: 1440, height: 900}})).newPage();
 await page.addInitScript(() => {
   localStorage.setItem('attention-playground', '{"open":false}');  // no lesson, which would change the board
-  globalThis.times = [], globalThis.slices = [];
   let hasInput = false;  // since the last frame
   for (const type of ['pointermove', 'wheel']) addEventListener(type, () => { hasInput = true; }, {capture: true, passive: true});
-  const sliced = (act) => function (...given) {
-    const began = performance.now();
-    act.apply(this, given);
-    const time = performance.now() - began;
-    if (time > 0.2) globalThis.slices.push(time);
-  };
-  const {setTimeout} = globalThis, port = MessagePort.prototype, {set} = Object.getOwnPropertyDescriptor(port, 'onmessage');
-  globalThis.setTimeout = (act, ...rest) => setTimeout(sliced(act), ...rest);
-  Object.defineProperty(port, 'onmessage', {configurable: true, set(act) { set.call(this, sliced(act)); }});
-  const {requestAnimationFrame} = globalThis, {prototype} = WebGL2RenderingContext;
-  let browsers = 0;  // milliseconds in calls of WebGL
-  for (const [name, {value}] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-    if (typeof value !== 'function') continue;
-    prototype[name] = function (...given) {
-      const began = performance.now(), answer = value.apply(this, given);
-      browsers += performance.now() - began;
-      return answer;
-    };
-  }
+  const {requestAnimationFrame} = globalThis;
   globalThis.requestAnimationFrame = (draw) => requestAnimationFrame((now) => {
-    const began = performance.now(), before = browsers;
+    const began = performance.now();
+    if (hasInput) performance.mark('answers');
     draw(now);
-    const time = performance.now() - began;
-    if (time <= 0.2) return;  // not a callback that draws
-    globalThis.times.push([time - (browsers - before), time, hasInput]);
-    hasInput = false;
+    if (performance.now() - began > 0.2) hasInput = false;  // else a callback that does not draw
   });
 });
 await page.goto(server.url);
@@ -84,18 +63,32 @@ async function heap(what) {
 }
 function quantiles(times) {
   times.sort((a, b) => a - b);
-  const [median, most, longest] = [0.5, 0.99, 1].map((share) => times[Math.min(times.length - 1, Math.floor(times.length * share))]?.toFixed(1));
+  const [median, most, longest] = [0.5, 0.99, 1].map((share) => (times[Math.min(times.length - 1, Math.floor(times.length * share))] / 1000)?.toFixed(1));
   return `${median} ms median, ${most} at the 99th percentile, ${longest} the longest`;
 }
-async function timed(what, act) {
-  await page.evaluate(() => { globalThis.times.length = globalThis.slices.length = 0; });
+const tracing = await browser.newBrowserCDPSession(), events = [];
+tracing.on('Tracing.dataCollected', ({value}) => events.push(...value));
+/** What the browser notes of the page's thread meanwhile. */
+async function traced(act) {
+  events.length = 0;
+  const includedCategories = ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'blink.user_timing'];
+  await tracing.send('Tracing.start', {transferMode: 'ReportEvents', traceConfig: {includedCategories, excludedCategories: ['*']}});
   await act();
-  const [times, slices] = await page.evaluate(() => [[...globalThis.times], [...globalThis.slices]]);
-  const ofInput = times.filter(([, , hasInput]) => hasInput);
-  line(what, `${quantiles(times.map(([own]) => own))}, ${times.length} frames`);
-  if (ofInput.length > 0) line('  after an input', `${quantiles(ofInput.map(([own]) => own))}, ${ofInput.length} frames`);
-  line('  with the browser\'s WebGL', quantiles(times.map(([, all]) => all)));
-  if (slices.length > 0) line('  between frames', `${quantiles(slices)}, ${slices.length} slices`);
+  const done = new Promise((resolve) => tracing.once('Tracing.tracingComplete', resolve));
+  await tracing.send('Tracing.end');
+  await done;
+  const {pid, tid} = events.find(({name}) => name === 'FireAnimationFrame');
+  return events.filter((event) => event.pid === pid && event.tid === tid);
+}
+async function timed(what, act) {
+  const all = await traced(act), marks = all.filter(({name}) => name === 'answers').map(({ts}) => ts);
+  const frames = all.filter(({name, dur}) => name === 'FireAnimationFrame' && dur > 200);  // else a callback that does not draw
+  const ofInput = frames.filter(({ts, dur}) => marks.some((at) => ts <= at && at <= ts + dur));
+  line(what, `${quantiles(frames.map(({tdur}) => tdur))}, ${frames.length} frames`);
+  if (ofInput.length > 0) line('  after an input', `${quantiles(ofInput.map(({tdur}) => tdur))}, ${ofInput.length} frames`);
+  line('  by the wall', quantiles(frames.map(({dur}) => dur)));
+  const tasks = all.filter(({name}) => name === 'RunTask'), most = (key) => (Math.max(...tasks.map((task) => task[key] ?? 0)) / 1000).toFixed(0);
+  line('  the longest task', `${most('tdur')} ms, ${most('dur')} by the wall`);
 }
 const frame = () => page.evaluate(() => new Promise(requestAnimationFrame));
 
