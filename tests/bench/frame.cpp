@@ -110,16 +110,13 @@ class Bench {
   void magnify(int tokens) {
     const auto cell = app_.locate("weights", 0, tokens / 2, tokens / 2);
     if (!cell) return;
-    ImGuiIO& io = ImGui::GetIO();
     moveTo(cell->x, cell->y), frame();
     std::vector<double> times;
-    io.AddKeyEvent(ImGuiMod_Ctrl, true), frame();
-    for (int i = 0; i < 60; ++i) app_.wake(), io.AddMouseWheelEvent(0, 1), times.push_back(frame());
-    io.AddKeyEvent(ImGuiMod_Ctrl, false), frame();
+    for (int i = 0; i < 60; ++i) app_.pinch(cell->x, cell->y, 1.1f, 0, 0), times.push_back(frame());
     report("magnify", times);
     times.clear();
     for (int i = 0; i < 120; ++i) {
-      app_.wake(), io.AddMouseWheelEvent(i % 2 ? 0.0f : -0.4f, i % 2 ? -0.4f : 0.0f);
+      app_.pinch(cell->x, cell->y, 1, i % 2 ? 0.0f : -30.0f, i % 2 ? -30.0f : 0.0f);
       times.push_back(frame());
     }
     report("pan", times);

@@ -879,3 +879,21 @@ TEST_CASE("shown: with tokens as columns, neither sums nor the words beside the 
   for (const Words& w : painted.words())
     if (w.left > said->left + 1 && std::abs(w.midY() - said->midY()) < 12) CHECK(w.left >= said->right + 6);
 }
+
+TEST_CASE("shown: weights of many keys have their order of magnitude, not 0.00") {
+  Shown f;
+  f.set("tokens", "300");
+  f.set("causal", "false");
+  const app::Rect middle = f.at("weights", 0, 150, 150);
+  f.app().pinch(middle.x, middle.y, 64, 0, 0), f.settle();
+  int small = 0;
+  for (int j = 148; j < 153; ++j) {
+    const double weight = double{f.tensor("weights").at(0, 150, j)},
+                 seen = numberIn(f.cell("weights", 150, j));
+    CAPTURE(f.cell("weights", 150, j));
+    small += weight < kHalf;
+    const double step = weight < kHalf ? std::pow(10, std::floor(std::log10(weight))) : 0.01;  // of its digit
+    CHECK(std::abs(seen - weight) <= 0.51 * step);
+  }
+  CHECK(small > 0);
+}

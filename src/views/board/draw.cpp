@@ -30,13 +30,14 @@ constexpr float kFar = 1e4f;      ///< numbers from here on may be abbreviated t
 constexpr float kShort = 4;       // characters of an abbreviated number
 constexpr float kSmallestDigits = 0.8f;  // scale of the small font: 9 px can just be read
 
-/// "−1e30"
+/// "−1e30", "2e-4"
 [[gnu::noinline]] std::string shortFar(float value) {
   char text[16];
   std::snprintf(text, sizeof text, "%.0e", static_cast<double>(std::fabs(value)));
   std::string out = text;
-  const std::size_t sign = out.find_first_of("+");
-  if (sign != std::string::npos) out.erase(sign, sign + 1 < out.size() && out[sign + 1] == '0' ? 2 : 1);
+  const std::size_t sign = out.find('e') + 1;
+  if (out[sign + 1] == '0') out.erase(sign + 1, 1);
+  if (out[sign] == '+') out.erase(sign, 1);
   return value < 0 ? "−" + out : out;
 }
 
@@ -384,6 +385,10 @@ class BoardView {
     const int loud = m.tensor == TensorId::v ? c_.focus().col
                                              : c_.focus().row;  // of a quiet matrix only this row has numbers
     const attention::Span seen = m.transposed ? acrosses : downs;
+    // Of so many keys that the mean of their weights would be 0.00, small ones are shown as 2e-4.
+    const float half = 0.5f * std::pow(10.0f, static_cast<float>(-decimals)),
+                small =
+                    m.tensor == TensorId::weights && half * static_cast<float>(tensor.cols()) > 1 ? half : 0;
     if (!seen.empty()) tensor.expect(s.head, s.firstRow + seen.begin, seen.size());
     for (int down = downs.begin; down < downs.end; ++down) {
       const float y = box.y + static_cast<float>(down) * m.cell;
@@ -409,6 +414,10 @@ class BoardView {
           continue;
         }
         if (std::fabs(value) >= kFar && static_cast<float>(words.size()) > length) words = shortFar(value);
+        if (std::fabs(value) < small && value != 0.0f) {
+          const std::string magnitude = shortFar(value);
+          if (static_cast<float>(magnitude.size()) <= length) words = magnitude;
+        }
         digitsCentered({list_, digits.font, textOn(under)}, digits.scale, x, y + m.cell / 2, words);
       }
     }
