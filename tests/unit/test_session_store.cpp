@@ -324,3 +324,11 @@ TEST_CASE("session store: what is damaged is refused, and the document stays") {
     if (files::restore(wrong, other)) CHECK(refusal(check(other.state())) == "accepted");
   }
 }
+
+TEST_CASE("session store: a part that was handed over takes no memory") {
+  files::SharedBytes::Part part{std::string(SessionStore::kPart, 'x'), SessionStore::kPart, 0};
+  part.leaveTo(7);
+  CHECK(part.number == 7);
+  CHECK(part.size == SessionStore::kPart);
+  CHECK(part.bytes.capacity() == std::string().capacity());
+}

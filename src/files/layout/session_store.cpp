@@ -397,9 +397,8 @@ bool SessionStore::handOverParts(const Keeper& keeper, std::size_t slice) {
       SharedBytes::Part& part = *run.part;
       if (part.number > 0 || part.size < kLeastPart) continue;
       if (slice == 0) return false;
-      part.number = ++lastPart_;
-      keeper({part.bytes, part.number, 0, part.size});
-      part.bytes = {};
+      keeper({part.bytes, ++lastPart_, 0, part.size});
+      part.leaveTo(lastPart_);
       spend(slice, part.size);
     }
     return true;

@@ -18,6 +18,12 @@ class SharedBytes {
     std::string bytes;  ///< none once it has been handed over
     std::size_t size = 0;
     std::uint64_t number = 0;  ///< what whoever has it knows it by; 0: nobody
+
+    /// Leaves the bytes, and their memory, to whoever has them now.
+    void leaveTo(std::uint64_t holder) {
+      number = holder;
+      std::string().swap(bytes);  // `= {}` would keep the memory
+    }
   };
   struct Run {
     std::shared_ptr<Part> part;
