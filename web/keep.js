@@ -1,8 +1,8 @@
 // Saves the board of a tab in this browser's storage (IndexedDB), with its undo history, and restores it when the page is reloaded or after
-import {message, saidBy} from './message.js';
 // a crash. Nothing leaves the machine. Only the page itself does this, not an element embedded in another page. Each tab has a name in its
 // session storage. A duplicated tab has a copy of the name, so while its tab exists the name is held by a lock: a tab that finds it held
 // starts with the board saved under it, and saves under a name of its own.
+import {message, saidBy} from './message.js';
 
 const NAME = 'attention-playground', TAB = `${NAME}-tab`, LAST = `${NAME}-last`, STORE = 'boards', KEPT_BY = 'updated';
 const MOST_AT_ONCE = 2 ** 20;  // bytes written to session storage while the page is being left, when there is no time to wait for IndexedDB

@@ -7,7 +7,7 @@ import {Controls} from './mirror-controls.js';
 import {MirrorInput} from './mirror-input.js';
 import {capital, make, set} from './mirror-nodes.js';
 import {Tables} from './mirror-tables.js';
-import {label, partOf, read} from './noted.js';
+import {label, read} from './noted.js';
 
 const QUIET = 400, SOON = 40;  // milliseconds until it is updated: without a frame if nobody seems to use it, and otherwise
 const LATEST = 2000;  // milliseconds until it is updated where frames go on without end, as while a model learns
@@ -224,7 +224,7 @@ export class Mirror {
   show(controls) {
     const {found} = this, used = new Set();
     const order = ['menu', 'header', 'page', 'board', 'inspector', 'brief', 'arcs', 'side', 'help', 'notice'];
-    const inPart = (name) => [...controls.filter((c) => c.part === name), ...found.words.filter((w) => !w.owner && partOf(found, w) === name)].sort((a, b) => a.order - b.order);
+    const inPart = (name) => [...controls.filter((c) => c.part === name), ...found.words.filter((w) => w.part === name)].sort((a, b) => a.order - b.order);
     for (const name of order) {
       const items = inPart(name);
       const isTables = name === 'board' && !found.onPage || name === 'page' && found.onPage;

@@ -25,11 +25,11 @@ export function read(reply) {
   return found;
 }
 
-const middle = ({x, y, width, height}) => [x + width / 2, y + height / 2];
-const holds = (box, [x, y]) => box && x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
+const middle = ({x, y, width, height}) => ({x: x + width / 2, y: y + height / 2});
+const holds = (box, {x, y}) => box && x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
 
 /** The part of the screen that an item is on. */
-export function partOf(found, item) {
+function partOf(found, item) {
   if (/Popup|Menu/.test(item.place)) return 'menu';
   const own = /##(side|help|notice|term|palette)/.exec(item.place)?.[1];
   if (own) return own === 'term' || own === 'palette' ? 'help' : own;  // a window over the board, as Help is
@@ -43,26 +43,29 @@ export function partOf(found, item) {
   return found.onPage ? 'page' : 'board';
 }
 
-/** Assigns text to controls: what is inside of each, and what is before it in its row. The remaining text is independent. */
+/** Assigns text to controls: what is inside of each, and what is before it in its row. The remaining text is independent, and has the part of the
+ * screen that it is on. Many controls, as the heads of a model, are each compared with all text. */
 export function label(found) {
+  for (const w of found.words) w.middle = middle(w);
   const byPlace = Map.groupBy ? Map.groupBy(found.words, (w) => w.place) : found.words.reduce((map, w) => map.set(w.place, [...(map.get(w.place) ?? []), w]), new Map());
   const controls = found.controls.filter((c) => !/^(guide-strip|stepper:\d+)$/.test(c.name));
   for (const c of controls) {
-    const words = byPlace.get(c.place) ?? [];
+    const words = byPlace.get(c.place) ?? [], box = {x: c.x - 2, y: c.y, width: c.width + 4, height: c.height};
     c.part = partOf(found, c);
-    const inside = words.filter((w) => w.y > c.y - 4 && holds({...c, x: c.x - 2, width: c.width + 4}, middle(w)));
+    const inside = words.filter((w) => w.y > c.y - 4 && holds(box, w.middle));
     // A wide row may contain smaller controls with text of their own.
-    c.inside = inside.filter((w) => !controls.some((o) => o !== c && o.place === c.place && o.width < c.width && o.width * o.height < c.width * c.height && holds(o, middle(w))));
+    c.inside = inside.filter((w) => !controls.some((o) => o !== c && o.place === c.place && o.width < c.width && o.width * o.height < c.width * c.height && holds(o, w.middle)));
     c.inside.forEach((w) => { w.owner ??= c; });
   }
   for (const c of controls) {
-    const words = byPlace.get(c.place) ?? [], at = c.y + c.height / 2;
     // Text before a link in a lesson belongs to the lesson.
-    const before = words.filter((w) => !c.name.startsWith('guide:') && !w.owner && w.kind === 0 && Math.abs(w.y + w.height / 2 - at) < 9 && w.x + w.width <= c.x + 8 && (c.part !== 'header' || c.x - w.x - w.width < 12));
+    const words = !c.name.startsWith('guide:') && byPlace.get(c.place) || [], at = c.y + c.height / 2;
+    const before = words.filter((w) => Math.abs(w.middle.y - at) < 9 && !w.owner && w.kind === 0 && w.x + w.width <= c.x + 8 && (c.part !== 'header' || c.x - w.x - w.width < 12));
     c.before = before.at(-1)?.words.trim() ?? '';
     c.beside = before.at(-1);
     c.words = c.inside.map((w) => w.words.trim()).join(' ');
   }
   controls.forEach((c) => { if (c.beside) c.beside.owner ??= c; });
+  for (const w of found.words) if (!w.owner) w.part = partOf(found, w);
   return controls;
 }

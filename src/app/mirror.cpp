@@ -51,7 +51,8 @@ void matrix(const views::Context& c, std::string& out, const views::MatrixPlace&
 
 void pageMatrix(const Screen& screen, std::string& out, std::string_view place) {
   if (place.starts_with("slider:")) place.remove_prefix(7);
-  if (!document::derivedNamed(place)) return;
+  // There may be a thousand heads, whose names need not be looked for.
+  if (place.starts_with("layer:") || !document::derivedNamed(place)) return;
   const bool isOwn = document::parameterNamed(place) && !views::isLocked(screen.lock, place);
   Mirror::line(out, {"D", place, isOwn ? 1 : 0});
 }

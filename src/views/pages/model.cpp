@@ -130,12 +130,12 @@ class ModelPage {
   }
   bool isMeasured() const { return !asked_.tokens.empty(); }
 
-  /// Some pieces are computed in each frame, and more before the next, until the reader cancels that; then
-  /// heads are put in order.
+  /// Some pieces are computed in each frame of the screen, and more before the next, until the reader cancels
+  /// that; then heads are put in order. One for the mirror only tells what there is.
   void computeOn() {
     const int all = c_.state.batch * c_.state.heads;
     isWhole_ = c_.derived.layersKnown();
-    if (!isWhole_ && goesOn(c_.view, "Computing heads", c_.derived.headsInLayers(), all))
+    if (!isWhole_ && goesOn(c_.view, "Computing heads", c_.derived.headsInLayers(), all) && !c_.fonts.mirror)
       isWhole_ = c_.derived.layersAreWhole();
     if (isWhole_ && view_.by == By::likeness) putInOrder(all);
   }
@@ -158,7 +158,8 @@ class ModelPage {
       view_.likenessOf = c_.revision + 1;
     }
     attention::LikenessOrder& order = view_.likeness;
-    if (!order.isWhole() && goesOn(c_.view, "Ordering heads", static_cast<int>(order.order().size()), all))
+    if (!order.isWhole() && goesOn(c_.view, "Ordering heads", static_cast<int>(order.order().size()), all) &&
+        !c_.fonts.mirror)
       order.take(std::max(1, 12000 / all));  // about 5 ms: each is compared with all others
   }
 
