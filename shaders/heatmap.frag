@@ -10,7 +10,7 @@ uniform bool transposed;   // (column, row) on the screen is stored at (row, col
 uniform vec4 metrics;      // pitch, gap, corner radius, framebuffer pixels per logical pixel
 uniform sampler2D peaks;   // the largest magnitude in each row, for scale 2
 uniform vec2 range;        // value at the low end of the map, and 1 / (high - low)
-uniform int scale;         // 0: linear, 1: square root, 2: relative to the largest in the row
+uniform int scale;         // 0: linear, 1: square root, 2: relative to the largest in the row, 4: fourth root
 uniform vec4 stops[9];     // the colour map
 uniform vec4 masked;       // border of masked cells
 uniform vec4 masked_fill;
@@ -30,11 +30,10 @@ float fraction(ivec2 cell) {
   float t = (value - range.x) * range.y;
   if (scale == 0) return t;
   float zero = -range.x * range.y, side = 1.0 - zero;
-#ifdef ONE_PIXEL
   float size = sqrt(abs(t - zero) / side);
-#else
-  float size = scale == 1 ? sqrt(abs(t - zero) / side)
-                          : abs(value) / max(texelFetch(peaks, ivec2(0, transposed ? cell.x : cell.y), 0).r, 1e-30);
+  if (scale == 4) size = sqrt(size);
+#ifndef ONE_PIXEL
+  if (scale == 2) size = abs(value) / max(texelFetch(peaks, ivec2(0, transposed ? cell.x : cell.y), 0).r, 1e-30);
 #endif
   return zero + (value < 0.0 ? -size : size) * side;
 }

@@ -37,9 +37,10 @@ enum class Side : std::uint8_t { queries, keys };
 
 /// How weights map to colours: linearly, by their square root, or relative to the largest weight of the row.
 /// `automatic` is the square root from kManyKeys keys on, where weights mapped linearly would be hardly
-/// visible, and linear below.
-enum class WeightScale : std::uint8_t { linear, root, row, automatic };
-inline constexpr int kManyKeys = 64;
+/// visible, and linear below; of more than kMostOfSquareRoot keys the fourth root, which nobody chooses: the
+/// square root of their mean weight is less than 0.03.
+enum class WeightScale : std::uint8_t { linear, root, row, automatic, fourthRoot };
+inline constexpr int kManyKeys = 64, kMostOfSquareRoot = 1024;
 
 /// What is open: the board with the layer, or one of the other pages.
 enum class View : std::uint8_t {
@@ -365,6 +366,7 @@ bool sameBits(const State& a, const State& b);
 /// The mapping of weights to colours that is used on this board.
 inline WeightScale shownScale(WeightScale chosen, int keys) {
   return chosen != WeightScale::automatic ? chosen
+         : keys > kMostOfSquareRoot       ? WeightScale::fourthRoot
          : keys >= kManyKeys              ? WeightScale::root
                                           : WeightScale::linear;
 }

@@ -34,8 +34,10 @@ float fraction(const Heatmap& map, float value, float peak) {
   const float width = map.high > map.low ? map.high - map.low : 1.0f, t = (value - map.low) / width;
   if (map.scale == Scale::linear) return t;
   const float zero = -map.low / width, side = 1 - zero;
-  const float size = map.scale == Scale::root ? std::sqrt(std::fabs(t - zero) / side)
-                                              : std::fabs(value) / std::max(peak, 1e-30f);
+  const float root = std::sqrt(std::fabs(t - zero) / side);
+  const float size = map.scale == Scale::row    ? std::fabs(value) / std::max(peak, 1e-30f)
+                     : map.scale == Scale::root ? root
+                                                : std::sqrt(root);
   return zero + (value < 0 ? -size : size) * side;
 }
 

@@ -71,9 +71,9 @@ struct Values {
   const float* madeRow(int r) const;
 };
 
-/// How values map to colours: linearly, by the square root of their magnitude, or relative to the largest
-/// magnitude in their row.
-enum class Scale { linear, root, row };
+/// How values map to colours: linearly, by the square or fourth root of their magnitude, or relative to the
+/// largest magnitude in their row.
+enum class Scale { linear, root, row, fourthRoot = 4 };
 
 /// Where and how to draw a matrix. Lengths are in logical pixels.
 struct Heatmap {

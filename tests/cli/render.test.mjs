@@ -326,6 +326,10 @@ np.savez(folder + "/longer.npz", q=long, k=long, v=long, causal=True)
   const computed = drawn('long.npz', '--head', '1');
   assert.equal(words(computed)[0], 'Attention weights, head 1');
   assert.match(words(computed).join(' '), /sum to 1/);
+  // Of so many keys the square root of most weights would be white.
+  const shaded = drawn('long.npz', '--head', '1', '--with', 'bar,caption');
+  assert.match(words(shaded).join(' '), /Colours follow the fourth root of the weight\./);
+  assert.deepEqual(words(shaded).filter((one) => /^[\d.]+$/.test(one)).slice(-5), ['0', '0.004', '0.063', '0.316', '1']);
   const recorded = drawn('recorded.npz', '--layer', '1', '--head', '0');
   assert.equal(words(recorded)[0], 'Attention weights, layer 1, head 0');
   assert.ok(words(recorded).includes('t0'));

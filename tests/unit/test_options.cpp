@@ -251,12 +251,15 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "options: colours of weights go by the square root from 64 keys on, unless it was said how; older texts "
-    "meant linear") {
+    "options: colours of weights go by the square root from 64 keys on, and the fourth root beyond 1,024, "
+    "unless it was said how; older texts meant linear") {
   Document d(test::start());
   CHECK(get(d.state(), OptionId::weight_scale) == Value(std::string("auto")));
   CHECK(shownScale(d.state()) == WeightScale::linear);
-  for (const auto& [tokens, scale] : {std::pair{63.0, WeightScale::linear}, {64.0, WeightScale::root}}) {
+  for (const auto& [tokens, scale] : {std::pair{63.0, WeightScale::linear},
+                                      {64.0, WeightScale::root},
+                                      {1024.0, WeightScale::root},
+                                      {1025.0, WeightScale::fourthRoot}}) {
     REQUIRE(d.apply(test::set(OptionId::tokens, tokens)));
     CHECK(shownScale(d.state()) == scale);
   }

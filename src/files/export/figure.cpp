@@ -54,7 +54,9 @@ struct Look {
   double fraction(double weight, double largest) const {
     if (scale == document::WeightScale::row) return std::clamp(weight / std::max(largest, 1e-30), 0.0, 1.0);
     const double t = std::clamp((weight - from) / (to - from), 0.0, 1.0);
-    return scale == document::WeightScale::root ? std::sqrt(t) : t;
+    return scale == document::WeightScale::root         ? std::sqrt(t)
+           : scale == document::WeightScale::fourthRoot ? std::sqrt(std::sqrt(t))
+                                                        : t;
   }
 
   /// A text in the language of the figure.
@@ -171,6 +173,8 @@ std::string scaleNote(const Look& look, const FigureWeights& drawn, FigureOption
   std::string words;
   if (look.scale == document::WeightScale::root)
     words += " " + look.said("Colours follow the square root of the weight.");
+  if (look.scale == document::WeightScale::fourthRoot)
+    words += " " + look.said("Colours follow the fourth root of the weight.");
   if (look.scale == document::WeightScale::row)
     words += " " + look.said("Colours are relative to the largest weight of each row.");
   if (drawn.block > 1)
@@ -288,10 +292,16 @@ base::Message headTitle(const StateTensors& tensors, const FigureOptions& option
 std::vector<std::string> ticksOf(const Look& look) {
   std::vector<std::string> ticks;
   for (int i = 0; i <= 4; ++i) {
-    const double at = i / 4.0, share = look.scale == document::WeightScale::root ? at * at : at;
-    ticks.push_back(look.scale == document::WeightScale::row
-                        ? joined({25 * i, " %"})
-                        : look.number(look.from + share * (look.to - look.from)));
+    const double at = i / 4.0;
+    const auto weight = [&](double share) { return look.from + share * (look.to - look.from); };
+    switch (look.scale) {
+      case document::WeightScale::row: ticks.push_back(joined({25 * i, " %"})); break;
+      case document::WeightScale::root: ticks.push_back(look.number(weight(at * at))); break;
+      case document::WeightScale::fourthRoot:  // of which the first would be 0.00
+        ticks.push_back(look.said(base::shortest(std::round(weight(at * at * at * at) * 1000) / 1000)));
+        break;
+      default: ticks.push_back(look.number(weight(at)));
+    }
   }
   return ticks;
 }

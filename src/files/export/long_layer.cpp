@@ -102,7 +102,7 @@ Result<StateTensors> drawn(const std::vector<NamedArray>& arrays, const Shown& s
   StateTensors out;
   out.labels = shown.labelsOf(0), out.keyLabels = shown.labelsOf(1);
   out.isNumbered = shown.labels[0].empty(), out.firstHead = shown.heads.first;
-  out.weightScale = document::WeightScale::root;
+  out.weightScale = document::WeightScale::fourthRoot;  // of all tokens, of which some are drawn
   for (const NamedArray& array : arrays) {
     Result<StateTensor> one = entryOf(array.name, array.shape, array.values, number);
     if (!one) return one.error();

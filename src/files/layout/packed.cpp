@@ -285,7 +285,7 @@ Result<StateTensors> unpackedTensors(std::string_view bytes) {
   char* next = nullptr;
   out.shown = static_cast<int>(std::strtol(shown.c_str(), &next, 10));
   out.isOfLayers = std::strtol(next, &next, 10) != 0;
-  out.weightScale = static_cast<document::WeightScale>(std::strtol(next, nullptr, 10) & 3);
+  out.weightScale = static_cast<document::WeightScale>(std::strtol(next, nullptr, 10) & 7);
   for (std::string_view line = rest.line(); !line.empty(); line = rest.line()) {
     StateTensor& one = out.tensors.emplace_back();
     const std::size_t end = line.find(' ');

@@ -45,7 +45,7 @@ constexpr Entry kPatterns[] = {{"none", "None", "every pair"},
                                {"longformer", "Longformer", "local and global"},
                                {"bigbird", "BigBird", "local, global and random"}};
 
-constexpr Entry kWeightScales[] = {{"auto", "Automatic", "√ from 64 keys on"},
+constexpr Entry kWeightScales[] = {{"auto", "Automatic", "√ from 64 keys on, ⁴√ beyond 1,024"},
                                    {"linear", "Linear", "in proportion to the weight"},
                                    {"sqrt", "√", "small weights stand out"},
                                    {"row", "Per row", "share of the row's largest"}};

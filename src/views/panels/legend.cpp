@@ -16,6 +16,7 @@ base::Message words(const document::Settings& s, draw::Scale scale, float end) {
   switch (scale) {
     case draw::Scale::linear: return "weight";
     case draw::Scale::root: return "weight, √ scale";
+    case draw::Scale::fourthRoot: return "weight, ⁴√ scale";
     case draw::Scale::row:
       return s.columnLayout ? "weight ÷ its column's largest" : "weight ÷ its row's largest";
   }
@@ -55,9 +56,10 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
   draw::Heatmap scale = look;
   scale.low = least, scale.high = most;
   if (perRow) scale.scale = draw::Scale::linear;
-  const float shares[] = {0, look.scale == draw::Scale::root ? 0.05f : 0.5f,
-                          look.scale == draw::Scale::root ? 0.25f : 0.5f, 1};
-  for (const float share : shares) {
+  const auto [low, middle] = look.scale == draw::Scale::root         ? std::pair(0.05f, 0.25f)
+                             : look.scale == draw::Scale::fourthRoot ? std::pair(0.001f, 0.05f)
+                                                                     : std::pair(0.5f, 0.5f);
+  for (const float share : {0.0f, low, middle, 1.0f}) {
     const float value = least < 0 ? least + (most - least) * share : most * share;
     const float x = left + kBar * draw::fraction(scale, value, 1);
     list->AddLine({x, y + 8}, {x, y + 11}, c.palette.faint);
