@@ -115,13 +115,13 @@ export class Mirror {
     this.timer = setTimeout(() => {
       this.timer = 0;
       const {board} = this;
-      if (this.staleSince !== null && board.alive) this.update();
+      if (this.staleSince !== null && board.alive) this.update('', 0, false, !this.isUsed);
     }, this.isUsed ? SOON : Math.max(0, Math.min(QUIET, this.staleSince + LATEST - performance.now())));
   }
 
   /** Brings it up to date. Large tables that are new, and many new controls, come one after the other, so that neither input nor training waits for
-   * all of them; `goesOn`: only the next ones. */
-  update(press = '', step = 0, goesOn = false) {
+   * all of them; `goesOn`: only the next ones. `isApart`: to find what there is, and to show it, are two tasks, between which input is answered. */
+  update(press = '', step = 0, goesOn = false, isApart = false) {
     const {board} = this;
     clearTimeout(this.rest);
     if (!goesOn) this.staleSince = null;
@@ -132,8 +132,14 @@ export class Mirror {
       found = read(reply);
       for (const m of found.matrices) m.numbers = this.numbersOf(m, found);  // before the memory changes
     });
-    if (!this.board.alive) return;
-    const notice = this.found?.notice;
+    if (!board.alive) return;
+    if (isApart) this.rest = setTimeout(() => board.alive && this.take(found));
+    else this.take(found);
+  }
+
+  /** Shows what was found. */
+  take(found) {
+    const {board} = this, notice = this.found?.notice;
     this.found = found;
     if (this.isPlain) this.host.style.colorScheme = board.run('is_dark') ? 'dark' : 'light';
     this.takeLabels();
@@ -143,7 +149,7 @@ export class Mirror {
     if (at >= 0 && !this.root.activeElement && !board.field) this.keepFocus(activeElement.item?.name, at);
     this.noteExplained();
     this.sayNotice(notice);
-    if (this.isPart) this.rest = setTimeout(() => this.update('', 0, true), SOON);
+    if (this.isPart) this.rest = setTimeout(() => this.update('', 0, true, true), SOON);
   }
 
   /** What tokens are called; only if that has changed, because a long sequence has a megabyte of it. */
