@@ -90,11 +90,13 @@ Stretch seenOf(float origin, float cell, int count, float from, float to, bool i
 }
 
 /// The same for a matrix whose rows are made some at a time: the stretch that is kept, unless more is seen,
-/// or little of it.
+/// or little of it. There is more on either side once it is moved, not while it is enlarged.
 [[gnu::noinline]] Stretch keptOf(const Stretch& kept, const Stretch& seen, int count) {
   const int size = seen.end - seen.first, more = size / 4 + 1;
   const bool isInside = kept.first <= seen.first && seen.end <= kept.end && kept.end <= count;
-  if (isInside && kept.end - kept.first <= 3 * size + 2) return kept;
+  const bool isLarge = kept.end - kept.first > 3 * size + 2;
+  if (isInside && !isLarge) return kept;
+  if (isLarge || kept.first >= seen.end || seen.first >= kept.end) return seen;
   return {std::max(seen.first - more, 0), std::min(seen.end + more, count)};
 }
 

@@ -185,7 +185,7 @@ void Texture::makeRow(const Values& values, int row, const Block& cols) {
 
 /// Those nearest to the middle first, and in order, because such rows can be made together.
 [[gnu::noinline]] void Texture::makeSome(const Values& values, std::vector<std::uint8_t>& changed) {
-  constexpr int kAtOnce = 96 * 1024;  // cells: one or two milliseconds for 64 columns of Q and K
+  constexpr int kAtOnce = 64 * 1024;  // cells: a millisecond for 64 columns of Q and K
   const int most = std::max(kAtOnce / cols_, 1), middle = rows_ / 2;
   const auto isRough = [&](int r) { return r >= 0 && r < rows_ && rough_[static_cast<std::size_t>(r)] != 0; };
   int away = 0;
