@@ -401,10 +401,8 @@ bool Frame::computesLayers() {
 // Unless the reader has cancelled it. What a page computes, it says itself.
 bool Frame::goesOn() {
   if (screen_.onPage()) return true;
-  const int heads = session_.state().heads;
-  int done = 0;
-  for (int h = 0; h < heads; ++h) done += session_.summaries().isComputed(attention::TensorId::weights, h);
-  return views::goesOn(screen_.view, "Computing heads", done, heads);
+  const auto [isOfRows, done, total] = session_.progress();
+  return views::goesOn(screen_.view, isOfRows ? "Computing rows" : "Computing heads", done, total);
 }
 
 int Frame::heads(bool isWhole) {

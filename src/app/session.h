@@ -88,6 +88,7 @@ class Session {
   const float* weightsSoon(int head, int row) { return engine_.weightsSoon(head, row); }
   bool isStored() const { return engine_.shapes().raw.isStored(); }
   bool hasMore() const { return engine_.hasMore(); }
+  attention::Engine::Progress progress() const { return engine_.progress(); }
   bool isWhole(int head) const { return engine_.isWhole(head); }
   bool mayWait() const { return engine_.mayWait(); }
   void computeNext(bool isBrief = false) { engine_.computeNext(isBrief); }

@@ -96,15 +96,9 @@ std::string normalizerName(const document::Settings& s) {
 
 namespace {
 
-Kept::Row totalled(const Context& c, int query) {
+attention::RowTotals totalled(const Context& c, int query) {
   const attention::Tensor& all = c.weights();
-  const float* const weights = all.row(c.weightsHead(), query);
-  Kept::Row row;
-  for (int j = 0; j < all.cols(); ++j) {
-    row.sum += static_cast<double>(weights[j]);
-    row.low = std::min(row.low, weights[j]), row.high = std::max(row.high, weights[j]);
-  }
-  return row;
+  return attention::totalsOf(all.row(c.weightsHead(), query), all.cols());
 }
 
 [[gnu::noinline]] Kept::Row& keptTotals(const Context& c, int query) {
@@ -112,12 +106,12 @@ Kept::Row totalled(const Context& c, int query) {
   Kept& kept = keptOf(c);
   if (kept.rows.size() > kMostRows) kept.rows.clear();
   const auto [at, isNew] = kept.rows.try_emplace(query);
-  if (isNew) at->second = totalled(c, query);
+  if (isNew) at->second.totals = totalled(c, query);
   return at->second;
 }
 
-Kept::Row totals(const Context& c, int query) {
-  return keepsWhatIsSaid(c) ? keptTotals(c, query) : totalled(c, query);
+attention::RowTotals totals(const Context& c, int query) {
+  return keepsWhatIsSaid(c) ? keptTotals(c, query).totals : totalled(c, query);
 }
 
 double bitsOf(const float* weights, int count) {
@@ -154,25 +148,35 @@ const float* weightsOf(const Context& c, int query) {
 }
 
 std::pair<float, float> rowRange(const Context& c, int query) {
-  const Kept::Row row = totals(c, query);
-  return {row.low, row.high};
+  const attention::RowTotals row = totals(c, query);
+  return {row.low, std::max(row.high, 1.0f)};
 }
 
 void expectTotals(const Context& c, attention::Span queries) {
-  if (!keepsWhatIsSaid(c)) return;
+  if (!keepsWhatIsSaid(c) || !c.trace.output.isStored()) return;
   const auto& rows = keptOf(c).rows;
   while (!queries.empty() && rows.contains(queries.begin)) ++queries.begin;
   while (!queries.empty() && rows.contains(queries.end - 1)) --queries.end;
   if (!queries.empty()) c.weights().expect(c.weightsHead(), queries.begin, queries.size());
 }
 
-double rowSum(const Context& c, int query) { return totals(c, query).sum; }
+namespace {
 
-RowEnd rowEnd(const Context& c, int query) {
-  const double sum = rowSum(c, query);
+RowEnd endOf(const Context& c, double sum) {
   // Weights that the mask takes away after softmax were no part of the sink's.
   if (attention::hasSink(c.spec) && !c.spec.maskAfterSoftmax) return {"sink", std::max(1 - sum, 0.0)};
   return {"Σ", sum, sumsToOne(c.state) && sum != 0.0 && std::fabs(sum - 1) > 1e-3};
+}
+
+}  // namespace
+
+RowEnd rowEnd(const Context& c, int query) { return endOf(c, totals(c, query).sum); }
+
+std::optional<RowEnd> rowEndInView(const Context& c, int query) {
+  if (c.trace.output.isStored()) return rowEnd(c, query);
+  const attention::Detail& detail = c.summaries.detail();
+  const int block = detail.find(c.weightsHead(), query);
+  return block < 0 ? std::nullopt : std::optional(endOf(c, detail.totals(block).sum));
 }
 
 bool isLong(const Context& c) {
@@ -183,7 +187,7 @@ bool isLong(const Context& c) {
 }
 
 std::optional<double> rowEntropy(const Context& c, int query) {
-  const Kept::Row row = totals(c, query);
+  const attention::RowTotals row = totals(c, query);
   if (row.low < 0 || std::fabs(row.sum - 1) > 1e-3) return std::nullopt;
   const auto bits = [&] { return bitsOf(weightsOf(c, query), c.weights().cols()); };
   if (!keepsWhatIsSaid(c)) return bits();

@@ -129,9 +129,7 @@ const float* sampledRow(const void* outputs, int, int row, int col, int) {
     if (const attention::Overview* all = isSampled ? nullptr : c.summaries.overview(p.id))
       out.made.blocks = all->blocks().head(p.head), out.made.side = all->side(),
       out.made.stride = all->blocks().cols();
-    // Of outputs, rows are made to be read, not to be seen as colours.
-    const attention::Summaries::Outputs* const outputs = c.summaries.outputs(p.id);
-    if (outputs && look.cell < kNumberCell)
+    if (const attention::Summaries::Outputs* const outputs = c.summaries.outputs(p.id))
       out.made.of = look.cell < 1 ? sampledRow : knownRow, out.made.matrix = outputs;
     return;
   }

@@ -159,8 +159,7 @@ struct Kept {
     bool operator==(const Of&) const = default;
   } of;
   struct Row {
-    double sum = 0;
-    float low = 0, high = 1;     ///< as rowRange()
+    attention::RowTotals totals;
     std::optional<double> bits;  ///< its entropy, if that was asked for
   };
   std::map<int, Row> rows;  ///< that were asked for

@@ -46,7 +46,7 @@ void workBar(Context& c) {
   WorkView& w = *c.view.work;
   const double now = ImGui::GetTime();
   if (!w.isStopped && now - w.began < kSoon) return;
-  const base::Message how = base::message({w.what, ": ", w.done, " of ", w.total}),
+  const base::Message how = base::message({w.what, ": ", counted(w.done), " of ", counted(w.total)}),
                       left = w.isStopped ? base::Message("cancelled") : timeLeft(w, now);
   const std::string_view act = w.isStopped ? "Go on" : "Cancel";
   constexpr float kAround = 14, kApart = 14, kLeft = 96;

@@ -9,7 +9,7 @@ namespace views {
 
 /// The work that a frame found unfinished; null in ViewState where there is none.
 struct WorkView {
-  const char* what = "";  ///< "Computing heads"
+  const char* what = "";  ///< "Computing heads", "Computing rows"
   int done = 0, total = 0;
   double began = 0;  ///< in seconds, with `first` parts done
   int first = 0;

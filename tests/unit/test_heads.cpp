@@ -255,6 +255,18 @@ TEST_CASE("work: between two frames heads go on to be computed, on the board and
   }
 }
 
+TEST_CASE("work: of one head that is long its rows are counted") {
+  Fixture f;
+  setHeads(f, "1");
+  REQUIRE(f.app().set("tokens", "20000"));
+  f.app().wake();
+  int frames = 0;
+  while (f.app().wantsFrame() && !has(f, "work:cancel") && frames < 200) f.frame(0.5f), ++frames;
+  REQUIRE(has(f, "work:cancel"));
+  CHECK(test::Painted().find("Computing rows: "));
+  CHECK(test::Painted().find(" of 20,000"));
+}
+
 TEST_CASE(
     "work: while the reader does something a frame computes little, and nothing if that is done between "
     "frames") {

@@ -134,20 +134,45 @@ TEST_CASE("sampled: after every edit, and what it changed is not known any more"
   CHECK(made.wrong(random) == "");
 }
 
-TEST_CASE("sampled: rows that stay in view are made once, whatever else is read between") {
+TEST_CASE("sampled: a row that is read takes no other's place, and is made once") {
   Random random(94);
   Sampled board(test::direct(test::shape(1, 1, kTokens, kTokens, 6, 4), random));
   const Trace& now = board.engine.trace();
-  const auto look = [&](int first) {
+  const auto look = [&] {
     const std::int64_t before = board.engine.madeRows();
-    for (int row = 500; row < 520; ++row)
-      for (const Tensor* one : {&now.masked, &now.weights, &now.headOutput}) one->part(0, row, first, 3);
+    now.weights.expect(0, 500, 20);
     now.weights.row(0, 3);  // as the card does
     return board.engine.madeRows() - before;
   };
-  CHECK(look(0) == 21);
-  CHECK(look(1) == 0);
-  CHECK(look(0) == 0);
+  CHECK(look() == 21);
+  CHECK(look() == 0);
+}
+
+TEST_CASE("sampled: of outputs, rows that are seen are known, also after an edit; others are not") {
+  Random random(99);
+  Sampled board(test::direct(test::shape(1, 1, kTokens, kTokens, 6, 4), random));
+  Detail& detail = board.engine.summaries().detail();
+  const Summaries::Outputs& outputs = *board.engine.summaries().outputs(TensorId::head_output);
+  const auto settle = [&] {
+    while (board.engine.hasMore()) board.engine.computeNext();
+  };
+  detail.ask({0, {300, 340}, {0, 1}, 1, kTokens, kTokens});
+  settle();
+  detail.ask({0, {700, 740}, {0, 1}, 1, kTokens, kTokens});
+  settle();
+  CHECK(outputs.has(300));
+  for (const TensorId id : {TensorId::q, TensorId::k, TensorId::v}) {
+    board.layer.input(id).at(0, 710, 0) += 1;
+    board.apply({Change::What::cells, id, 0, 710, 0, 1, 1});
+    CHECK(outputs.has(710));
+    CHECK(outputs.has(300) == (id == TensorId::q));  // of the others, every row has become another
+    if (id == TensorId::q) CHECK_FALSE(detail.hasMore());
+    settle();
+    CHECK(outputs.has(711));
+    Trace whole;
+    forward(board.layer.spec, board.layer.inputs(), whole);
+    CHECK(isNear(outputs.row(710)[0], whole.headOutput.at(0, 710, 0)));
+  }
 }
 
 TEST_CASE("sampled: what is looked at is made of its own rows, and made again when they change") {
@@ -167,9 +192,10 @@ TEST_CASE("sampled: what is looked at is made of its own rows, and made again wh
       const Detail::Area& area = detail.area();
       CHECK(area.rows.begin <= 300);
       CHECK(area.cols.end >= 290);
-      CHECK(detail.made() == detail.blocks(TensorId::weights).rows());
+      CHECK(detail.made().begin == 0);
+      CHECK(detail.made().end == detail.blocks(TensorId::weights).rows());
       int wrong = 0;
-      for (int b = 0; b < detail.made(); ++b) {
+      for (int b = 0; b < detail.made().end; ++b) {
         const int row = std::min(area.rows.begin + b * side + side / 2, area.rows.end - 1);
         for (int c = 0; c < detail.blocks(TensorId::weights).cols(); ++c) {
           float most = 0;
@@ -178,13 +204,40 @@ TEST_CASE("sampled: what is looked at is made of its own rows, and made again wh
             most = std::max(most, whole.weights.at(0, row, j));
           wrong += !isNear(detail.blocks(TensorId::weights).at(0, b, c), most);
         }
+        const RowTotals now = totalsOf(whole.weights.row(0, row), kTokens);
+        wrong +=
+            !isNear(static_cast<float>(detail.totals(b).sum), 1) || !isNear(detail.totals(b).high, now.high);
       }
       CHECK(wrong == 0);
       const TensorId id = edit == 0 ? TensorId::q : TensorId::k;
       board.layer.input(id).at(0, 310, 0) += 1;
       board.apply({Change::What::cells, id, 0, 310, 0, 1, 1});
-      if (id == TensorId::k || side == 1) CHECK(detail.hasMore());
+      CHECK(detail.hasMore() == (id == TensorId::k));  // one row is made at once
     }
+  }
+}
+
+TEST_CASE("sampled: rows that are seen are made before those around them, and next to each other") {
+  Random random(98);
+  Sampled board(test::direct(test::shape(1, 1, kTokens, kTokens, 4, 3), random));
+  while (board.engine.hasMore()) board.engine.computeNext();
+  Detail& detail = board.engine.summaries().detail();
+  for (const int side : {1, 4}) {
+    detail.ask({0, {300, 340}, {200, 290}, side, kTokens, kTokens});
+    CHECK(detail.find(0, 300) == -1);
+    const int first = (300 - detail.area().rows.begin) / side, end = (340 - detail.area().rows.begin) / side;
+    for (Span before{first, first}; board.engine.hasMore(); before = detail.made()) {
+      board.engine.computeNext();
+      const Span made = detail.made();
+      CHECK(made.begin <= before.begin);
+      CHECK(made.end >= before.end);
+      CHECK(made.size() > before.size());
+      if (made.begin < first) CHECK(made.end >= end);
+    }
+    CHECK(detail.made().size() == detail.blocks(TensorId::weights).rows());
+    CHECK((detail.find(0, 300) == 300 - detail.area().rows.begin) == (side == 1));
+    CHECK(detail.find(1, 300) == -1);
+    CHECK(detail.find(0, detail.area().rows.end) == -1);
   }
 }
 

@@ -1,7 +1,7 @@
 #include "attention/engine/detail.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "attention/engine/overview.h"
@@ -37,8 +37,8 @@ void Detail::ask(const Area& seen) {
   for (Tensor* tensor : {&masked_, &weights_})
     tensor->reshapeUnwritten(1, blocksOf(area_.rows), blocksOf(area_.cols));
   const auto rows = static_cast<std::size_t>(masked_.rows());
-  peaks_.assign(rows, 0.0f), stale_.assign(rows, 1);
-  next_ = made_ = 0, left_ = masked_.rows();
+  peaks_.assign(rows, 0.0f), stale_.assign(rows, 1), totals_.assign(rows, {});
+  first_ = (seen.rows.begin - area_.rows.begin) / seen.side, made_ = {first_, first_}, left_ = masked_.rows();
   version_ = newVersion();
 }
 
@@ -46,7 +46,7 @@ void Detail::touch(Span rows) {
   for (int b = 0; b < static_cast<int>(stale_.size()); ++b) {
     std::uint8_t& stale = stale_[static_cast<std::size_t>(b)];
     if (stale || rowOf(b) < rows.begin || rowOf(b) >= rows.end) continue;
-    stale = 1, ++left_, next_ = std::min(next_, b);
+    stale = 1, ++left_;
   }
 }
 
@@ -56,14 +56,22 @@ int Detail::rowOf(int block) const {
 }
 
 Span Detail::next(int most) const {
-  const auto isStale = [this](int block) {
-    return block < masked_.rows() && stale_[static_cast<std::size_t>(block)] != 0;
-  };
-  int first = next_;
-  while (first < masked_.rows() && !isStale(first)) ++first;
-  int end = first + 1;
-  while (area_.side == 1 && end - first < most && isStale(end)) ++end;
-  return {rowOf(first), rowOf(end - 1) + 1};
+  if (area_.side > 1) most = 1;
+  const auto begin = stale_.begin(), seen = begin + first_;
+  auto first = std::find(seen, stale_.end(), 1), end = first;
+  if (first != stale_.end()) {
+    while (end != stale_.end() && end - first < most && *end) ++end;
+  } else {
+    first = end = std::find(std::make_reverse_iterator(seen), stale_.rend(), 1).base();
+    while (first != begin && end - first < most && first[-1]) --first;
+  }
+  return {rowOf(static_cast<int>(first - begin)), rowOf(static_cast<int>(end - begin) - 1) + 1};
+}
+
+int Detail::find(int head, int query) const {
+  const int block = query - area_.rows.begin;
+  const bool isThere = area_.side == 1 && head == area_.head && block >= made_.begin && block < made_.end;
+  return isThere ? block : -1;
 }
 
 void Detail::take(const Trace& trace, Span rows) {
@@ -81,11 +89,10 @@ void Detail::take(const Trace& trace, Span rows) {
       }
     }
     const auto at = static_cast<std::size_t>(block);
-    const float* const weights = trace.weights.row(area_.head, r);
-    peaks_[at] = 0;
-    for (int j = 0; j < trace.weights.cols(); ++j) peaks_[at] = std::max(peaks_[at], std::fabs(weights[j]));
+    totals_[at] = totalsOf(trace.weights.row(area_.head, r), trace.weights.cols());
+    peaks_[at] = std::max(totals_[at].high, -totals_[at].low);
     left_ -= stale_[at], stale_[at] = 0;
-    next_ = block + 1, made_ = std::max(made_, block + 1);
+    made_ = {std::min(made_.begin, block), std::max(made_.end, block + 1)};
   }
   version_ = newVersion();
 }

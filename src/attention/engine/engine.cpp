@@ -201,6 +201,16 @@ void Engine::computeNext(bool isBrief) {
   isBrief_ = false;
 }
 
+Engine::Progress Engine::progress() const {
+  const int heads = spec_.heads, rows = spec_.queryCount;
+  if (heads == 1 && !isWhole() && !isStored()) return {true, rows - turns_.front().left, rows};
+  if (!isWhole()) return {false, heads - missingCount_, heads};
+  if (ofMean_.left > 0) return {true, rows - ofMean_.left, rows};
+  const Detail& detail = summaries_.detail();
+  if (detail.hasMore()) return {true, detail.done(), detail.blocks(TensorId::weights).rows()};
+  return {true, summaries_.profiles().done(), rows};
+}
+
 void Engine::computeOne() {
   if (summaries_.detail().hasMore()) return computeDetail();
   if (summaries_.firstPictures().hasMore()) return computeFirst();

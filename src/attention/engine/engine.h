@@ -19,7 +19,6 @@
 #pragma once
 
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "attention/engine/summary.h"
@@ -118,6 +117,12 @@ class Engine final : private RowSource {
   bool hasMore() const {
     return !isWhole() || ofMean_.left > 0 || summaries_.detail().hasMore() || summaries_.profiles().hasMore();
   }
+  /// What is computed now, and how much of it is there: heads, or rows of one.
+  struct Progress {
+    bool isOfRows = false;
+    int done = 0, total = 0;
+  };
+  Progress progress() const;
   /// Does the trace look as it will when all is computed? Then this may wait until nobody edits.
   bool mayWait() const;
   /// Computes one of the missing heads, if any, or some rows of it, but first some rows of each of them, for
@@ -159,11 +164,7 @@ class Engine final : private RowSource {
     int head = 0, row = 0;
     float max = 0, sum = 0;
   };
-  struct ReadRow : RowEnds {
-    std::vector<float> headOutput, output;
-  };
   bool isMadeOfParts(TensorId id) const;
-  const float* partOfRead(TensorId id, int row, int col, int count);
   const float* madeFrom(TensorId id, Span cols, const RowEnds& of);
   void expect(int key, int head, int row, int count) override;
 
@@ -289,8 +290,6 @@ class Engine final : private RowSource {
   std::vector<std::uint8_t>
       changed_;  // one per query: concat has changed, output has not been recomputed yet
   std::vector<float> part_;
-  /// Where not all rows are computed: what is kept of those that were read, until the next change.
-  std::unordered_map<int, ReadRow> read_;
 };
 
 }  // namespace attention

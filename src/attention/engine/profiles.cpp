@@ -9,6 +9,8 @@ namespace {
 
 /// Fewer numbers than this are taken on one thread.
 constexpr int kNumbersPay = 1 << 17;
+/// Sums side by side, as a vector holds them.
+constexpr int kSums = 16;
 
 /// The logarithm to base 2 of a positive number: of its exponent, and of what remains by a series that is
 /// off by less than 0.00003. Without a call, so that a loop of it is vectorised.
@@ -21,8 +23,22 @@ float logOf(float value) {
 
 }  // namespace
 
+RowTotals totalsOf(const float* weights, int count) {
+  double sums[kSums] = {};
+  float lows[kSums] = {}, highs[kSums] = {};
+  const auto take = [&](int at, float weight) {
+    sums[at] += double{weight};
+    lows[at] = std::min(lows[at], weight), highs[at] = std::max(highs[at], weight);
+  };
+  int j = 0;
+  for (; j + kSums <= count; j += kSums)
+    for (int k = 0; k < kSums; ++k) take(k, weights[j + k]);
+  for (; j < count; ++j) take(0, weights[j]);
+  return {std::accumulate(sums, sums + kSums, 0.0), *std::min_element(lows, lows + kSums),
+          *std::max_element(highs, highs + kSums)};
+}
+
 float entropyOf(const float* weights, int count) {
-  constexpr int kSums = 16;  // side by side, as a vector holds them
   float sums[kSums] = {};
   const auto take = [&sums](int at, float weight) {
     sums[at] -= weight > 1e-30f ? weight * logOf(weight) : 0.0f;

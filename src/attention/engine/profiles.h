@@ -18,6 +18,7 @@ class Profiles {
   /// Nobody looks at them any more.
   void forget() { *this = {}; }
   bool hasMore() const { return next_ < asked_.rows; }
+  int done() const { return next_; }
   /// Takes at most so many more rows; with `each`, one of so many, which stands for them.
   void takeSome(const Tensor& weights, int each, int most, kernels::Workspace& workspace);
 
@@ -46,6 +47,13 @@ class Profiles {
   Profile received_, entropies_;
   std::vector<float> newEntropies_;
 };
+
+/// What the weights of one row add up to, with the smallest of them or 0, and the largest or 0.
+struct RowTotals {
+  double sum = 0;
+  float low = 0, high = 0;
+};
+RowTotals totalsOf(const float* weights, int count);
 
 /// Σ −w · log2 w, of weights that are not negative, to three decimals.
 float entropyOf(const float* weights, int count);

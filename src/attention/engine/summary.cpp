@@ -393,8 +393,10 @@ const Summaries::Outputs* Summaries::outputs(TensorId id) const {
   return &outputs_[id == TensorId::output ? 1 : 0];
 }
 
+bool Summaries::Outputs::has(int query) const { return *row(query) != kHiddenScore; }
+
 const float* Summaries::Outputs::rowOrSample(int query) const {
-  if (*row(query) != kHiddenScore) return row(query);
+  if (has(query)) return row(query);
   const int first = query / each * each;
   return row(first + std::min(each, known.rows() - first) / 2);
 }
@@ -411,6 +413,13 @@ void Summaries::forgetOutputs(Span rows) {
   for (Outputs& outputs : outputs_)
     std::fill_n(outputs.known.row(0, rows.begin), std::ptrdiff_t{rows.size()} * outputs.known.cols(),
                 kHiddenScore);
+}
+
+void Summaries::forgetUnseen() {
+  const Span seen = detail_.area().side == 1 ? detail_.area().rows : Span{};
+  const Outputs& outputs = outputs_.front();
+  for (int i = 0; i < outputs.known.rows(); ++i)
+    if (outputs.has(i) && i != sampleOf(i) && (i < seen.begin || i >= seen.end)) forgetOutputs({i, i + 1});
 }
 
 void Summaries::takeRowsOf(TensorId id, const Tensor& tensor, int head, Span rows) {

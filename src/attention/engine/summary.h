@@ -79,6 +79,9 @@ class Summaries {
   void takeOutputs(const Trace& trace, Span rows);
   /// And those that are not true any more.
   void forgetOutputs(Span rows);
+  /// All rows have become others: what is known beside the samples is forgotten, but for rows that are seen,
+  /// which remain until they are made again.
+  void forgetUnseen();
   /// A key of a head has become another, and its rows are taken later.
   struct ForeseenKey {
     int key = 0;
@@ -138,6 +141,7 @@ class Summaries {
     int each = 1;
     Tensor known;  ///< [1, queries, columns]
     const float* row(int query) const { return known.row(0, query); }
+    bool has(int query) const;
     /// The row, or that which stands for its block.
     const float* rowOrSample(int query) const;
   };

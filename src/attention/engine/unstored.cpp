@@ -27,8 +27,6 @@ constexpr int kThreadsPay = 1 << 17;
 /// Parts of a row are made alone if they are at most one in so many of its numbers: whole rows are made
 /// together, by fewer steps for each.
 constexpr int kRowsOfPart = 3;
-/// So many of the rows that were read are remembered.
-constexpr std::size_t kMostRead = 4096;
 /// A brief slice has so many multiply-adds for each thread: 3 to 4 ms in a page.
 constexpr std::int64_t kBriefWork = 40'000'000;
 /// What is made of a pair beside its score and its part of the output takes as long as so many of them.
@@ -202,7 +200,6 @@ const float* Engine::part(int key, int head, int row, int col, int count) {
   const auto id = static_cast<TensorId>(key);
   const auto at = static_cast<std::size_t>(head);
   const bool isHeld = window_.has(head, {row, row + 1});
-  if (isSampled() && !isHeld && key < kTensorCount) return partOfRead(id, row, col, count);
   const bool isKnown = !isSampled() && !isHeld && (!missing_[at] || turns_[at].isForeseen);
   if (!isKnown || !isMadeOfParts(id) || count > spec_.keyCount / kRowsOfPart)
     return this->row(key, head, row) + col;
@@ -212,27 +209,6 @@ const float* Engine::part(int key, int head, int row, int col, int count) {
 
 bool Engine::isMadeOfParts(TensorId id) const {
   return (id == TensorId::masked || id == TensorId::weights) && isPlain(spec_) && !isBiased(spec_, inputs_);
-}
-
-/// A row is made, alone, when something of it is read for the first time. It takes a millisecond, so that
-/// while a board is moved those that stay in view must not be made again.
-const float* Engine::partOfRead(TensorId id, int row, int col, int count) {
-  const auto found = read_.find(row);
-  if (found == read_.end()) {
-    expect(static_cast<int>(id), 0, row, 1);
-    if (read_.size() == kMostRead) read_.clear();
-    const auto copied = [&](const Tensor& all) {
-      return std::vector<float>(all.row(0, row), all.row(0, row) + all.cols());
-    };
-    ReadRow& read = read_[row] = {{0, row}, copied(trace_.headOutput), copied(trace_.output)};
-    if (isPlain(spec_)) read.max = trace_.rowMax.at(0, row, 0), read.sum = trace_.rowSum.at(0, row, 0);
-    return intermediate(trace_, id)->row(0, row) + col;
-  }
-  if (id == TensorId::head_output) return found->second.headOutput.data() + col;
-  if (id == TensorId::output) return found->second.output.data() + col;
-  if (!isMadeOfParts(id) || count > spec_.keyCount / kRowsOfPart)
-    return this->row(static_cast<int>(id), 0, row) + col;
-  return madeFrom(id, {col, col + count}, found->second);
 }
 
 const float* Engine::madeFrom(TensorId id, Span cols, const RowEnds& of) {
@@ -413,7 +389,7 @@ bool Engine::keepsTensors() const {
 }
 
 void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
-  beingSummed_ = {}, read_.clear();
+  beingSummed_ = {};
   isKnown = isKnown && spec_.hiddenHeads == previous_.hiddenHeads && keepsTensors() &&
             std::all_of(changes.begin(), changes.end(),
                         [this](const Change& c) { return c.what != What::everything && fits(c); });
@@ -456,7 +432,7 @@ void Engine::makeStale(Span heads) {
     const auto at = static_cast<std::size_t>(h);
     if (summaries_.isComputed(TensorId::weights, h)) touchRowsOf(h, {0, spec_.queryCount});
     summaries_.firstPictures().renew(h);
-    if (isSampled()) summaries_.detail().touch({0, spec_.queryCount});
+    if (isSampled()) summaries_.detail().touch({0, spec_.queryCount}), summaries_.forgetUnseen();
     missingCount_ += missing_[at] == 0;
     missing_[at] = 1, turns_[at] = {turns_[at].next, spec_.queryCount};
     foreseen_[at] = {};
@@ -476,7 +452,7 @@ void Engine::computeDetail() {
   touchOutputOf(head, rows);
 }
 
-/// Those of these rows that stand for a block. What is known of the others is forgotten.
+/// Those of these rows that stand for a block. What is known of the others is forgotten, unless it is seen.
 void Engine::redoSamples(int head, Span rows) {
   summaries_.forgetOutputs(rows);
   summaries_.detail().touch(rows);
@@ -485,6 +461,7 @@ void Engine::redoSamples(int head, Span rows) {
     if (const int row = summaries_.sampleOf(first); row >= rows.begin && row < rows.end)
       takeSample(head, row);
   touchRowsOf(head, rows);
+  if (summaries_.detail().hasMore()) computeDetail();  // what is seen of them
 }
 
 /// Computes rows anew, at once if they are few.

@@ -68,6 +68,8 @@ class BoardView {
       if (isStepped) drawStepLight(c_, m, onScreen(c_.layout, c_.view, m.box));
       else outlines(m, focus);
     }
+    for (const MatrixPlace& m : c_.layout.matrices)
+      if (c_.view.magnify > 1) edgeLabels(m, onScreen(c_.layout, c_.view, m.box));  // over lines of rows
     list_->PopClipRect();
     if (c_.view.drag.kind == Drag::Kind::value || c_.view.drag.kind == Drag::Kind::weight) bubble();
   }
@@ -208,7 +210,7 @@ class BoardView {
       list_->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, withAlpha(c_.palette.panel, 0.5f));
     if (isToCome) return titles(m, box), labels(m, box);
     const ShownMatrix shown{m, box, look, *tensor, id, s};
-    if (attention::isOfPairs(m.tensor) && !c_.trace.output.isStored()) detail(shown, slot);
+    if (!c_.trace.output.isStored()) detail(shown, slot);
     if (m.cell >= kNumberCell) numbers(shown, peaks);
     else hatchMasked(m, box, s);
     drawTriangles(c_, m, box, look, peaks);
@@ -219,7 +221,6 @@ class BoardView {
     titles(m, box);
     labels(m, box);
     if (!c_.state.notFinite.empty()) notFinite(shown);
-    if (c_.view.magnify > 1) edgeLabels(m, box);
     columnNames(m, box);
     if (m.tensor == TensorId::weights) weightLegend(c_, m, box, look);
     if (m.tensor == TensorId::weights && isLong(c_) && m.sums && !m.transposed && !mean)
@@ -292,13 +293,24 @@ class BoardView {
     return !downs.empty() && !acrosses.empty();
   }
 
+  // Rows of outputs alone are made with those of weights.
+  void outputsInView(const MatrixPlace& m, attention::Span rows) const {
+    const auto isInView = [this](const MatrixPlace& other) {
+      return attention::isOfPairs(other.tensor) && isSeen(other);
+    };
+    if (m.cell < 1 || m.transposed || std::ranges::any_of(c_.layout.matrices, isInView)) return;
+    const int queries = c_.trace.weights.rows(), keys = c_.trace.weights.cols();
+    c_.summaries.detail().ask({c_.state.focusHead, rows, {0, 1}, 1, queries, keys});
+  }
+
   // Of a board that is too long for all of its rows: what is seen of it, over the picture of all.
   [[gnu::noinline]] void detail(const ShownMatrix& shown, std::uint32_t slot) {
     const auto& [m, box, look, tensor, id, s] = shown;
     attention::Detail& detail = c_.summaries.detail();
     const auto [downs, acrosses] = cellsInView(m, box);
+    if (downs.empty() || acrosses.empty()) return;
     const attention::Overview* const all = c_.summaries.overview(id);
-    if (downs.empty() || acrosses.empty() || !all) return;
+    if (!all) return c_.summaries.outputs(id) ? outputsInView(m, downs) : void();
     // Enlarged, scores and weights are seldom in view at once; then the weights have it.
     const MatrixPlace* const weights = c_.layout.find(TensorId::weights);
     if (m.tensor == TensorId::weights || !weights || !isSeen(*weights)) {
@@ -309,17 +321,38 @@ class BoardView {
       detail.ask(area);
     }
     const attention::Detail::Area& made = detail.area();
-    if (detail.made() == 0 || made.head != s.head || made.side >= all->side()) return;
+    const attention::Span rows = detail.made();
+    if (rows.empty() || made.head != s.head || made.side >= all->side()) return;
     const attention::Tensor& blocks = detail.blocks(id);
     draw::Heatmap drawn = look;
     const float left = static_cast<float>(made.cols.begin) * m.cell,
-                top = static_cast<float>(made.rows.begin) * m.cell;
+                top = static_cast<float>(made.rows.begin + rows.begin * made.side) * m.cell;
     drawn.x += m.transposed ? top : left, drawn.y += m.transposed ? left : top;
     drawn.cell *= static_cast<float>(made.side);
-    c_.heatmaps.draw(
-        list_, kDetailSlot + slot,
-        {blocks.data(), detail.made(), blocks.cols(), blocks.cols(), detail.version(), {}, detail.peaks()},
-        drawn);
+    c_.heatmaps.draw(list_, kDetailSlot + slot,
+                     {blocks.row(0, rows.begin),
+                      rows.size(),
+                      blocks.cols(),
+                      blocks.cols(),
+                      detail.version(),
+                      {},
+                      detail.peaks() + rows.begin},
+                     drawn);
+  }
+
+  /// A number; on a board that is too long for all of its rows, which take a millisecond each, only if it has
+  /// been made.
+  std::optional<float> numberOf(const ShownMatrix& shown, int row, int col) const {
+    const auto& [m, box, look, tensor, id, s] = shown;
+    if (c_.trace.output.isStored()) return tensor.at(s.head, row, col);
+    if (const attention::Summaries::Outputs* const outputs = c_.summaries.outputs(id))
+      return outputs->has(row) ? std::optional(outputs->row(row)[col]) : std::nullopt;
+    if (!attention::isOfPairs(m.tensor)) return tensor.at(s.head, row, col);
+    const attention::Detail& detail = c_.summaries.detail();
+    const int block = detail.find(s.head, row), across = col - detail.area().cols.begin;
+    const attention::Tensor& blocks = detail.blocks(id);
+    if (block < 0 || across < 0 || across >= blocks.cols()) return std::nullopt;
+    return blocks.at(0, block, across);
   }
 
   /// Is any part of a text line of that height, centred at that y, visible on the board?
@@ -389,13 +422,16 @@ class BoardView {
     const float half = 0.5f * std::pow(10.0f, static_cast<float>(-decimals)),
                 small =
                     m.tensor == TensorId::weights && half * static_cast<float>(tensor.cols()) > 1 ? half : 0;
-    if (!seen.empty()) tensor.expect(s.head, s.firstRow + seen.begin, seen.size());
+    if (!seen.empty() && c_.trace.output.isStored())
+      tensor.expect(s.head, s.firstRow + seen.begin, seen.size());
     for (int down = downs.begin; down < downs.end; ++down) {
       const float y = box.y + static_cast<float>(down) * m.cell;
       for (int across = acrosses.begin; across < acrosses.end; ++across) {
         const int row = s.firstRow + (m.transposed ? across : down),
                   col = s.firstCol + (m.transposed ? down : across);
-        const float value = tensor.at(s.head, row, col);
+        const std::optional<float> known = numberOf(shown, row, col);
+        if (!known) continue;
+        const float value = *known;
         const float x = box.x + (static_cast<float>(across) + 0.5f) * m.cell;
         if (typedInto(m.tensor, row, col) || (quiet && row != loud)) continue;
         if (m.tensor == TensorId::weights && value == 0.0f && isMasked(row, col)) {
@@ -507,13 +543,15 @@ class BoardView {
     // Side by side they must not read as one number.
     if (seen.empty() || (m.transposed && m.cell < textWidth(c_.fonts.monoSmall, "0.00") + 4)) return;
     expectTotals(c_, seen);
-    const std::string_view words = rowEnd(c_, seen.begin).words;
+    std::string_view words;
     for (int i = seen.begin; i < seen.end; ++i) {
       const float along = (static_cast<float>(i) + 0.5f) * m.cell;
       if (i == c_.view.unreached) continue;
-      const RowEnd end = rowEnd(c_, i);
-      const ImU32 color = end.isWrong ? c_.palette.error : c_.palette.muted;
-      const std::string digits = formatNumber(end.value, end.value < 9.995 ? 2 : 1);
+      const std::optional<RowEnd> end = rowEndInView(c_, i);
+      if (!end) continue;
+      words = end->words;
+      const ImU32 color = end->isWrong ? c_.palette.error : c_.palette.muted;
+      const std::string digits = formatNumber(end->value, end->value < 9.995 ? 2 : 1);
       if (m.transposed)
         textCentered(list_, c_.fonts.monoSmall, box.x + along, box.bottom() + 11, color, digits);
       else textMiddle(list_, c_.fonts.monoSmall, box.right() + 6, box.y + along, color, digits);

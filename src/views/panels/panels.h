@@ -97,8 +97,6 @@ base::Message headName(const document::Settings& settings);
 std::optional<double> rowEntropy(const Context& context, int query);
 /// What the present decoding step does with the cache, as a sentence.
 base::Message cacheWords(const Context& context);
-/// The sum of a row of weights as shown. sumsToOne(): must it be 1 with this normaliser?
-double rowSum(const Context& context, int query);
 /// What is kept of the weights as shown, which must not be stored.
 bool keepsWhatIsSaid(const Context& context);
 Kept& keptOf(const Context& context);
@@ -114,8 +112,11 @@ struct RowEnd {
   bool isWrong = false;  ///< it should be 1, and is not
 };
 RowEnd rowEnd(const Context& context, int query);
-/// The ends of these rows will be asked for: rows that are not stored are made together.
+/// The same of a row in view; nothing where it is made later, because rows take long.
+std::optional<RowEnd> rowEndInView(const Context& context, int query);
+/// The ends of these rows in view will be asked for: rows that are not stored are made together.
 void expectTotals(const Context& context, attention::Span queries);
+/// Must rows of weights add up to 1 with this normaliser?
 bool sumsToOne(const document::Settings& settings);
 /// Can weights of this normaliser be negative?
 bool isSigned(const document::Settings& settings);
