@@ -16,7 +16,7 @@ constexpr int kAllPairs =
     1600;  // with more pairs, only the strongest link of each query is shown, and all of the focused one
 constexpr std::size_t kMostLinks = 400;  // links drawn at most
 constexpr float kCaptioned = 14;         // captions are shown if the words are at least this far apart
-constexpr float kWordPitch = 11.5f;
+constexpr float kWordPitch = 12.5f;
 constexpr float kLeastToSay = 40, kLeftOut = 160;  // kLeftOut: for what is left out, in its shortest form
 constexpr float kOff = 0.2f;                       // the maximal deviation of a curve, in pixels
 

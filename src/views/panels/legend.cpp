@@ -57,7 +57,7 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
   scale.low = least, scale.high = most;
   if (perRow) scale.scale = draw::Scale::linear;
   const auto [low, middle] = look.scale == draw::Scale::root         ? std::pair(0.05f, 0.25f)
-                             : look.scale == draw::Scale::fourthRoot ? std::pair(0.001f, 0.05f)
+                             : look.scale == draw::Scale::fourthRoot ? std::pair(0.01f, 0.1f)
                                                                      : std::pair(0.5f, 0.5f);
   for (const float share : {0.0f, low, middle, 1.0f}) {
     const float value = least < 0 ? least + (most - least) * share : most * share;
