@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "attention/engine/inserted_rows.h"
-#include "base/random.h"
 #include "base/sentence.h"
 
 namespace document {
@@ -69,7 +68,8 @@ SeededCells cellsOf(const Settings& settings, const Item& item, TensorId id) {
 }
 
 Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& cells, int at, int count) {
-  Tensor out(old.heads(), old.rows() + count, old.cols());
+  Tensor out;
+  out.reshapeUnwritten(old.heads(), old.rows() + count, old.cols());
   for (int h = 0; h < out.heads(); ++h) {
     for (int r = 0; r < out.rows(); ++r) {
       if (r < at) std::copy_n(old.row(h, r), old.cols(), out.row(h, r));
@@ -78,8 +78,7 @@ Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& 
       // A new row gets the number of a token at the end, wherever it is inserted, so that two new rows are
       // never equal, unless they are drawn from the same word.
       const auto number = static_cast<std::uint32_t>(cells.readsWords() ? r : old.rows() + r - at);
-      for (int c = 0; c < out.cols(); ++c)
-        out.at(h, r, c) = cells.at(static_cast<std::uint32_t>(h), number, cols.place(c));
+      cells.take(static_cast<std::uint32_t>(h), number, cols, out.row(h, r));
     }
   }
   return out;
@@ -136,10 +135,13 @@ class FreshCells {
       : tensor_(tensor),
         seeded_(seed, tensor, item) {}
   FreshCells(TensorId tensor, const SeededCells& seeded) : tensor_(tensor), seeded_(seeded) {}
-  float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
-    if (tensor_ == TensorId::bias || tensor_ == TensorId::sink || isProjectionBias(tensor_)) return 0.0f;
-    if (tensor_ == TensorId::w_a || tensor_ == TensorId::u_a) return row == col ? 1.0f : 0.0f;
-    return tensor_ == TensorId::v_a ? 1.0f : seeded_.at(head, row, col);
+  void take(std::uint32_t head, std::uint32_t row, const Axis& cols, float* out) const {
+    const bool isOne = tensor_ == TensorId::v_a,
+               isUnit = tensor_ == TensorId::w_a || tensor_ == TensorId::u_a;
+    if (!isOne && !isUnit && tensor_ != TensorId::bias && tensor_ != TensorId::sink &&
+        !isProjectionBias(tensor_))
+      return seeded_.take(head, row, cols, out);
+    for (int c = 0; c < cols.count(); ++c) out[c] = isOne || (isUnit && row == cols.place(c)) ? 1.0f : 0.0f;
   }
 
  private:
@@ -149,12 +151,10 @@ class FreshCells {
 
 template <class Cells>
 void fill(Tensor& tensor, const Axes& shape, const Cells& cells) {
-  tensor.reshape(shape.heads, shape.rows.count(), shape.cols.count());
+  tensor.reshapeUnwritten(shape.heads, shape.rows.count(), shape.cols.count());
   for (int h = 0; h < tensor.heads(); ++h)
     for (int r = 0; r < tensor.rows(); ++r)
-      for (int c = 0; c < tensor.cols(); ++c)
-        tensor.at(h, r, c) =
-            cells.at(static_cast<std::uint32_t>(h), shape.rows.place(r), shape.cols.place(c));
+      cells.take(static_cast<std::uint32_t>(h), shape.rows.place(r), shape.cols, tensor.row(h, r));
 }
 
 void fit(Tensor& tensor, const Axes& before, const Axes& after, const FreshCells& cells) {
@@ -221,30 +221,6 @@ Tensor regroupedBlocks(const Tensor& old, int heads) {
 }
 
 }  // namespace
-
-/// The FNV-1a hash (Fowler, Noll and Vo).
-static std::uint32_t wordNumber(std::string_view word) {
-  std::uint32_t hash = 2166136261u;
-  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return hash;
-}
-
-SeededCells::SeededCells(std::uint32_t seed, TensorId tensor, int item)
-    : state_(base::mix(static_cast<std::uint64_t>(item) << 40 | static_cast<std::uint64_t>(seed) << 8 |
-                       static_cast<std::uint64_t>(tensor))) {}
-
-SeededCells::SeededCells(std::uint32_t seed, TensorId tensor, const std::vector<std::string>& words)
-    : SeededCells(seed, tensor == TensorId::x_kv || tensor == TensorId::x_v ? TensorId::x : tensor) {
-  words_ = &words;
-}
-
-float SeededCells::at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
-  if (words_ != nullptr) row = wordNumber((*words_)[row]);
-  const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 | col;
-  const std::int64_t sum = base::normalSum(base::mix(base::mix(state_ ^ head) ^ place));
-  const std::int64_t half = sum < 0 ? -base::kNormalUnit / 2 : base::kNormalUnit / 2;
-  return static_cast<float>((sum * 100 + half) / base::kNormalUnit) / 100.0f;
-}
 
 Axes axes(const Settings& settings, TensorId id) {
   const Axis tokens{1, settings.tokens}, keyTokens{1, settings.keyTokens}, model{1, settings.modelDim};
@@ -341,9 +317,8 @@ void drawChangedRows(State& state, Side side, const std::vector<std::string>& be
       const auto at = static_cast<std::size_t>(row);
       if (at < before.size() && before[at] == words[at]) continue;
       for (int h = 0; h < tensor->heads(); ++h)
-        for (int c = 0; c < tensor->cols(); ++c)
-          tensor->at(h, row, c) = cells.at(static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(row),
-                                           static_cast<std::uint32_t>(c));
+        cells.take(static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(row), {1, tensor->cols()},
+                   tensor->row(h, row));
     }
   }
 }
@@ -371,6 +346,7 @@ void insertTokens(State& state, Side side, int at, int count) {
 
 std::vector<std::string> numberedLabels(int first, int count) {
   std::vector<std::string> out;
+  out.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) out.push_back(base::joined({"t", first + i}));
   return out;
 }

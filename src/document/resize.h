@@ -2,39 +2,11 @@
 // seed.
 #pragma once
 
+#include "document/seeded.h"
 #include "document/state.h"
 
 namespace document {
 
-/// Random numbers for the cells of one tensor, from N(0, 1), rounded to two decimals. Each depends only on
-/// the seed, the tensor, the item of the batch and its position, so that shrinking and growing again restores
-/// the same numbers.
-class SeededCells {
- public:
-  SeededCells(std::uint32_t seed, TensorId tensor, int item = 0);
-  /// For rows that depend on words: a row is determined by its word (compared byte for byte, so "Saw" differs
-  /// from "saw") instead of its position and item, and a word has the same row of X in both sequences.
-  /// `words` must outlive this object.
-  SeededCells(std::uint32_t seed, TensorId tensor, const std::vector<std::string>& words);
-  float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const;
-  bool readsWords() const { return words_ != nullptr; }
-
- private:
-  std::uint64_t state_;
-  const std::vector<std::string>* words_ = nullptr;
-};
-
-/// The structure of the rows or columns of a tensor: `groups` (heads) of `size` each. A cell is addressed by
-/// its group and its index within the group, so that a change of d_k does not affect the addresses of the
-/// remaining columns.
-struct Axis {
-  int groups = 1, size = 1;
-  bool operator==(const Axis&) const = default;
-  int count() const { return groups * size; }
-  std::uint32_t place(int i) const {
-    return static_cast<std::uint32_t>(i / size) << 16 | static_cast<std::uint32_t>(i % size);
-  }
-};
 /// The number of heads and the axes of an input tensor.
 struct Axes {
   int heads = 1;

@@ -597,6 +597,17 @@ TEST_CASE("resize: seeded numbers are the same on every platform") {
   CHECK(cells.at(63, 1023, 255) == 0.0f);
 }
 
+TEST_CASE("resize: a row of seeded numbers has those of its cells") {
+  const std::vector<std::string> words = {"the", "cat"};
+  const Axis cols{3, 5};
+  for (const SeededCells& cells : {SeededCells(1, TensorId::q), SeededCells(1, TensorId::x, words)}) {
+    std::vector<float> row(15);
+    cells.take(2, 1, cols, row.data());
+    for (int c = 0; c < cols.count(); ++c)
+      CHECK(row[static_cast<std::size_t>(c)] == cells.at(2, 1, cols.place(c)));
+  }
+}
+
 TEST_CASE("resize: seeded numbers are normal, with two decimals") {
   const SeededCells cells(42, TensorId::w_o);
   double sum = 0, squares = 0;
