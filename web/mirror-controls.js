@@ -15,6 +15,8 @@ const LINK = /^guide:(text|question|because|task|hint|sentence):\d+$/;  // withi
 
 const CELLS = 4;  // of a table take as long to create as a choice
 
+const LONG = 50000;  // letters that a field has only once it is focused: to lay out a megabyte of them takes a third of a second
+
 const FAR = 12;  // pixels between formulas that are none of one another
 
 /** Does a piece of text continue the sentence before it, in the same or the next row? */
@@ -238,8 +240,10 @@ export class Controls {
     const base = item.name.replace(/-value$/, ''), node = this.input(part, item, {type: 'text', autocomplete: 'off'});
     const words = (NAMES[base] ? this.t(NAMES[base]) : item.role === 'field' ? '' : item.before) || this.t(called(base));
     set(node.input, {'aria-label': item.role === 'field' ? words : this.t(message`${words}, number`)});
-    const whole = base === 'labels' || base === 'key_labels' ? this.sentences[base === 'labels' ? 0 : 1] : item.words;
-    this.fill(node.input, whole);
+    const whole = base === 'labels' || base === 'key_labels' ? this.sentences.at(base === 'labels' ? 0 : -1) : item.words;
+    const isLong = whole.length > LONG;
+    this.fill(node.input, isLong && this.root.activeElement !== node.input ? item.words : whole);
+    node.input.onfocus = isLong ? () => this.fill(node.input, whole) : null;
   }
 
   slider(part, item) {

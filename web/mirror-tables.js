@@ -21,7 +21,7 @@ export class Tables {
     return numbers;
   }
 
-  tokens(kind, at) { return this.labels[kind === 1 ? 1 : 0][at] ?? `t${at + 1}`; }
+  tokens(kind, at) { return this.labels.at(kind === 1 ? -1 : 0)[at] ?? `t${at + 1}`; }
 
   boardTables(part) {
     for (const m of this.found.matrices) {

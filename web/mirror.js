@@ -156,7 +156,8 @@ export class Mirror {
   takeLabels() {
     const {board} = this, whose = board.run('whose');
     if (whose === this.whose) return;
-    const labels = ['labels', 'key_labels'].map((option) => JSON.parse(board.ask('get', option)));
+    const options = JSON.parse(board.ask('get', 'cross')) ? ['labels', 'key_labels'] : ['labels'];  // keys are the last
+    const labels = options.map((option) => JSON.parse(board.ask('get', option)));
     Object.assign(this, {whose, labels, names: new Set(labels.flat()), sentences: labels.map((words) => words.join(' '))});
   }
 

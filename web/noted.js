@@ -43,23 +43,45 @@ function partOf(found, item) {
   return found.onPage ? 'page' : 'board';
 }
 
+const BAND = 32;  // pixels
+
+/** Text by where it is, so that of many controls, as the heads of a model, each is compared only with what is near it. */
+class Near {
+  bands = new Map();
+
+  constructor(words) {
+    for (const w of words) {
+      const key = `${w.place} ${Math.floor(w.middle.y / BAND)}`, band = this.bands.get(key);
+      if (band) band.push(w);
+      else this.bands.set(key, [w]);
+    }
+  }
+
+  /** In the order in which it was drawn. */
+  between(place, from, to) {
+    const words = [];
+    for (let band = Math.floor(from / BAND); band <= Math.floor(to / BAND); band++) words.push(...this.bands.get(`${place} ${band}`) ?? []);
+    return words.sort((a, b) => a.order - b.order);
+  }
+}
+
 /** Assigns text to controls: what is inside of each, and what is before it in its row. The remaining text is independent, and has the part of the
- * screen that it is on. Many controls, as the heads of a model, are each compared with all text. */
+ * screen that it is on. */
 export function label(found) {
   for (const w of found.words) w.middle = middle(w);
-  const byPlace = Map.groupBy ? Map.groupBy(found.words, (w) => w.place) : found.words.reduce((map, w) => map.set(w.place, [...(map.get(w.place) ?? []), w]), new Map());
+  const near = new Near(found.words);
   const controls = found.controls.filter((c) => !/^(guide-strip|stepper:\d+)$/.test(c.name));
   for (const c of controls) {
-    const words = byPlace.get(c.place) ?? [], box = {x: c.x - 2, y: c.y, width: c.width + 4, height: c.height};
+    const box = {x: c.x - 2, y: c.y, width: c.width + 4, height: c.height};
     c.part = partOf(found, c);
-    const inside = words.filter((w) => w.y > c.y - 4 && holds(box, w.middle));
+    const inside = near.between(c.place, c.y, c.y + c.height).filter((w) => w.y > c.y - 4 && holds(box, w.middle));
     // A wide row may contain smaller controls with text of their own.
     c.inside = inside.filter((w) => !controls.some((o) => o !== c && o.place === c.place && o.width < c.width && o.width * o.height < c.width * c.height && holds(o, w.middle)));
     c.inside.forEach((w) => { w.owner ??= c; });
   }
   for (const c of controls) {
     // Text before a link in a lesson belongs to the lesson.
-    const words = !c.name.startsWith('guide:') && byPlace.get(c.place) || [], at = c.y + c.height / 2;
+    const at = c.y + c.height / 2, words = c.name.startsWith('guide:') ? [] : near.between(c.place, at - 9, at + 9);
     const before = words.filter((w) => Math.abs(w.middle.y - at) < 9 && !w.owner && w.kind === 0 && w.x + w.width <= c.x + 8 && (c.part !== 'header' || c.x - w.x - w.width < 12));
     c.before = before.at(-1)?.words.trim() ?? '';
     c.beside = before.at(-1);
