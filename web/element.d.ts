@@ -182,7 +182,7 @@ export interface PlaygroundOptions {
   segment_seed: number;
   /** The older name of view. */
   experiment: 'none' | 'spread' | 'weights' | 'reach' | 'block' | 'segments';
-  /** How weights map to colours: linear, by square root, relative to their row, or automatic (square root from 64 keys on). */
+  /** How weights map to colours: linear, by square root, relative to their row, or automatic (square root from 64 keys on, fourth root beyond 1,024). */
   weight_scale: 'linear' | 'sqrt' | 'row' | 'auto';
   /** What is open: the layer, the block around it, segments, an experiment, or all heads of a model. */
   view: ViewName;

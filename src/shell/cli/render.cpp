@@ -137,8 +137,8 @@ void addRender(CLI::App& attn) {
       "Only these tokens, from A up to but not including B; or those of queries and of keys, A:B,C:D");
   add("--range", arguments->range, "LOW,HIGH", "The weights at both ends of the colours (default 0,1)");
   add("--weight-scale", arguments->weightScale, "SCALE",
-      "How weights map to colours: linear, sqrt, row (each row has its own) or auto (sqrt from 64 keys on; "
-      "default: as in the state)");
+      "How weights map to colours: linear, sqrt, row (each row has its own) or auto (sqrt from 64 keys on, "
+      "the fourth root beyond 1,024; default: as in the state)");
   add("--pool", arguments->pool, "HOW",
       "Where cells would be too small to see, several in one: max, their largest weight, or mean");
   add("--with", arguments->with, "PARTS",
