@@ -1,6 +1,8 @@
 #include "views/context.h"
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <vector>
 
 #include "base/sentence.h"
@@ -167,10 +169,17 @@ draw::Values valuesOf(const Context& c, const Part& p, draw::Heatmap& look) {
 
 namespace {
 
+/// Is it the name of a token without a word? Makes no text: a hundred thousand are asked after an edit.
+bool isNumbered(std::string_view label, std::size_t number) {
+  char digits[20];
+  const char* end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
+  return label.starts_with('t') && label.substr(1) == std::string_view(digits, end);
+}
+
 /// New tokens without a word yet, and removed tokens at the end, do not make it a different sentence.
 bool sameWords(const std::vector<std::string>& own, const std::vector<std::string>& preset) {
   for (std::size_t i = 0; i < own.size(); ++i) {
-    if (own[i] != (i < preset.size() ? preset[i] : "t" + std::to_string(i + 1))) return false;
+    if (i < preset.size() ? own[i] != preset[i] : !isNumbered(own[i], i + 1)) return false;
   }
   return true;
 }

@@ -648,14 +648,14 @@ void Summaries::addVisible(const Spec& spec, const Inputs& inputs, int query, in
   const bool isPainted = inputs.painted && !inputs.painted->empty(),
              isAll = !spec.pattern.any() && !isPainted && !inputs.bias;  // does it see each of them?
   int count = 0;
-  const bool isPlain = isAll && each == 1;
-  if (isPlain) {
-    std::fill(row + range.begin, row + range.end, 1.0f);
+  if (isAll) {
+    for (int c = range.begin / each; c * each < range.end; ++c)
+      row[c] += static_cast<float>(std::min((c + 1) * each, range.end) - std::max(c * each, range.begin));
     count = range.end - range.begin;
   }
-  for (int j = range.begin; !isPlain && j < range.end; ++j) {
-    const bool isSeen = isAll || (mask.sees(j) && !(isPainted && inputs.painted->isBlocked(query, j)) &&
-                                  !everyHeadMasks(inputs, query, j));
+  for (int j = range.begin; !isAll && j < range.end; ++j) {
+    const bool isSeen = mask.sees(j) && !(isPainted && inputs.painted->isBlocked(query, j)) &&
+                        !everyHeadMasks(inputs, query, j);
     row[j / each] += isSeen ? 1.0f : 0.0f;
     count += isSeen;
   }
