@@ -411,6 +411,21 @@ test('1,024 tokens: a table is of what is around the selection, says so, and goe
   await board.close();
 });
 
+test('the field of a very long sentence has all of it once it is focused, and not before', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  for (const [option, value] of [['heads', 1], ['d_k', 8], ['tokens', 12000]]) await board.call('set', option, value);
+  await isMirrored(board);
+  const letters = (isFocused) => board.page.evaluate((focuses) => {
+    const field = document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelector('[aria-label="Sentence"]');
+    if (focuses) field?.focus();
+    return field?.value.length;
+  }, isFocused);
+  await until('the field', async () => await letters(false) > 0);
+  assert.ok(await letters(false) < 5000);
+  assert.equal(await letters(true), (await board.call('get', 'labels')).join(' ').length);
+  await board.close();
+});
+
 test('the names of the tokens are asked for when they have changed, and not with every selection', async () => {
   const board = await browser.open('/', {prepare: opened});
   await board.call('set', 'tokens', 1024);
