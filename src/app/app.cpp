@@ -92,7 +92,7 @@ bool App::usesKey(int key, bool command, bool shift, bool alt) const {
 void App::finger(bool pressed, float x, float y, double age) {
   const Screen& s = parts_->screen;
   views::Finger& finger = parts_->screen.view.finger;
-  const double at = views::fingerClock() - age;
+  const double at = s.host.now() - age;
   if (!pressed) return finger.move(x / s.zoom, y / s.zoom, at);
   finger.press(x / s.zoom, y / s.zoom, at);
   const ImVec2 by = s.isCovered(x / s.zoom, y / s.zoom)
@@ -108,8 +108,9 @@ std::pair<float, float> App::aimed(float x, float y) const {
 }
 
 bool App::fingerHolds(double age) {
+  const Screen& s = parts_->screen;
   views::Finger& finger = parts_->screen.view.finger;
-  finger.rest(views::fingerClock() - age);
+  finger.rest(s.host.now() - age);
   return finger.does == views::Finger::Does::holds;
 }
 

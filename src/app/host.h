@@ -2,6 +2,7 @@
 // window.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -81,6 +82,10 @@ class Host : public draw::Rasteriser {
   virtual bool prefersDark() const = 0;
   virtual bool prints() const { return false; }  ///< the result is printed on paper, so the theme is light
   virtual bool isTouch() const = 0;  ///< the last pointer was a finger: use larger targets, and no hovering
+  /// Seconds of a clock that also goes on between frames, by which it is judged how long a finger has rested.
+  virtual double now() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
   virtual bool prefersStillness() const { return false; }  ///< skip animations
   /// Requests a lesson by its id, to be passed to App::openLesson(), and the list of lessons, to be passed to
   /// App::setLessons().

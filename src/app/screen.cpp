@@ -236,6 +236,7 @@ views::Context Screen::contextOf(Board& board, const attention::Trace& trace, st
           places,
           lastPlaces,
           host.isTouch(),
+          host.now(),
           document.canUndo(),
           document.canRedo(),
           attention::kernels::name(attention::kernels::best()),

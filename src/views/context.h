@@ -416,6 +416,7 @@ struct Context {
   BoardPlaces& places;                 ///< filled while drawing
   const BoardPlaces& lastPlaces;       ///< of the previous frame
   bool touch;
+  double now;  ///< in seconds, of the clock by which fingers are judged
   bool canUndo, canRedo;
   std::string_view kernel;  ///< the instruction set in use
   const std::string& lock;  ///< names locked by the host page, comma-separated

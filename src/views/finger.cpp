@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cfloat>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -73,10 +72,6 @@ float swiped(const Box& handle) {
   return is ? down : 0;
 }
 
-double fingerClock() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 void Finger::press(float x, float y, double now) {
   *this = {};
   does = Does::waits;
@@ -110,7 +105,7 @@ void readFinger(Context& c) {
                 ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
     if (f.onBoard) c.view.fling = 0;
   } else if (down) {
-    f.rest(fingerClock());
+    f.rest(c.now);
   }
   if (down && f.mayHold()) c.view.busy = true;  // a frame must notice when it does
   if (f.does == Does::scrolls && !std::exchange(f.hasLetGo, true) && !letGo()) f.does = Does::drags;

@@ -16,7 +16,7 @@ struct Context;
 
 /// A finger, or the mouse button. A finger's movements are judged when they happen and not when a frame sees
 /// them, because a frame may be late, and because the browser wants to know at once whose a movement is.
-/// Times are in seconds of fingerClock().
+/// Times are in seconds, of any clock.
 class Finger {
  public:
   enum class Does {
@@ -64,9 +64,6 @@ ImVec2 aim(const std::map<std::string, Box, std::less<>>& rects, float x, float 
 /// By how much a finger, or the mouse, that was pressed on a sheet's handle and is lifted in this frame has
 /// swiped down, or up if below 0; 0 if it has not swiped.
 float swiped(const Box& handle);
-
-/// The present time.
-double fingerClock();
 
 /// The open menu.
 struct Menu {

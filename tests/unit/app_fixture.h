@@ -33,6 +33,7 @@ class FakeHost : public test::QuietHost {
   }
   void copyToClipboard(std::string_view text) override { clipboard = text; }
   bool isTouch() const override { return touch; }
+  double now() const override { return ImGui::GetTime(); }  // however long a frame takes here
   void emit(const app::Event& event) override { events.push_back(event); }
   void wantLesson(std::string_view id, int) override { lesson = id; }
 

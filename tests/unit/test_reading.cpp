@@ -412,8 +412,13 @@ TEST_CASE(
         CHECK(files::readStored(other, format, "layer"));
       }
     };
-    const double least = std::max(secondsOf(3, [&] { all(small); }), 1e-3);
-    CHECK(secondsOf(2, [&] { all(large); }) < 30 * least);
+    const double least = std::max(secondsOf(3, [&] { all(small); }), 1e-3),
+                 most = secondsOf(2, [&] { all(large); });
+#ifdef __EMSCRIPTEN__
+    WARN(most < 30 * least);  // its clock counts the time of other programs too
+#else
+    CHECK(most < 30 * least);
+#endif
   }
 }
 

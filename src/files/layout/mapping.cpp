@@ -429,13 +429,15 @@ std::int64_t Mapping::numbersOfAlike() const {
   const auto layers = static_cast<std::int64_t>(layers_.size());
   std::int64_t numbers = 0, ofMask = 0;
   for (const Role role : {Role::q, Role::k, Role::v}) {
+    std::map<std::string_view, int> ofLayers;  // a file can have tens of thousands of both
+    for (const Item& i : items_)
+      if (i.role == role && !i.isWeight && !i.isBias && isMatrix(tensor(i.tensor)))
+        ofLayers.try_emplace(i.prefix, i.tensor);
     const Stored* first = nullptr;
     for (const std::string& layer : layers_) {
-      const auto found = std::find_if(items_.begin(), items_.end(), [&](const Item& i) {
-        return i.role == role && !i.isWeight && !i.isBias && i.prefix == layer && isMatrix(tensor(i.tensor));
-      });
-      if (found == items_.end()) return 0;
-      const Stored& one = tensor(found->tensor);
+      const auto found = ofLayers.find(layer);
+      if (found == ofLayers.end()) return 0;
+      const Stored& one = tensor(found->second);
       if (!first) first = &one;
       if (one.shape != first->shape) return 0;
       numbers += countOf(one.shape);
