@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kNoGapBelow = 6.0f;           // framebuffer pixels per cell
 constexpr std::uint64_t kFramesUnused = 60;   // until trim() frees a texture
-constexpr std::int64_t kKeptWhole = 1 << 20;  // cells; of larger matrices only what is seen is kept
+constexpr std::int64_t kKeptWhole = 1 << 17;  // cells; of larger matrices only what is seen is kept
 
 /// The uniform locations of the shader program.
 struct Uniforms {
@@ -45,14 +45,11 @@ struct Job {
   Picture shown;   ///< what the shader draws: the same, its part that is seen, or one cell per pixel
 };
 
-/// Cells from `first` to before `end`, along one axis.
-struct Stretch {
-  int first = 0, end = 0;
-};
+using Stretch = Reduced::Stretch;
 
 struct Slot {
   Texture texture, peaks;
-  Stretch rows, cols;  ///< the part that is kept of a matrix whose rows are made some at a time
+  Stretch down, across;  ///< the part that is kept of a large matrix, in cells or pixels
   Reduced reduced;
   std::uint64_t lastUsed = 0;
 };
@@ -67,60 +64,79 @@ Color maskedPixel(const Heatmap& heatmap) {
   return {mix(top.r, below.r), mix(top.g, below.g), mix(top.b, below.b), a};
 }
 
-/// Reduces a matrix whose cells are smaller than a pixel to one cell per pixel; returns any other unchanged.
-Picture reduce(const Picture& picture, Reduced& reduced, float scale) {
-  const float pitch = picture.heatmap.cell * scale;
-  if (!Reduced::isFor(pitch)) return picture;
-  Picture shown{reduced.update(picture.values, picture.heatmap, pitch), picture.heatmap, true};
-  shown.heatmap.cell = 1 / scale;
-  if (shown.heatmap.scale == Scale::row) shown.heatmap.scale = Scale::linear;
-  shown.heatmap.masked_fill = maskedPixel(picture.heatmap), shown.heatmap.masked.a = 0;
-  return shown;
-}
-
-/// Those of `count` cells from `origin` on that lie between two places, and, unless `isExact`, some more: the
-/// stretch changes in steps of half of what is seen, so that few of the frames that move a matrix upload
-/// anything.
-Stretch seenOf(float origin, float cell, int count, float from, float to, bool isExact) {
-  const float step = isExact ? 1.0f : std::max(1.0f, std::floor((to - from) / cell / 2)),
-              all = static_cast<float>(count);
-  const float first = std::clamp(std::floor((from - origin) / cell / step) * step, 0.0f, all - 1),
-              end = std::clamp(std::ceil((to - origin) / cell / step) * step, first + 1, all);
+/// Those of `count` cells or pixels from `origin` on that lie between two places, or closer than a pixel,
+/// because a matrix is drawn from a whole pixel on.
+Stretch seenOf(float origin, float cell, int count, float from, float to) {
+  const float all = static_cast<float>(count);
+  const float first = std::clamp(std::floor((from - 1 - origin) / cell), 0.0f, all - 1),
+              end = std::clamp(std::ceil((to + 1 - origin) / cell), first + 1, all);
   return {static_cast<int>(first), static_cast<int>(end)};
 }
 
-/// The same for a matrix whose rows are made some at a time: the stretch that is kept, unless more is seen,
-/// or little of it. There is more on either side once it is moved, not while it is enlarged.
+/// The stretch that is kept, unless more is seen, or little of it, so that few of the frames that move or
+/// enlarge a matrix upload it. There is more on either side once it is moved, not while it is enlarged.
 [[gnu::noinline]] Stretch keptOf(const Stretch& kept, const Stretch& seen, int count) {
-  const int size = seen.end - seen.first, more = size / 4 + 1;
+  const int more = seen.size() / 4 + 1;
   const bool isInside = kept.first <= seen.first && seen.end <= kept.end && kept.end <= count;
-  const bool isLarge = kept.end - kept.first > 3 * size + 2;
+  const bool isLarge = kept.size() > 3 * seen.size() + 2;
   if (isInside && !isLarge) return kept;
   if (isLarge || kept.first >= seen.end || seen.first >= kept.end) return seen;
   return {std::max(seen.first - more, 0), std::min(seen.end + more, count)};
 }
 
-/// The part of a large matrix that is seen through the clip rectangle of the list. Not inline: no board of a
-/// first frame is as large.
-[[gnu::noinline]] Picture seenPart(Picture picture, const ImDrawList& list, Slot& slot) {
-  auto& [values, map, isReduced] = picture;
+/// What is to be kept of a large matrix, of which a part is seen through the clip rectangle of the list, in
+/// cells of that size. Not inline: no board of a first frame is as large.
+[[gnu::noinline]] void keepSeen(Slot& slot, const ImDrawList& list, const Heatmap& map, int down,
+                                int across) {
   const ImVec2 from = list.GetClipRectMin(), to = list.GetClipRectMax();
-  const bool isSome = values.made.blocks != nullptr;
-  const int across = map.transposed ? values.rows : values.cols,
-            down = map.transposed ? values.cols : values.rows;
-  Stretch cols = seenOf(map.x, map.cell, across, from.x, to.x, isSome),
-          rows = seenOf(map.y, map.cell, down, from.y, to.y, isSome);
-  if (isSome)
-    cols = slot.cols = keptOf(slot.cols, cols, across), rows = slot.rows = keptOf(slot.rows, rows, down);
-  map.x += static_cast<float>(cols.first) * map.cell, map.y += static_cast<float>(rows.first) * map.cell;
-  if (map.transposed) std::swap(cols, rows);
+  slot.across = keptOf(slot.across, seenOf(map.x, map.cell, across, from.x, to.x), across);
+  slot.down = keptOf(slot.down, seenOf(map.y, map.cell, down, from.y, to.y), down);
+}
+
+/// Moves a picture to where the part that is kept begins.
+void moveTo(const Slot& slot, Heatmap& map) {
+  map.x += static_cast<float>(slot.across.first) * map.cell;
+  map.y += static_cast<float>(slot.down.first) * map.cell;
+}
+
+/// That part of a matrix.
+[[gnu::noinline]] Picture partOf(Picture picture, const ImDrawList& list, Slot& slot) {
+  auto& [values, map, isReduced] = picture;
+  keepSeen(slot, list, map, map.transposed ? values.cols : values.rows,
+           map.transposed ? values.rows : values.cols);
+  moveTo(slot, map);
+  const Stretch &rows = map.transposed ? slot.across : slot.down,
+                &cols = map.transposed ? slot.down : slot.across;
   values.data += std::ptrdiff_t{rows.first} * values.stride + cols.first;
   values.made.firstRow += rows.first, values.made.firstCol += cols.first;
-  values.rows = rows.end - rows.first, values.cols = cols.end - cols.first;
+  values.rows = rows.size(), values.cols = cols.size();
   if (values.written.rows) values.written.rows += rows.first;
   if (values.written.cols) values.written.cols += cols.first;
   if (values.rowPeaks) values.rowPeaks += rows.first;
   return picture;
+}
+
+/// A matrix whose cells are smaller than a pixel with one cell per pixel; of a large one those that are kept.
+Picture reduce(const Picture& picture, const ImDrawList& list, Slot& slot, float scale, bool isLarge) {
+  const float pitch = picture.heatmap.cell * scale;
+  const auto pixels = [pitch](int count) {
+    return static_cast<int>(std::ceil(pitch * static_cast<float>(count)));
+  };
+  Picture shown{{}, picture.heatmap, true};
+  Heatmap& map = shown.heatmap;
+  map.cell = 1 / scale;
+  Reduced::Window window{{0, pixels(picture.values.rows)}, {0, pixels(picture.values.cols)}};
+  if (isLarge) {
+    const int rows = window.rows.end, cols = window.cols.end;
+    keepSeen(slot, list, map, map.transposed ? cols : rows, map.transposed ? rows : cols);
+    moveTo(slot, map);
+    window =
+        map.transposed ? Reduced::Window{slot.across, slot.down} : Reduced::Window{slot.down, slot.across};
+  }
+  shown.values = slot.reduced.update(picture.values, picture.heatmap, pitch, window);
+  if (map.scale == Scale::row) map.scale = Scale::linear;
+  map.masked_fill = maskedPixel(picture.heatmap), map.masked.a = 0;
+  return shown;
 }
 
 constexpr const char* kOnePixel = "#define ONE_PIXEL\n";
@@ -312,9 +328,11 @@ void Heatmaps::draw(ImDrawList* list, std::uint32_t slot, const Values& values, 
   used.lastUsed = parts_->frame;
   const Picture wanted{values, heatmap};
   const bool isLarge = std::int64_t{values.rows} * values.cols > kKeptWhole;
-  parts_->jobs.push_back(
-      {this, slot, wanted,
-       reduce(isLarge ? seenPart(wanted, *list, used) : wanted, used.reduced, parts_->scale)});
+  const bool isReduced = Reduced::isFor(heatmap.cell * parts_->scale);
+  parts_->jobs.push_back({this, slot, wanted,
+                          isReduced ? reduce(wanted, *list, used, parts_->scale, isLarge)
+                          : isLarge ? partOf(wanted, *list, used)
+                                    : wanted});
   list->AddCallback(callBack, &parts_->jobs.back());
   list->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
 }

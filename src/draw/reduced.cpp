@@ -69,11 +69,11 @@ Reduced::Cells Reduced::cellsOf(int pixel, int count) const {
 
 void Reduced::layOut(const Look& look) {
   look_ = look;
-  const auto axis = [this](int count, std::vector<Cells>& cells) {
-    cells.resize(static_cast<std::size_t>(std::ceil(look_.pitch * static_cast<float>(count))));
-    for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = cellsOf(static_cast<int>(i), count);
+  const auto axis = [this](int count, const Stretch& pixels, std::vector<Cells>& cells) {
+    cells.clear();
+    for (int pixel = pixels.first; pixel < pixels.end; ++pixel) cells.push_back(cellsOf(pixel, count));
   };
-  axis(look.rows, down_), axis(look.cols, across_);
+  axis(look.rows, look.window.rows, down_), axis(look.cols, look.window.cols, across_);
   best_.resize(static_cast<std::size_t>(look.cols)), distances_.resize(static_cast<std::size_t>(look.cols));
   pixels_.resize(down_.size() * across_.size());
 }
@@ -118,9 +118,10 @@ void Reduced::reduceRow(const Values& values, int row, Cells pixels) {
   }
 }
 
-Values Reduced::update(const Values& values, const Heatmap& heatmap, float pitch) {
+Values Reduced::update(const Values& values, const Heatmap& heatmap, float pitch, const Window& window) {
   const bool isByRow = heatmap.scale == Scale::row;
-  const Look look{values.rows, values.cols, pitch, isByRow ? heatmap.high : 0.0f, isByRow, heatmap.mean};
+  const Look look{values.rows, values.cols, pitch,       isByRow ? heatmap.high : 0.0f,
+                  window,      isByRow,     heatmap.mean};
   const bool isSame = look == look_ && values.data == data_;
   if (look != look_) layOut(look);
   const int height = static_cast<int>(down_.size()), width = static_cast<int>(across_.size());

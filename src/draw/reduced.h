@@ -20,15 +20,28 @@ class Reduced {
  public:
   /// Whether a matrix is to be reduced. `pitch` is the distance from cell to cell in framebuffer pixels.
   static bool isFor(float pitch) { return pitch < 1; }
-  /// Returns `values` with one row and column per pixel. For Scale::row they are relative to the largest in
-  /// their row, times Heatmap::high, and are to be drawn linearly. The result is valid until the next call.
-  Values update(const Values& values, const Heatmap& heatmap, float pitch);
+  /// From `first` to before `end`, along one axis.
+  struct Stretch {
+    int first = 0, end = 0;
+    int size() const { return end - first; }
+    bool operator==(const Stretch&) const = default;
+  };
+  /// Pixels, counted from where the matrix begins, along the axes of its rows and columns.
+  struct Window {
+    Stretch rows, cols;
+    bool operator==(const Window&) const = default;
+  };
+  /// Returns those pixels of `values`, with one row and column each. For Scale::row they are relative to the
+  /// largest in their row, times Heatmap::high, and are to be drawn linearly. The result is valid until the
+  /// next call.
+  Values update(const Values& values, const Heatmap& heatmap, float pitch, const Window& window);
 
  private:
   /// Everything that determines how cells become pixels.
   struct Look {
     int rows = 0, cols = 0;
     float pitch = 0, high = 0;  ///< high is 0 unless isByRow
+    Window window;
     bool isByRow = false, isMean = false;
     bool operator==(const Look&) const = default;
   };

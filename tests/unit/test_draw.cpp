@@ -101,10 +101,12 @@ float lookedUp(Matrix& m, const draw::Heatmap& look, float pitch, int y, int x) 
 }
 
 /// The first pixel that is not as it should be, or "".
-std::string wrongPixel(Matrix& m, const draw::Heatmap& look, float pitch, const draw::Values& pixels) {
+std::string wrongPixel(Matrix& m, const draw::Heatmap& look, float pitch, const draw::Values& pixels,
+                       const draw::Reduced::Window& window = {}) {
   for (int y = 0; y < pixels.rows; ++y) {
     for (int x = 0; x < pixels.cols; ++x) {
-      const float have = pixels.data[y * pixels.stride + x], want = lookedUp(m, look, pitch, y, x);
+      const float have = pixels.data[y * pixels.stride + x],
+                  want = lookedUp(m, look, pitch, y + window.rows.first, x + window.cols.first);
       // Of two that are as far from 0 either may be shown.
       const bool isSame = look.mean ? std::fabs(have - want) < 1e-5f : std::fabs(have) == std::fabs(want);
       if (!isSame && have != want)
@@ -113,6 +115,17 @@ std::string wrongPixel(Matrix& m, const draw::Heatmap& look, float pitch, const 
     }
   }
   return "";
+}
+
+draw::Reduced::Window allOf(const Matrix& m, float pitch) {
+  const auto pixels = [pitch](int count) {
+    return static_cast<int>(std::ceil(static_cast<float>(count) * pitch));
+  };
+  return {{0, pixels(m.rows)}, {0, pixels(m.cols)}};
+}
+
+draw::Values reduceAll(draw::Reduced& reduced, Matrix& m, const draw::Heatmap& look, float pitch) {
+  return reduced.update(m.values(), look, pitch, allOf(m, pitch));
 }
 
 }  // namespace
@@ -131,7 +144,7 @@ TEST_CASE(
         look.scale = scale, look.mean = mean, look.high = 0.8f;
         draw::Reduced reduced;
         for (int edit = 0; edit < 6; ++edit) {
-          const draw::Values pixels = reduced.update(m.values(), look, pitch);
+          const draw::Values pixels = reduceAll(reduced, m, look, pitch);
           REQUIRE(pixels.rows == static_cast<int>(std::ceil(37 * pitch)));
           REQUIRE(pixels.cols == static_cast<int>(std::ceil(53 * pitch)));
           REQUIRE(wrongPixel(m, look, pitch, pixels) == "");
@@ -141,9 +154,19 @@ TEST_CASE(
         }
         look.high = 0.5f,
         look.mean = !mean && scale == draw::Scale::linear;  // another look of the same numbers
-        const std::uint64_t before = reduced.update(m.values(), look, pitch).revision;
-        REQUIRE(wrongPixel(m, look, pitch, reduced.update(m.values(), look, pitch)) == "");
-        CHECK(reduced.update(m.values(), look, pitch).revision == before);  // nothing new, nothing made
+        const std::uint64_t before = reduceAll(reduced, m, look, pitch).revision;
+        REQUIRE(wrongPixel(m, look, pitch, reduceAll(reduced, m, look, pitch)) == "");
+        CHECK(reduceAll(reduced, m, look, pitch).revision == before);  // nothing new, nothing made
+        // Of a part the same pixels, also after edits.
+        draw::Reduced::Window part = allOf(m, pitch);
+        part.rows.first = part.rows.end / 3, part.cols.end -= part.cols.end / 4;
+        for (const int row : {2, 30}) {
+          const draw::Values pixels = reduced.update(m.values(), look, pitch, part);
+          REQUIRE(pixels.rows == part.rows.size());
+          REQUIRE(pixels.cols == part.cols.size());
+          REQUIRE(wrongPixel(m, look, pitch, pixels, part) == "");
+          ++m.now, m.writeRow(row);
+        }
       }
     }
   }
@@ -158,14 +181,14 @@ TEST_CASE(
     draw::Heatmap look;
     look.scale = scale, look.high = 0.8f;
     draw::Reduced reduced;
-    draw::Values pixels = reduced.update(m.values(), look, 0.5f);
+    draw::Values pixels = reduceAll(reduced, m, look, 0.5f);
     for (int edit = 0; edit < 12; ++edit) {
       const std::vector<float> before(pixels.data, pixels.data + pixels.rows * pixels.cols);
       const std::uint64_t revision = pixels.revision;
       ++m.now;
       const bool isRow = edit % 2 == 0;
       isRow ? m.writeRow(3 * edit) : m.writeCol(4 * edit);
-      pixels = reduced.update(m.values(), look, 0.5f);
+      pixels = reduceAll(reduced, m, look, 0.5f);
       REQUIRE(pixels.written.isTold);
       int told = 0, untold = 0;
       for (int y = 0; y < pixels.rows; ++y)

@@ -34,12 +34,12 @@ void Detail::ask(const Area& seen) {
   area_.rows = around(seen.rows, seen.side, seen.queries),
   area_.cols = around(seen.cols, seen.side, seen.keys);
   const auto blocksOf = [&](Span span) { return (span.size() + seen.side - 1) / seen.side; };
-  for (Tensor* tensor : {&masked_, &weights_})
-    tensor->reshapeUnwritten(1, blocksOf(area_.rows), blocksOf(area_.cols));
+  for (Tensor* tensor : {&masked_, &weights_}) tensor->reshape(1, blocksOf(area_.rows), blocksOf(area_.cols));
   const auto rows = static_cast<std::size_t>(masked_.rows());
   peaks_.assign(rows, 0.0f), stale_.assign(rows, 1), totals_.assign(rows, {});
   first_ = (seen.rows.begin - area_.rows.begin) / seen.side, made_ = {first_, first_}, left_ = masked_.rows();
-  version_ = newVersion();
+  version_ = begunAt_ = newVersion();
+  rowsAt_.assign(rows, begunAt_);
 }
 
 void Detail::touch(Span rows) {
@@ -75,6 +75,7 @@ int Detail::find(int head, int query) const {
 }
 
 void Detail::take(const Trace& trace, Span rows) {
+  version_ = newVersion();
   const int side = area_.side;
   for (int r = rows.begin; r < rows.end; ++r) {
     const int block = (r - area_.rows.begin) / side;
@@ -91,10 +92,9 @@ void Detail::take(const Trace& trace, Span rows) {
     const auto at = static_cast<std::size_t>(block);
     totals_[at] = totalsOf(trace.weights.row(area_.head, r), trace.weights.cols());
     peaks_[at] = std::max(totals_[at].high, -totals_[at].low);
-    left_ -= stale_[at], stale_[at] = 0;
+    left_ -= stale_[at], stale_[at] = 0, rowsAt_[at] = version_;
     made_ = {std::min(made_.begin, block), std::max(made_.end, block + 1)};
   }
-  version_ = newVersion();
 }
 
 }  // namespace attention

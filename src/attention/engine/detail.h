@@ -44,6 +44,9 @@ class Detail {
   const RowTotals& totals(int block) const { return totals_[static_cast<std::size_t>(block)]; }
   const float* peaks() const { return peaks_.data(); }  ///< the largest magnitude of each row of weights
   std::uint32_t version() const { return version_; }
+  /// The version with which each row of blocks was made last.
+  const std::uint32_t* rowsAt() const { return rowsAt_.data(); }
+  std::uint32_t begunAt() const { return begunAt_; }  ///< the version with which this part was begun
 
  private:
   int rowOf(int block) const;
@@ -52,10 +55,11 @@ class Detail {
   Tensor masked_, weights_;
   std::vector<float> peaks_;
   std::vector<std::uint8_t> stale_;  ///< one per row of blocks
+  std::vector<std::uint32_t> rowsAt_;
   std::vector<RowTotals> totals_;
   Span made_;
   int first_ = 0, left_ = 0;  ///< the first block that is seen; how many are stale
-  std::uint32_t version_ = 0;
+  std::uint32_t version_ = 0, begunAt_ = 0;
 };
 
 }  // namespace attention

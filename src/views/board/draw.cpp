@@ -22,6 +22,7 @@ namespace {
 using attention::Region;
 using attention::Tensor;
 
+constexpr float kAnywhere = 1e6f;           // pixels: beyond any clip rectangle
 constexpr std::uint32_t kDetailSlot = 900;  // below that of the map of all weights
 constexpr std::size_t kManyRegions = 64;    // more outlines than this in a matrix are merged into one
 constexpr int kContourSteps = 128;
@@ -326,18 +327,26 @@ class BoardView {
     const attention::Tensor& blocks = detail.blocks(id);
     draw::Heatmap drawn = look;
     const float left = static_cast<float>(made.cols.begin) * m.cell,
-                top = static_cast<float>(made.rows.begin + rows.begin * made.side) * m.cell;
+                top = static_cast<float>(made.rows.begin) * m.cell;
     drawn.x += m.transposed ? top : left, drawn.y += m.transposed ? left : top;
     drawn.cell *= static_cast<float>(made.side);
+    // All of it is one texture. What has still to be made is clipped, to whole pixels of rows that are there.
+    const float origin = m.transposed ? drawn.x : drawn.y;
+    const auto edge = [&](int row) { return origin + static_cast<float>(row) * drawn.cell; };
+    const float from = rows.begin > 0 ? std::ceil(edge(rows.begin)) : -kAnywhere,
+                to = rows.end < blocks.rows() ? std::floor(edge(rows.end)) : kAnywhere;
+    if (m.transposed) list_->PushClipRect({from, -kAnywhere}, {to, kAnywhere}, true);
+    else list_->PushClipRect({-kAnywhere, from}, {kAnywhere, to}, true);
     c_.heatmaps.draw(list_, kDetailSlot + slot,
-                     {blocks.row(0, rows.begin),
-                      rows.size(),
+                     {blocks.row(0, 0),
+                      blocks.rows(),
                       blocks.cols(),
                       blocks.cols(),
                       detail.version(),
-                      {},
-                      detail.peaks() + rows.begin},
+                      {true, detail.begunAt(), detail.rowsAt(), nullptr},
+                      detail.peaks()},
                      drawn);
+    list_->PopClipRect();
   }
 
   /// A number; on a board that is too long for all of its rows, which take a millisecond each, only if it has
@@ -472,22 +481,25 @@ class BoardView {
   [[gnu::noinline]] void hatchMasked(const MatrixPlace& m, const Box& box, const Slice& s) {
     if (m.tensor != TensorId::weights || m.cell < 10) return;
     const auto [downs, acrosses] = cellsInView(m, box);
+    const auto isHatched = [&](int down, int across) {
+      const int row = s.firstRow + (m.transposed ? across : down),
+                col = s.firstCol + (m.transposed ? down : across);
+      // Those that are not stored are 0 where the mask says so, and reading them would make their rows.
+      return isMasked(row, col) && (!c_.trace.weights.isStored() || c_.weight(row, col) == 0.0f);
+    };
     for (int down = downs.begin; down < downs.end; ++down) {
-      const float y = box.y + static_cast<float>(down) * m.cell;
-      for (int across = acrosses.begin; across < acrosses.end; ++across) {
-        const int row = s.firstRow + (m.transposed ? across : down),
-                  col = s.firstCol + (m.transposed ? down : across);
-        // Those that are not stored are 0 where the mask says so, and reading them would make their rows.
-        if (isMasked(row, col) && (!c_.trace.weights.isStored() || c_.weight(row, col) == 0.0f))
-          hatchSmall({box.x + static_cast<float>(across) * m.cell, y, m.cell, m.cell});
+      for (int first = acrosses.begin, end = first; first < acrosses.end; first = ++end) {
+        while (end < acrosses.end && isHatched(down, end)) ++end;
+        hatchSmall({box.x + static_cast<float>(first) * m.cell, box.y + static_cast<float>(down) * m.cell,
+                    static_cast<float>(end - first) * m.cell, m.cell});
       }
     }
   }
   // Lines that continue from cell to cell, as in the scores.
-  void hatchSmall(const Box& cell) {
-    const float right = cell.right(), bottom = cell.bottom();
-    for (float at = std::ceil((cell.x + cell.y) / 5) * 5; at < right + bottom; at += 5) {
-      const float from = std::max(cell.x, at - bottom), to = std::min(right, at - cell.y);
+  void hatchSmall(const Box& cells) {
+    const float right = cells.right(), bottom = cells.bottom();
+    for (float at = std::ceil((cells.x + cells.y) / 5) * 5; at < right + bottom && cells.width > 0; at += 5) {
+      const float from = std::max(cells.x, at - bottom), to = std::min(right, at - cells.y);
       list_->AddLine({from, at - from}, {to, at - to}, c_.palette.border, 1);
     }
   }

@@ -49,18 +49,20 @@ void weightProfiles(Context& c, const MatrixPlace& m, const Box& box, const draw
 
   const AlongSide rows{profiles.entropies(), m.cell, box.y, board.y, board.bottom()};
   const float left = box.right() + kBesideWeights, most = rows.most();
-  rows.each([&](float from, float to, float bits) {
+  const auto row = [&](float from, float to, float bits) {
     list->AddRectFilled({left, from}, {left + std::max(kProfileBars * bits / most, 0.5f), to},
                         withAlpha(c.palette.query, 0.4f));
-  });
+  };
+  if (left < board.right()) rows.each(row);
   c.widgetRects["profile:rows"] = {left, box.y, kProfileBars, box.height};
 
   const AlongSide columns{profiles.received(), m.cell, box.x, board.x, board.right()};
   const float top = box.bottom() + 2, largest = columns.most();
-  columns.each([&](float from, float to, float sum) {
+  const auto column = [&](float from, float to, float sum) {
     const float share = std::sqrt(std::max(sum, 0.0f) / largest);
     list->AddRectFilled({from, top}, {to, top + kProfileBand}, toU32(draw::at(look.map, share)));
-  });
+  };
+  if (top < board.bottom()) columns.each(column);
   c.widgetRects["profile:columns"] = {box.x, top, box.width, kProfileBand};
   if (!isOfWeights || c.summaries.sampledEach() > 1) return;  // the row may be another than that computed
   // The numbers of the cell that is looked at.
