@@ -65,7 +65,8 @@ void workBar(Context& c) {
   ImGui::SetNextWindowSize({box.width, box.height});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   ImGui::Begin("##work", nullptr,
-               kFixedWindow | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoBackground);
+               kFixedWindow | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoBackground |
+                   ImGuiWindowFlags_NoScrollbar);
   ImGui::PopStyleVar();
   ImDrawList* list = sharp(ImGui::GetForegroundDrawList());
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, c.palette.ink, 8);

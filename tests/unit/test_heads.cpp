@@ -1,4 +1,6 @@
 // The pictures of the heads beside the matrices, and all heads on a page of their own.
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -255,14 +257,25 @@ TEST_CASE("work: between two frames heads go on to be computed, on the board and
   }
 }
 
+namespace {
+
+/// Frames of half a second each, by a clock of their own, until it is said that so many tokens take long.
+void computeUntilSaid(Fixture& f, const char* heads, const char* tokens) {
+  setHeads(f, heads);
+  REQUIRE(f.app().set("tokens", tokens));
+  f.app().wake();
+  for (int frames = 0; f.app().wantsFrame() && !has(f, "work:cancel") && frames < 200; ++frames)
+    f.frame(0.5f);
+  REQUIRE(has(f, "work:cancel"));
+}
+
+}  // namespace
+
 TEST_CASE("work: of one head that is long its rows are counted") {
   Fixture f;
-  setHeads(f, "1");
-  REQUIRE(f.app().set("tokens", "20000"));
-  f.app().wake();
-  int frames = 0;
-  while (f.app().wantsFrame() && !has(f, "work:cancel") && frames < 200) f.frame(0.5f), ++frames;
-  REQUIRE(has(f, "work:cancel"));
+  computeUntilSaid(f, "1", "20000");
+  f.frame(), f.frame();
+  CHECK(!ImGui::FindWindowByName("##work")->ScrollbarY);  // it would show at the round corners
   CHECK(test::Painted().find("Computing rows: "));
   CHECK(test::Painted().find(" of 20,000"));
 }
@@ -322,13 +335,7 @@ TEST_CASE("work: of a file that is being read it says how much has been, until t
 
 TEST_CASE("work: what takes longer than a second is said in words, can be cancelled and gone on with") {
   Fixture f;
-  setHeads(f, "8");
-  REQUIRE(f.app().set("tokens", "2048"));
-  f.app().wake();
-  // Frames with a clock of their own: half a second each.
-  int frames = 0;
-  while (f.app().wantsFrame() && !has(f, "work:cancel") && frames < 200) f.frame(0.5f), ++frames;
-  REQUIRE(has(f, "work:cancel"));
+  computeUntilSaid(f, "8", "2048");
   CHECK(test::Painted().find("Computing heads: "));
   const auto press = [&] {
     const app::Rect at = *f.app().locate("work:cancel", 0, 0, 0);
@@ -343,7 +350,6 @@ TEST_CASE("work: what takes longer than a second is said in words, can be cancel
   CHECK(still < 50);  // no frame is asked for
   CHECK(test::Painted().find("cancelled"));
   press();
-  frames = 0;
-  while (f.app().wantsFrame() && frames < 4000) f.frame(), ++frames;
+  for (int frames = 0; f.app().wantsFrame() && frames < 4000; ++frames) f.frame();
   CHECK_FALSE(has(f, "work:cancel"));
 }

@@ -322,8 +322,14 @@ class BoardView {
       detail.ask(area);
     }
     const attention::Detail::Area& made = detail.area();
+    if (!detail.made().empty() && made.head == s.head && made.side < all->side())
+      drawDetail(shown, slot, detail);
+  }
+
+  void drawDetail(const ShownMatrix& shown, std::uint32_t slot, const attention::Detail& detail) {
+    const auto& [m, box, look, tensor, id, s] = shown;
+    const attention::Detail::Area& made = detail.area();
     const attention::Span rows = detail.made();
-    if (rows.empty() || made.head != s.head || made.side >= all->side()) return;
     const attention::Tensor& blocks = detail.blocks(id);
     draw::Heatmap drawn = look;
     const float left = static_cast<float>(made.cols.begin) * m.cell,
@@ -337,6 +343,12 @@ class BoardView {
                 to = rows.end < blocks.rows() ? std::floor(edge(rows.end)) : kAnywhere;
     if (m.transposed) list_->PushClipRect({from, -kAnywhere}, {to, kAnywhere}, true);
     else list_->PushClipRect({-kAnywhere, from}, {kAnywhere, to}, true);
+    // No blocks show in the gaps between cells.
+    const auto length = [&](int count) { return static_cast<float>(count) * drawn.cell; };
+    const float right = drawn.x + length(m.transposed ? blocks.rows() : blocks.cols()),
+                bottom = drawn.y + length(m.transposed ? blocks.cols() : blocks.rows());
+    list_->AddRectFilled({drawn.x, drawn.y}, {std::min(right, box.right()), std::min(bottom, box.bottom())},
+                         c_.palette.panel);
     c_.heatmaps.draw(list_, kDetailSlot + slot,
                      {blocks.row(0, 0),
                       blocks.rows(),
