@@ -88,12 +88,10 @@ export class Tables {
     const seen = (down, across) => m.turned ? [across, down] : [down, across];
     const [rows, cols] = seen(m.numbers.length, m.numbers[0]?.length ?? 0), [allRows, allCols] = seen(m.rows, m.cols);
     const [top, left] = seen(m.top, m.left), [down, across] = seen(row, col), shape = `${rows} × ${cols}`;
-    const key = `table ${m.tensor} ${m.head} ${shape} ${m.turned}`, isThere = part.keyed.has(key);
-    if (!isThere && this.room <= 0) {
-      this.isPart = true;
-      return;
-    }
-    if (!isThere) this.room -= rows * cols;
+    const key = `table ${m.tensor} ${m.head} ${shape} ${m.turned}`, isThere = part.keyed.has(key), isShown = this.found.shown.has(key);
+    const work = rows * cols / (isThere ? 4 : 1), waits = !isShown && this.room < work;
+    this.isPart ||= waits;
+    if (waits && !isThere) return;
     const node = this.keyed(part, key, () => {
       const table = make('table', {role: 'grid'}, make('caption'));
       const head = table.createTHead().insertRow();
@@ -107,7 +105,9 @@ export class Tables {
       }
       return table;
     });
-    if (isThere && this.goesOn) return;
+    if (isShown || waits) return;
+    this.room -= work;
+    this.found.shown.add(key);
     node.matrix = m;
     const span = (from, count, all, words) => all > count ? `, ${this.t(words(from + 1, from + count, all))}` : '';
     say(node.caption, title + span(top, rows, allRows, (from, to, all) => message`rows ${from} to ${to} of ${all}`) + span(left, cols, allCols, (from, to, all) => message`columns ${from} to ${to} of ${all}`));

@@ -11,7 +11,7 @@ import {label, read} from './noted.js';
 
 const QUIET = 400, SOON = 40;  // milliseconds until it is updated: without a frame if nobody seems to use it, and otherwise
 const LATEST = 2000;  // milliseconds until it is updated where frames go on without end, as while a model learns
-const CELLS_AT_ONCE = 1000;  // are created in a task while nobody seems to use it; with their layout they take some 40 ms
+const CELLS_AT_ONCE = 1024;  // are created in a task while nobody seems to use it, or four times as many updated: a large table, or four, which take some 40 ms with their layout
 
 const PARTS = {side: 'Controls', help: 'Keys and pointer', notice: 'Message', header: 'Header', page: 'Page', inspector: 'Arithmetic on the card', arcs: 'Who attends to whom', brief: 'Arithmetic in short', board: 'On the board', menu: 'Menu'};
 
@@ -115,17 +115,15 @@ export class Mirror {
     this.timer = setTimeout(() => {
       this.timer = 0;
       const {board} = this;
-      if (this.staleSince !== null && board.alive) this.update('', 0, false, !this.isUsed);
+      if (this.staleSince !== null && board.alive) this.update('', 0, !this.isUsed);
     }, this.isUsed ? SOON : Math.max(0, Math.min(QUIET, this.staleSince + LATEST - performance.now())));
   }
 
-  /** Brings it up to date. Large tables that are new, and many new controls, come one after the other, so that neither input nor training waits for
-   * all of them; `goesOn`: only the next ones. `isApart`: to find what there is, and to show it, are two tasks, between which input is answered. */
-  update(press = '', step = 0, goesOn = false, isApart = false) {
+  /** Brings it up to date. `isApart`: to find what there is, and to show it, are two tasks, between which input is answered. */
+  update(press = '', step = 0, isApart = false) {
     const {board} = this;
     clearTimeout(this.rest);
-    if (!goesOn) this.staleSince = null;
-    Object.assign(this, {goesOn, room: this.isUsed ? Infinity : CELLS_AT_ONCE, isPart: false});
+    this.staleSince = null;
     if (!board.isWhole || board.nested > 5) return;
     let found;
     board.answer('mirror', [press, step], (reply) => {
@@ -133,23 +131,25 @@ export class Mirror {
       for (const m of found.matrices) m.numbers = this.numbersOf(m, found);  // before the memory changes
     });
     if (!board.alive) return;
-    if (isApart) this.rest = setTimeout(() => board.alive && this.take(found));
+    if (isApart) this.rest = setTimeout(() => this.take(found));
     else this.take(found);
   }
 
-  /** Shows what was found. */
+  /** Shows what was found. Large tables, and many new controls, come one after the other, so that neither input nor training waits for all of them. */
   take(found) {
     const {board} = this, notice = this.found?.notice;
-    this.found = found;
+    if (!board.alive) return;
+    found.shown ??= new Set();
+    Object.assign(this, {found, room: this.isUsed ? Infinity : CELLS_AT_ONCE, isPart: false});
     if (this.isPlain) this.host.style.colorScheme = board.run('is_dark') ? 'dark' : 'light';
     this.takeLabels();
     this.explain();
     const {activeElement} = this.root, at = [...this.nodes()].indexOf(activeElement);
-    this.show(label(found));
+    this.show(found.named ??= label(found));
     if (at >= 0 && !this.root.activeElement && !board.field) this.keepFocus(activeElement.item?.name, at);
     this.noteExplained();
     this.sayNotice(notice);
-    if (this.isPart) this.rest = setTimeout(() => this.update('', 0, true, true), SOON);
+    if (this.isPart) this.rest = setTimeout(() => this.take(found), SOON);
   }
 
   /** What tokens are called; only if that has changed, because a long sequence has a megabyte of it. */

@@ -411,6 +411,31 @@ test('1,024 tokens: a table is of what is around the selection, says so, and goe
   await board.close();
 });
 
+test('numbers of many large tables follow some tables at a time while nobody reads them', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  for (const [option, value] of [['heads', 1], ['d_k', 64], ['tokens', 400]]) await board.call('set', option, value);
+  const tables = () => board.page.evaluate(() => [...document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelectorAll('table')]
+    .map((table) => ({size: table.querySelectorAll('tbody td').length, first: table.tBodies[0].rows[0].cells[1].textContent})));
+  await until('six large tables', async () => (await tables()).filter(({size}) => size === 32 * 32).length === 6);
+  await board.page.evaluate(() => {
+    globalThis.most = 0;
+    const observer = new MutationObserver((records) => {
+      const cells = new Set(records.map(({target}) => target).filter(({nodeName}) => nodeName === 'TD'));
+      globalThis.most = Math.max(globalThis.most, cells.size);
+    });
+    observer.observe(document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot, {subtree: true, childList: true});
+  });
+  await board.click('randomize');
+  const wanted = await Promise.all(['q', 'k', 'v', 'output'].map(async (name) => (await board.tensor(name)).data[0].toFixed(2).replace('-', '−')));
+  await until('the new numbers', async () => {
+    const all = await tables();
+    return wanted.every((number) => all.some(({first}) => first === number));
+  });
+  const most = await board.page.evaluate(() => globalThis.most);
+  assert.ok(most > 500 && most <= 4 * 32 * 32, `${most} cells at once, of six tables`);
+  await board.close();
+});
+
 test('the field of a very long sentence has all of it once it is focused, and not before', async () => {
   const board = await browser.open('/', {prepare: opened});
   for (const [option, value] of [['heads', 1], ['d_k', 8], ['tokens', 12000]]) await board.call('set', option, value);
