@@ -221,6 +221,19 @@ TEST_CASE("explain: mask after softmax, hidden heads and the other sequence's wo
             .title() == "V[sah₂, 2] = 0.90");
 }
 
+TEST_CASE("explain: a token that is named by its number has it once") {
+  const Layer layer = designBoard();
+  Trace trace;
+  forward(layer.spec, layer.inputs(), trace);
+  const std::vector<std::string> words = {"I", "t2", "t2", ""};
+  const auto title = [&](int row, int col) {
+    return explain({layer.spec, layer.inputs(), trace}, {TensorId::masked, 0, row, col}, {words, words}, 2)
+        .title();
+  };
+  CHECK(title(1, 0) == "S masked[t2, I₁] = 1.00");
+  CHECK(title(3, 2) == "S masked[4, t2₃] = 1.53");
+}
+
 TEST_CASE("explain: why a key is hidden") {
   Layer layer = designBoard();
   CHECK(explained(layer, {TensorId::weights, 0, 1, 2}).text() ==

@@ -18,7 +18,7 @@ using base::message;
 using base::Message;
 using explanation_format::nth;
 using explanation_format::Piece;
-using explanation_format::subscript;
+using explanation_format::token;
 
 /// Writes the lines for one cell, in order of computation.
 class Explainer : ExplainedCell {
@@ -35,11 +35,6 @@ class Explainer : ExplainedCell {
   }
 
  private:
-  static std::string token(const std::vector<std::string>& labels, int index) {
-    const bool named =
-        index < static_cast<int>(labels.size()) && !labels[static_cast<std::size_t>(index)].empty();
-    return named ? labels[static_cast<std::size_t>(index)] + subscript(index + 1) : std::to_string(index + 1);
-  }
   /// Does the key take part in the normaliser? If the mask is applied after it, every key does.
   bool isScored(int key) const {
     return isSeen(key) || (spec.maskAfterSoftmax && !isMaskedByBias(in, head, row, key));

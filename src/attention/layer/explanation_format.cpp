@@ -19,6 +19,13 @@ std::string subscript(int number) {
   return out;
 }
 
+std::string token(const std::vector<std::string>& labels, int index) {
+  const std::string number = std::to_string(index + 1);
+  const auto at = static_cast<std::size_t>(index);
+  if (at >= labels.size() || labels[at].empty()) return number;
+  return labels[at] == "t" + number ? labels[at] : labels[at] + subscript(index + 1);
+}
+
 std::string operand(std::string number) {
   const std::size_t from = static_cast<unsigned char>(number[0]) < ' ' ? 1 : 0;
   return number.compare(from, 3, "−") == 0 ? "(" + number + ")" : number;

@@ -13,6 +13,8 @@ namespace attention::explanation_format {
 
 /// "₁₂" for 12.
 std::string subscript(int number);
+/// "saw₂" for the second token; only its name if that is t2, and only its number if it has none.
+std::string token(const std::vector<std::string>& labels, int index);
 /// "q₁" for q and 0.
 inline std::string nth(const char* letter, int index) { return letter + subscript(index + 1); }
 

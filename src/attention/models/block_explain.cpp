@@ -33,11 +33,7 @@ class BlockExplainer {
   base::Message off(double value) const {
     return base::message({base::Message("off"), ", so ", number(value)});
   }
-  std::string token() const {
-    const auto i = static_cast<std::size_t>(row_);
-    const bool named = i < labels_.size() && !labels_[i].empty();
-    return named ? labels_[i] + explanation_format::subscript(row_ + 1) : std::to_string(row_ + 1);
-  }
+  std::string token() const { return explanation_format::token(labels_, row_); }
   double at(const Tensor& tensor) const { return double{tensor.at(0, row_, col_)}; }
   double at(Stage stage) const { return at(trace_[stage]); }
   static double at(const Tensor* vector, int col, double otherwise) {

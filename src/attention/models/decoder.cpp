@@ -66,10 +66,7 @@ Explanation explain(const DecoderInputs& in, const DecoderTrace& trace, int word
   using explanation_format::operand, explanation_format::subscript;
   const int units = in.h->cols();
   const auto number = [decimals](double value) { return formatNumber(value, decimals); };
-  const auto place = static_cast<std::size_t>(token);
-  const std::string who = place < labels.size() && !labels[place].empty()
-                              ? labels[place] + subscript(token + 1)
-                              : std::to_string(token + 1);
+  const std::string who = explanation_format::token(labels, token);
   const double weight = double{trace.weights.at(0, word, token)};
   Explanation out;
   out.name = base::message({"a[y" + subscript(word + 1) + ", " + who + "]"}), out.value = number(weight);

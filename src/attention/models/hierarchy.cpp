@@ -175,10 +175,7 @@ Explanation explain(const HierarchyInputs& in, const HierarchyTrace& trace, Leve
   const int end = ofToken ? endOf(in.starts, segment, in.h->rows()) : of.scores.rows();
   const auto number = [decimals](double value) { return formatNumber(value, decimals); };
   const auto at = [](const Tensor& t, int row, int col) { return double{t.at(0, row, col)}; };
-  const auto place = static_cast<std::size_t>(index);
-  const std::string token = place < labels.size() && !labels[place].empty()
-                                ? labels[place] + explanation_format::subscript(index + 1)
-                                : std::to_string(index + 1);
+  const std::string token = explanation_format::token(labels, index);
 
   Explanation out;
   const double weight = at(of.weights, index, 0), score = at(of.scores, index, 0);

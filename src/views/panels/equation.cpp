@@ -169,8 +169,7 @@ void Equation::notes(float x, float symbolsY, float numbersY, float right) {
   };
   if (key < labels.size())
     words(symbolsY + s.right.over,
-          base::message(
-              {"match with ", labels[key] + attention::explanation_format::subscript(cell_.col + 1)}));
+          base::message({"match with ", attention::explanation_format::token(labels, cell_.col)}));
   words(symbolsY + s.right.under, "all the matches");
   if (s.rightNumbers.bar == 0 || textWidth(c_.fonts.mono, "= " + formula_.below) > right - x) return;
   textMiddle(list_, c_.fonts.mono, x, numbersY + s.rightNumbers.over, c_.palette.weight,
