@@ -2,23 +2,14 @@
 import {make, nameFormula, say, set, spaced, TENSORS} from './mirror-nodes.js';
 import {message} from './message.js';
 
-const MOST = 32;       // rows and columns of a table at most
+const MOST = 32;  // rows and columns of a table of a page at most; those of the board are chosen where their numbers are (src/app/mirror.cpp)
 
 /** Methods of Mirror. */
 export class Tables {
-  /** The numbers of a matrix; if it is larger than a table can be, those around the selection. */
-  numbersOf(m, found) {
-    const {board: {wasm: {HEAPF32}}} = this, s = found.selected;
-    const from = (count, at, first) => count <= MOST ? 0 : Math.max(0, Math.min(count - MOST, at - first - MOST / 2));
-    const mine = s && (s.tensor === m.tensor || m.pairs === 1);
-    m.top = from(m.rows, mine ? s.row : m.firstRow, m.firstRow);
-    m.left = from(m.cols, mine ? s.col : m.firstCol, m.firstCol);
-    const numbers = [];
-    for (let i = 0; i < Math.min(m.rows, MOST); i++) {
-      const at = m.address / 4 + (m.top + i) * m.stride + m.left;
-      numbers.push(Array.from(HEAPF32.subarray(at, at + Math.min(m.cols, MOST))));
-    }
-    return numbers;
+  /** The numbers of a matrix; if it is larger than a table can be, a part of them. */
+  numbersOf({address, stride, high, wide}) {
+    const {board: {wasm: {HEAPF32}}} = this;
+    return Array.from({length: high}, (_, i) => Array.from(HEAPF32.subarray(address / 4 + i * stride, address / 4 + i * stride + wide)));
   }
 
   tokens(kind, at) { return this.labels.at(kind === 1 ? -1 : 0)[at] ?? `t${at + 1}`; }
@@ -56,8 +47,8 @@ export class Tables {
         this.board.answer('tensor', [tensor], (reply) => {
           const [address, heads, rows, cols] = JSON.parse(reply);
           all = Array.from({length: heads}, (_, head) => {
-            const m = {tensor, editable, head, heads, rows, cols, stride: cols, address: address + 4 * head * rows * cols, firstRow: 0, firstCol: 0, isPage: true, pairs: tensor.startsWith('train:')};
-            m.numbers = this.numbersOf(m, {});
+            const m = {tensor, editable, head, heads, rows, cols, stride: cols, top: 0, left: 0, high: Math.min(rows, MOST), wide: Math.min(cols, MOST), address: address + 4 * head * rows * cols, firstRow: 0, firstCol: 0, isPage: true, pairs: tensor.startsWith('train:')};
+            m.numbers = this.numbersOf(m);
             return m;
           });
         });

@@ -128,7 +128,7 @@ export class Mirror {
     let found;
     board.answer('mirror', [press, step], (reply) => {
       found = read(reply);
-      for (const m of found.matrices) m.numbers = this.numbersOf(m, found);  // before the memory changes
+      for (const m of found.matrices) m.numbers = this.numbersOf(m);  // before the memory changes
     });
     if (!board.alive) return;
     if (isApart) this.rest = setTimeout(() => this.take(found));

@@ -14,8 +14,8 @@ export function read(reply) {
     if (kind === 'B') found.boxes[f[0]] = box(1);
     if (kind === 'V') Object.assign(found, {onPage: f[0] === '1', decimals: +f[1], zoom: f[2] / 100});
     if (kind === 'M') {
-      const [address, stride, rows, cols, firstRow, firstCol, head, editable, rowKind, pairs, turned, limit] = f.slice(2).map(Number);
-      found.matrices.push({tensor: f[0], title: f[1], address, stride, rows, cols, firstRow, firstCol, head, editable, rowKind, pairs, turned, limit: Math.fround(limit) || Infinity, names: []});
+      const [address, stride, top, high, left, wide, rows, cols, firstRow, firstCol, head, editable, rowKind, pairs, turned, limit] = f.slice(2).map(Number);
+      found.matrices.push({tensor: f[0], title: f[1], address, stride, top, high, left, wide, rows, cols, firstRow, firstCol, head, editable, rowKind, pairs, turned, limit: Math.fround(limit) || Infinity, names: []});
     }
     if (kind === 'H') found.matrices.at(-1).names[f[0]] = f[1];
     if (kind === 'D') found.pages.push({tensor: f[0], editable: f[1] === '1'});

@@ -1,5 +1,6 @@
 #include "app/mirror.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -25,7 +26,33 @@ void cell(std::string& out, const char* kind, attention::CellRef c) {
   Mirror::line(out, {kind, attention::name(c.tensor), c.head, c.row, c.col});
 }
 
-void matrix(const views::Context& c, std::string& out, const views::MatrixPlace& m) {
+constexpr int kMostInTable = 32;  // rows and columns
+
+/// Those of `count` rows or columns that a table has: all, or those around one.
+attention::Span inTable(int count, int around) {
+  const int begin = std::clamp(around - kMostInTable / 2, 0, std::max(0, count - kMostInTable));
+  return {begin, std::min(begin + kMostInTable, count)};
+}
+
+/// The numbers of a part of a tensor, rows `stride` apart; those of one that is not stored are kept in
+/// `made`.
+struct Numbers {
+  const float* first;
+  int stride;
+};
+Numbers numbersOf(const Tensor& t, int head, attention::Span rows, attention::Span cols,
+                  std::deque<std::vector<float>>& made) {
+  if (t.isStored()) return {t.row(head, rows.begin) + cols.begin, t.cols()};
+  std::vector<float>& out = made.emplace_back();
+  t.expect(head, rows.begin, rows.size());
+  for (int r = rows.begin; r < rows.end; ++r) {
+    const float* const from = t.part(head, r, cols.begin, cols.size());
+    out.insert(out.end(), from, from + cols.size());
+  }
+  return {out.data(), cols.size()};
+}
+
+void matrix(const views::Context& c, Screen& screen, std::string& out, const views::MatrixPlace& m) {
   const bool isMean = c.showsMean() && (m.tensor == TensorId::weights || m.tensor == TensorId::head_output);
   const Tensor* t = isMean ? &c.mean(m.tensor) : c.tensor(views::shownTensor(m.tensor));
   if (!t || t->empty() || c.lacks(m.tensor)) return;
@@ -35,11 +62,20 @@ void matrix(const views::Context& c, std::string& out, const views::MatrixPlace&
                                   ? base::Message(views::weightTitle(c.state))
                                   : base::Message(attention::symbol(m.tensor, c.spec.score));
   const float limit = attention::cutOffFrom(c.spec, c.inputs, views::shownTensor(m.tensor));
+  const views::Selection& selected = c.view.selection;
+  const bool isAround = selected.active && (selected.tensor == m.tensor || attention::isOfPairs(m.tensor));
+  const attention::Span downs = inTable(rows, isAround ? selected.row - s.firstRow : 0),
+                        acrosses = inTable(cols, isAround ? selected.col - s.firstCol : 0);
+  const auto from = [](attention::Span span, int first) {
+    return attention::Span{first + span.begin, first + span.end};
+  };
+  const Numbers numbers =
+      numbersOf(*t, s.head, from(downs, s.firstRow), from(acrosses, s.firstCol), screen.mirrored);
   Mirror::line(out, {"M", attention::name(m.tensor), views::inWords(title),
-                     reinterpret_cast<std::uintptr_t>(t->row(s.head, s.firstRow) + s.firstCol), t->cols(),
-                     rows, cols, s.firstRow, s.firstCol, s.head, c.editable(m.tensor) ? 1 : 0,
-                     static_cast<int>(attention::rowsOf(m.tensor)), attention::isOfPairs(m.tensor) ? 1 : 0,
-                     c.state.columnLayout && m.transposed ? 1 : 0,
+                     reinterpret_cast<std::uintptr_t>(numbers.first), numbers.stride, downs.begin,
+                     downs.size(), acrosses.begin, acrosses.size(), rows, cols, s.firstRow, s.firstCol,
+                     s.head, c.editable(m.tensor) ? 1 : 0, static_cast<int>(attention::rowsOf(m.tensor)),
+                     attention::isOfPairs(m.tensor) ? 1 : 0, c.state.columnLayout && m.transposed ? 1 : 0,
                      std::isfinite(limit) ? base::shortest(limit) : std::string()});
   for (int i = 0; i < cols && !c.state.columnNames.empty(); ++i) {
     const auto named = views::namedColumn(c.state, m.tensor, i);
@@ -74,7 +110,8 @@ std::string mirror(Screen& screen, const std::string& notes) {
     if (onPage) pageMatrix(screen, out, name);
   }
   if (!onPage) {
-    for (const views::MatrixPlace& m : layout.matrices) matrix(c, out, m);
+    screen.mirrored.clear();
+    for (const views::MatrixPlace& m : layout.matrices) matrix(c, screen, out, m);
     if (screen.view.selection.active)
       cell(out, "S",
            {screen.view.selection.tensor, views::sliceOf(c.state, screen.view.selection.tensor).head,

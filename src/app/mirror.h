@@ -14,8 +14,9 @@ namespace app {
 /// The notes of a frame, followed by lines for its matrices and its state. Fields are separated by U+001F:
 ///   "V" view: whether a page is open, decimals, zoom in percent
 ///   "B" part and its box
-///   "M" matrix of the board: tensor, title, address of its first number, row stride in numbers, rows, columns, first row, first column,
-///   head, editable, meaning of rows (0 queries, 1 keys, 2 other), whether columns are keys, whether it is shown transposed
+///   "M" matrix of the board: tensor, title; the address of the first number of its table, their row stride, the first and the number of
+///   rows, then of columns that the table has; rows, columns, first row, first column, head, editable, meaning of rows (0 queries, 1 keys,
+///   2 other), whether columns are keys, whether it is shown transposed, from which size on numbers are only bounds
 ///   "H" column name of the preceding matrix: column, name
 ///   "D" matrix of a page: tensor, editable
 ///   "S" the selected cell, "E" the explained one: tensor, head, row, column

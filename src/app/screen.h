@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/embed.h"
 #include "app/session.h"
@@ -88,6 +90,8 @@ class Screen {
   std::unique_ptr<views::Palette> forced;  ///< the reader's forced colours, used in place of a theme
   /// Light and dark theme with the page's accent colour.
   std::unique_ptr<std::array<views::Palette, 2>> accented;
+  /// Numbers of the mirror's tables that are not stored; see mirror().
+  std::deque<std::vector<float>> mirrored;
   Embed embed;
   std::string lock;  ///< from the embed and the open lesson
   ImVec2 size{1440, 900};

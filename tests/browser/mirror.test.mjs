@@ -411,6 +411,26 @@ test('1,024 tokens: a table is of what is around the selection, says so, and goe
   await board.close();
 });
 
+test('of a board too long for all of its weights the tables have the numbers around the selection', async () => {
+  const board = await browser.open('/', {prepare: opened});
+  for (const [option, value] of [['heads', 1], ['tokens', 2048]]) await board.call('set', option, value);
+  await isMirrored(board);
+  await board.click('weights', 0, 1500, 700);
+  const shown = await until('the scores around it', () => board.page.evaluate(() => {
+    const tables = [...document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelectorAll('table')];
+    const table = tables.find(({caption: {textContent: words}}) => words.startsWith('S') && /rows 14\d\d to 15\d\d of 2048, columns 6\d\d to 7\d\d of 2048/.test(words));
+    return table && {words: table.caption.textContent, rows: [...table.tBodies[0].rows].map((line) => [...line.cells].slice(1).map((cell) => cell.textContent))};
+  }));
+  const [top, left] = /rows (\d+) .* columns (\d+)/.exec(shown.words).slice(1).map((first) => first - 1);
+  const wanted = await board.page.evaluate(([first, over]) => {
+    const {data} = document.querySelector('attention-playground').getTensor('scores');
+    return Array.from({length: 32}, (_, i) => Array.from({length: 32}, (_, j) => data[(first + i) * 2048 + over + j]));
+  }, [top, left]);
+  // What is seen of a row that is not stored is not made to the bit.
+  shown.rows.flat().forEach((words, i) => assert.ok(Math.abs(Number(words.replace('−', '-')) - wanted.flat()[i]) < 0.0051, `${i}: ${words} for ${wanted.flat()[i]}`));
+  await board.close();
+});
+
 test('numbers of many large tables follow some tables at a time while nobody reads them', async () => {
   const board = await browser.open('/', {prepare: opened});
   for (const [option, value] of [['heads', 1], ['d_k', 64], ['tokens', 400]]) await board.call('set', option, value);
