@@ -143,7 +143,10 @@ Result<void> flatten(const Json& json, const std::string& field, Kind kind, std:
     if (known && (itemIsRow || item.kind == Kind::list) &&
         static_cast<std::int64_t>(length) != out.shape[level + 1])
       return base::refuse(ErrorKind::range, field,
-                          {"row ", i, " (from 0) has ", length, (itemIsRow ? " values" : " rows"),
+                          {"row ", i, " (from 0) has ", length,
+                           (itemIsRow     ? (length == 1 ? " value" : " values")
+                            : length == 1 ? " row"
+                                          : " rows"),
                            ", those before it ", out.shape[level + 1], "; give every row the same length."});
     if (auto ok = flatten(item, indexed(field, i), kind, level + 1, out); !ok) return ok;
   }

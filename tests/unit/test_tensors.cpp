@@ -75,9 +75,9 @@ TEST_CASE("tensors: nested lists") {
   CHECK(ragged("[[1,2,3,4],[1,2,3,4],[1,2,3]]") ==
         "q: row 2 (from 0) has 3 values, those before it 4; give every row the same length.");
   CHECK(ragged("[[[1,2],[3,4]],[[1,2]]]") ==
-        "q: row 1 (from 0) has 1 rows, those before it 2; give every row the same length.");
+        "q: row 1 (from 0) has 1 row, those before it 2; give every row the same length.");
   CHECK(ragged("[[[1,2],[3,4]],[[1,2],[3]]]") ==
-        "q[1]: row 1 (from 0) has 1 values, those before it 2; give every row the same length.");
+        "q[1]: row 1 (from 0) has 1 value, those before it 2; give every row the same length.");
   CHECK(ragged("[[1,2],[[3],[4]]]") ==
         "q[1][0]: it is not as deep as those before; give every row the same depth.");
   CHECK(ragged("[[[1],[2]],[3,4]]") ==
@@ -191,7 +191,7 @@ TEST_CASE("tensors: masks, labels and other fields") {
         "right, each "
         "size must be that or 1, and that of keys may be smaller.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "mask": [[true, true], [true]])")) ==
-        "mask: row 1 (from 0) has 1 values, those before it 2; give every row the same length.");
+        "mask: row 1 (from 0) has 1 value, those before it 2; give every row the same length.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "labels": ["a"])")) ==
         "labels: there are 1 for 2 tokens; give one label a token.");
   CHECK(tried(qkv("[2, 2]", 4, R"(, "past_k": [[1]])")) ==

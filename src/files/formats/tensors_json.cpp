@@ -394,8 +394,10 @@ bool JsonCollector::end_array() {
   if (shape_[level] >= 0 && shape_[level] != count)
     return refuse(ErrorKind::range, listAt(level - 1),
                   base::message({"row ", counts_[level - 1] - 1, " (from 0) has ", count,
-                                 level + 1 == leaf_ ? " values" : " rows", ", those before it ",
-                                 shape_[level], "; give every row the same length."}));
+                                 level + 1 == leaf_ ? (count == 1 ? " value" : " values")
+                                 : count == 1       ? " row"
+                                                    : " rows",
+                                 ", those before it ", shape_[level], "; give every row the same length."}));
   shape_[level] = count;
   if (count == 0 && leaf_ == 0) leaf_ = level + 1;
   counts_.pop_back();
