@@ -17,6 +17,7 @@
 #include "files/layout/packed.h"
 #include "files/layout/state_tensors.h"
 #include "languages.h"
+#include "painted.h"
 #include "thorough.h"
 #include "views/mirror.h"
 #include "views/plurals.h"
@@ -553,6 +554,17 @@ TEST_CASE("words: the name of a cell is in the reader's language, and its tokens
   const Listener listener(words);
   CHECK(f.app().explain("masked", 0, 3, 2, true)->find("S maskiert[saw₄, a₃]") != std::string::npos);
   CHECK(f.app().explain("masked", 0, 3, 2)->find("S masked[saw₄, a₃]") != std::string::npos);
+}
+
+TEST_CASE("words: the label of a stepper leaves room before it, however long it is") {
+  views::Words words(tableOf("de.json"));
+  Fixture f(1440, 2000);
+  const Listener listener(words);
+  f.settle();
+  const test::Painted painted;
+  const test::Words* const label = painted.find("Dezimalstellen");
+  REQUIRE(label);
+  CHECK(label->right + 5 < f.at("decimals-").x);
 }
 
 TEST_CASE("words: a lesson is in the reader's language line by line, also if that comes later") {

@@ -24,6 +24,7 @@ using document::OptionId;
 
 constexpr std::uint32_t kMaskSlot = 900;  // texture slot
 constexpr float kMaskSize = 48;
+constexpr float kBeside = 6;  // between a label and its control
 constexpr float kTouchRow = 44, kTouchGap = 2;
 
 /// A choice as shown in the menu.
@@ -101,6 +102,12 @@ class SidePanel {
   void label(const Box& row, base::MessageView words) {
     textMiddle(list_, c_.fonts.text, row.x, row.midY(), c_.palette.text, words);
   }
+  /// Before a control that begins at `end`: smaller if it has too little room.
+  void label(const Box& row, base::MessageView words, float end) {
+    const float room = end - kBeside - row.x;
+    ImFont* const font = textWidth(c_.fonts.text, words) <= room ? c_.fonts.text : c_.fonts.small;
+    textMiddle(list_, font, row.x, row.midY(), c_.palette.text, elide(font, words, room));
+  }
 
   void remark(base::MessageView words) {
     const Box box = row(18, 6);
@@ -111,9 +118,9 @@ class SidePanel {
   int stepRow(std::string_view name, base::MessageView words, base::MessageView value, bool less, bool more,
               std::string_view typed = {}) {
     const Box box = row(26, 7);
-    label(box, words);
-    w_.points(name, box);
     const float wide = c_.roomy() ? 132 : 88;
+    label(box, words, box.right() - wide);
+    w_.points(name, box);
     return w_.stepper(name, {box.right() - wide, box.y, wide, box.height}, value, less, more, typed);
   }
 
