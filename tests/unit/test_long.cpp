@@ -4,6 +4,7 @@
 #include "attention/engine/engine.h"
 #include "document/not_finite.h"
 #include "layer.h"
+#include "painted.h"
 
 using namespace attention;
 
@@ -218,4 +219,36 @@ TEST_CASE("long: 131,072 tokens of one head are looked at and enlarged; what doe
   REQUIRE(cell);
   CHECK(cell->width >= 26);
   CHECK(f.app().locate("minimap", 0, 0, 0));
+}
+
+TEST_CASE("long: what is beside an enlarged board has no title over those of others") {
+  LongBoard f;
+  f.click(f.at("weights", 0, 200, 100));
+  for (int i = 0; i < 2; ++i) {
+    pressKey(f, ImGuiKey_Equal, '+');
+    std::vector<app::Rect> titles;
+    for (const char* name :
+         {"title:q", "title:k", "title:v", "title:scores", "title:weights", "title:head_output"}) {
+      const auto title = f.app().locate(name, 0, 0, 0);
+      if (!title) continue;
+      for (const app::Rect& other : titles)
+        CHECK_MESSAGE((title->x >= other.x + other.width || other.x >= title->x + title->width ||
+                       title->y >= other.y + other.height || other.y >= title->y + title->height),
+                      name);
+      titles.push_back(*title);
+    }
+    CHECK(titles.size() < 6);
+  }
+}
+
+TEST_CASE("long: of names above a board on a phone, those without room for all of them are left out") {
+  Fixture f(390, 844);
+  for (const char* tokens : {"1024", "1500", "4096"}) {
+    REQUIRE(f.app().set("tokens", tokens));
+    f.settle();
+    const test::Painted painted;
+    CHECK(painted.slanted().size() > 8);
+    for (const test::Words& label : painted.slanted())
+      CHECK_MESSAGE(label.text.find("…") == std::string::npos, label.text);
+  }
 }

@@ -627,6 +627,9 @@ class BoardView {
   // --- text around a matrix
 
   void titles(const MatrixPlace& m, const Box& box) {
+    // Titles are moved to where they have room: that of a matrix beside an enlarged board would be moved onto
+    // those of others.
+    if (box.right() <= c_.layout.board.x || box.x >= c_.layout.board.right()) return;
     const bool isBelow = m.title.empty() && m.tensor == TensorId::weights &&
                          c_.layout.arrow.empty();  // where labels of the keys are above
     if (isBelow && !m.caption.empty()) {
@@ -874,7 +877,7 @@ class BoardView {
         if (placed(t, focused, m.cell, 20))
           slantedLabel({keysAcross, t, strong, m.labelsAbove ? above : below}, x,
                        m.labelsAbove ? box.y - 4 : box.bottom() + m.labelRoom - 4,
-                       m.sums ? box.right() + 34 : rightEnd - 10);
+                       m.sums ? box.right() + 34 : rightEnd - 8, !strong && labelEach(m.cell, room) > 1);
         continue;
       }
       if (m.labelsBelow) tokenLabel({keysAcross, t, strong, below}, x, box.bottom() + 11, 0, 18, end);
@@ -963,11 +966,14 @@ class BoardView {
   }
 
   // A label rising at 45° from the bottom of its column, in the strip between two matrices.
-  void slantedLabel(const TokenLabel& label, float x, float foot, float end) {
+  /// `isOneOfMany`: names beside it are left out, too.
+  void slantedLabel(const TokenLabel& label, float x, float foot, float end, bool isOneOfMany) {
     constexpr float kTurn = 0.70710678f;
     ImFont* font = label.strong ? c_.fonts.smallStrong : c_.fonts.small;
-    const std::string words = elide(font, wordsOf(label), std::min(84.0f, (end - x) / kTurn - 8));
-    if (words == "…" && words != wordsOf(label)) return;  // at the edge, where not a letter has room
+    const float room = (end - x) / kTurn - 3;
+    const std::string words = elide(font, wordsOf(label), std::min(84.0f, room));
+    // At the edge, where not a letter has room, or not all of one of many names.
+    if (words != wordsOf(label) && (words == "…" || (isOneOfMany && room < 84))) return;
     const int first = list_->VtxBuffer.Size;
     const float reach = textWidth(font, words) * kTurn;
     const bool isPicture = words.starts_with("\xf0\x9f") && reach < 20;  // a single emoji stays upright
