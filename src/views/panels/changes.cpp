@@ -30,11 +30,16 @@ const document::Differences& found(const Context& c) {
   return view.found;
 }
 
+/// What stands before the brackets of a name. Masked scores have the name of the place that shows them.
+std::string_view symbolOf(const Context& c, TensorId id) {
+  return id == TensorId::masked ? "S" : attention::symbol(id, c.spec.score);
+}
+
 /// "Q[saw₄, 3]", with the head if it is not the one on the board.
 base::Message nameOf(const Context& c, const CellRef& cell) {
   std::string name = attention::explain({c.spec, c.inputs, c.trace}, cell, c.tokenLabels(), 0).name.english();
-  if (cell.tensor == TensorId::masked && name.find('[') != std::string::npos)
-    name = "S" + name.substr(name.find('['));
+  if (const std::string_view own = attention::symbol(cell.tensor, c.spec.score); name.starts_with(own))
+    name.replace(0, own.size(), symbolOf(c, cell.tensor));
   if (c.tensor(cell.tensor)->heads() > 1 && sliceOf(c.state, cell.tensor).head != cell.head)
     return base::message({name, " of head ", cell.head + 1});
   return name;
@@ -178,14 +183,13 @@ class Changes {
         textWidth(c_.fonts.monoSmall, "-0.00 → -0.00") + 6.6f * 2 * static_cast<float>(decimals - 2);
     const float room = right_ - left_, nameWidth = std::clamp(room * 0.34f, 96.0f, 190.0f), byWidth = 56;
     const std::string words = elide(c_.fonts.strong, nameOf(c_, at), nameWidth - 6);
-    const std::size_t bracket = words.find('[');
-    const std::string_view tensor = std::string_view(words).substr(0, bracket);
+    const std::string_view symbol = symbolOf(c_, at.tensor),
+                           tensor = words.starts_with(symbol) ? symbol : std::string_view();
     {
       const AsIs translated;
       textMiddle(list_, c_.fonts.strong, left_, y, hue(c_.palette, at.tensor), tensor);
-      if (bracket != std::string::npos)
-        textMiddle(list_, c_.fonts.text, left_ + textWidth(c_.fonts.strong, tensor), y, c_.palette.text,
-                   std::string_view(words).substr(bracket));
+      textMiddle(list_, c_.fonts.text, left_ + textWidth(c_.fonts.strong, tensor), y, c_.palette.text,
+                 std::string_view(words).substr(tensor.size()));
     }
     textMiddle(list_, c_.fonts.monoSmall, left_ + nameWidth, y, c_.palette.text, numbers);
     const float bar = left_ + nameWidth + widest + byWidth + 14, longest = std::min(150.0f, right_ - bar);
