@@ -1,5 +1,5 @@
-// A matrix as coloured cells. All lengths are in framebuffer pixels; y goes down. With ONE_PIXEL every cell is one pixel, without gap, corner
-// or hatching, and `scale` is 0 or 1.
+// A matrix as coloured cells. All lengths are in framebuffer pixels; y goes down. With ONE_PIXEL every cell is one pixel, without gap or
+// corner, and `scale` is 0 or 1.
 precision highp float;
 precision highp sampler2D;
 
@@ -44,21 +44,29 @@ vec4 map_color(float t) {
   return mix(stops[i], stops[i + 1], s - float(i));
 }
 
-#ifdef ONE_PIXEL
-
-vec4 one_cell(vec2 pixel) {
-  ivec2 cell = clamp(ivec2(pixel), ivec2(0), shape - 1);
-  return value_at(cell) < kMasked ? masked_fill : map_color(fraction(cell));
-}
-
-#else
-
 vec4 over(vec4 top, float coverage, vec4 below) {
   float a = top.a * coverage;
   float out_a = a + below.a * (1.0 - a);
   vec3 rgb = out_a > 0.0 ? (top.rgb * a + below.rgb * below.a * (1.0 - a)) / out_a : vec3(0.0);
   return vec4(rgb, out_a);
 }
+
+// Small masked cells, and those that are not even a pixel: one picture at every size.
+float hatching(vec2 pixel) {
+  float period = 5.0 * metrics.w;
+  return clamp(abs(mod(pixel.x + pixel.y, period) - 0.5 * period) - 0.5 * period + 1.5 * metrics.w, 0.0, 1.0);
+}
+
+vec4 hatched(vec2 pixel) { return over(masked, 0.6 * hatching(pixel), masked_fill); }
+
+#ifdef ONE_PIXEL
+
+vec4 one_cell(vec2 pixel) {
+  ivec2 cell = clamp(ivec2(pixel), ivec2(0), shape - 1);
+  return value_at(cell) < kMasked ? hatched(pixel) : map_color(fraction(cell));
+}
+
+#else
 
 // Cells start at whole pixels, so that edges are sharp at any pixel ratio; with a fractional pitch, the sizes of cells differ by one pixel.
 vec2 cell_start(vec2 cell) { return floor(cell * metrics.x + 0.5); }
@@ -86,13 +94,8 @@ float dashes(vec2 p, vec2 half_size) {
   return clamp(from_middle - 0.22 * period + 0.5, 0.0, 1.0);
 }
 
-float hatching(vec2 pixel) {
-  float period = 5.0 * metrics.w;
-  return clamp(abs(mod(pixel.x + pixel.y, period) - 0.5 * period) - 0.5 * period + 1.5 * metrics.w, 0.0, 1.0);
-}
-
 vec4 masked_color(vec2 pixel, vec2 p, vec2 half_size, float d) {
-  if (min(half_size.x, half_size.y) < 6.0 * metrics.w) return over(masked, 0.6 * hatching(pixel), masked_fill);
+  if (min(half_size.x, half_size.y) < 6.0 * metrics.w) return hatched(pixel);
   float stroke = max(1.0, floor(metrics.w + 0.5));
   float line = clamp(0.5 - abs(d + 0.5 * stroke) + 0.5 * stroke, 0.0, 1.0);
   return over(masked, line * dashes(p, half_size), masked_fill);

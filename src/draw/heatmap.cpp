@@ -54,16 +54,6 @@ struct Slot {
   std::uint64_t lastUsed = 0;
 };
 
-/// The colour of a pixel all of whose cells are masked, where cells are smaller than a pixel.
-Color maskedPixel(const Heatmap& heatmap) {
-  constexpr float kCover = 0.25f;
-  const Color &top = heatmap.masked, &below = heatmap.masked_fill;
-  const float cover = top.a * kCover, under = below.a * (1 - cover), a = cover + under;
-  if (a <= 0) return {0, 0, 0, 0};
-  const auto mix = [&](float over, float fill) { return (over * cover + fill * under) / a; };
-  return {mix(top.r, below.r), mix(top.g, below.g), mix(top.b, below.b), a};
-}
-
 /// Those of `count` cells or pixels from `origin` on that lie between two places, or closer than a pixel,
 /// because a matrix is drawn from a whole pixel on.
 Stretch seenOf(float origin, float cell, int count, float from, float to) {
@@ -135,7 +125,6 @@ Picture reduce(const Picture& picture, const ImDrawList& list, Slot& slot, float
   }
   shown.values = slot.reduced.update(picture.values, picture.heatmap, pitch, window);
   if (map.scale == Scale::row) map.scale = Scale::linear;
-  map.masked_fill = maskedPixel(picture.heatmap), map.masked.a = 0;
   return shown;
 }
 
