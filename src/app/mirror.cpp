@@ -27,11 +27,12 @@ void cell(std::string& out, const char* kind, attention::CellRef c) {
 }
 
 constexpr int kMostInTable = 32;  // rows and columns
+constexpr int kMostMade = 8192;   // keys of rows that are made together: 32 longer ones take 100 MB
 
-/// Those of `count` rows or columns that a table has: all, or those around one.
-attention::Span inTable(int count, int around) {
-  const int begin = std::clamp(around - kMostInTable / 2, 0, std::max(0, count - kMostInTable));
-  return {begin, std::min(begin + kMostInTable, count)};
+/// Those of `count` rows or columns that a table has: all, or some around one.
+attention::Span inTable(int count, int around, int most = kMostInTable) {
+  const int begin = std::clamp(around - most / 2, 0, std::max(0, count - most));
+  return {begin, std::min(begin + most, count)};
 }
 
 /// The numbers of a part of a tensor, rows `stride` apart; those of one that is not stored are kept in
@@ -46,7 +47,8 @@ Numbers numbersOf(const Tensor& t, int head, attention::Span rows, attention::Sp
   std::vector<float>& out = made.emplace_back();
   t.expect(head, rows.begin, rows.size());
   for (int r = rows.begin; r < rows.end; ++r) {
-    const float* const from = t.part(head, r, cols.begin, cols.size());
+    const float* const from =
+        rows.size() == 1 ? t.row(head, r) + cols.begin : t.part(head, r, cols.begin, cols.size());
     out.insert(out.end(), from, from + cols.size());
   }
   return {out.data(), cols.size()};
@@ -64,7 +66,9 @@ void matrix(const views::Context& c, Screen& screen, std::string& out, const vie
   const float limit = attention::cutOffFrom(c.spec, c.inputs, views::shownTensor(m.tensor));
   const views::Selection& selected = c.view.selection;
   const bool isAround = selected.active && (selected.tensor == m.tensor || attention::isOfPairs(m.tensor));
-  const attention::Span downs = inTable(rows, isAround ? selected.row - s.firstRow : 0),
+  const bool isLong = !t->isStored() && c.trace.weights.cols() > kMostMade;
+  const attention::Span downs = inTable(rows, isAround ? selected.row - s.firstRow : 0,
+                                        isLong ? 1 : kMostInTable),
                         acrosses = inTable(cols, isAround ? selected.col - s.firstCol : 0);
   const auto from = [](attention::Span span, int first) {
     return attention::Span{first + span.begin, first + span.end};
