@@ -1,7 +1,6 @@
 #include "document/difference.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -31,24 +30,42 @@ auto allLabelsOf(AnyState& state) {
   return all;
 }
 
+/// The input of an item of the batch that is at this place of tensorsOf(), if it is one of an input.
+struct Place {
+  TensorId id;
+  int item;
+};
+std::optional<Place> placeOf(const State& state, std::size_t which) {
+  const auto all = inputIds();
+  const auto ofItem = itemInputIds();
+  if (which < all.size()) return Place{all[which], state.batchItem};
+  if (which < all.size() + kParameterCount) return {};
+  which -= all.size() + kParameterCount;
+  return Place{ofItem[which % ofItem.size()], static_cast<int>(which / ofItem.size())};
+}
+
 bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }  // distinguishes 0 and -0
 template <class T>
 bool same(const T& a, const T& b) {
   return a == b;
 }
 
-/// No `from` stands for nothing but zeros.
+/// Adds the runs of `count` values from number `first` on. No `from` stands for nothing but zeros.
 template <class T>
-std::vector<PatchRun> runsOf(const T* from, const T* to, std::size_t count) {
+void addRuns(const T* from, const T* to, std::size_t first, std::size_t count, std::vector<PatchRun>& runs) {
   const T none{};
-  std::vector<PatchRun> runs;
-  std::size_t end = 0;  // end of the last run
+  const auto end = [&] { return std::size_t{runs.back().at} + runs.back().count; };
   for (std::size_t i = 0; i < count; ++i) {
     if (same(from ? from[i] : none, to[i])) continue;
-    if (runs.empty() || i - end >= kGap) runs.push_back({static_cast<std::uint32_t>(i), 0});
-    end = i + 1;
-    runs.back().count = static_cast<std::uint32_t>(end) - runs.back().at;
+    if (runs.empty() || first + i - end() >= kGap) runs.push_back({static_cast<std::uint32_t>(first + i), 0});
+    runs.back().count = static_cast<std::uint32_t>(first + i + 1) - runs.back().at;
   }
+}
+
+template <class T>
+std::vector<PatchRun> runsOf(const T* from, const T* to, std::size_t count) {
+  std::vector<PatchRun> runs;
+  addRuns(from, to, 0, count, runs);
   runs.shrink_to_fit();
   return runs;
 }
@@ -61,19 +78,17 @@ std::size_t countOf(const std::vector<PatchRun>& runs) {
 
 // The memory for values is taken at once: a list that grew would leave gaps in that of the page.
 template <class T>
-Patch<T> patchOf(const T* from, const T* to, std::size_t count) {
-  Patch<T> patch{runsOf(from, to, count), {}};
+Patch<T> patchOf(std::vector<PatchRun> runs, const T* to) {
+  Patch<T> patch{std::move(runs), {}};
   patch.values.reserve(countOf(patch.runs));
   for (const PatchRun& run : patch.runs)
     patch.values.insert(patch.values.end(), to + run.at, to + run.at + run.count);
   return patch;
 }
 
-float hundredth(std::int16_t count) { return static_cast<float>(count) / 100.0f; }
-
-std::int16_t hundredthsIn(float value) {
-  constexpr float most = 327;
-  return static_cast<std::int16_t>(std::lround(std::clamp(value, -most, most) * 100.0f));
+template <class T>
+Patch<T> patchOf(const T* from, const T* to, std::size_t count) {
+  return patchOf(runsOf(from, to, count), to);
 }
 
 template <class T>
@@ -92,6 +107,52 @@ bool hasShape(const Tensor& tensor, const std::array<int, 3>& shape) {
 /// The numbers of a tensor with another shape are of no use here.
 void giveShape(Tensor& tensor, const std::array<int, 3>& shape) {
   if (!hasShape(tensor, shape)) tensor = Tensor(shape[0], shape[1], shape[2]);
+}
+
+/// The initial numbers of an input, row by row.
+class FreshRows {
+ public:
+  FreshRows(const State& state, Place place, int cols)
+      : state_(state),
+        place_(place),
+        row_(static_cast<std::size_t>(cols)) {}
+  const float* take(int head, int row) {
+    takeFreshRow(state_, place_.id, place_.item, head, row, row_.data());
+    return row_.data();
+  }
+
+ private:
+  const State& state_;
+  Place place_;
+  std::vector<float> row_;
+};
+
+const float* lastRow(const Tensor& tensor) { return tensor.row(tensor.heads() - 1, tensor.rows() - 1); }
+bool endsWith(const Tensor& tensor, const float* row) {
+  return std::memcmp(lastRow(tensor), row, static_cast<std::size_t>(tensor.cols()) * sizeof(float)) == 0;
+}
+
+/// Are most of the numbers likely to be the initial ones? The first rows are edited most, and the last one is
+/// not among those that another number of tokens has too.
+bool looksFresh(const State& state, Place place, const Tensor& tensor) {
+  const Axes shape = axes(state, place.id);
+  return !tensor.empty() && hasShape(tensor, {shape.heads, shape.rows.count(), shape.cols.count()}) &&
+         endsWith(tensor, FreshRows(state, place, tensor.cols()).take(tensor.heads() - 1, tensor.rows() - 1));
+}
+
+std::vector<PatchRun> runsOf(FreshRows fresh, const Tensor& to) {
+  std::vector<PatchRun> runs;
+  const auto cols = static_cast<std::size_t>(to.cols());
+  for (std::size_t h = 0, first = 0; h < static_cast<std::size_t>(to.heads()); ++h)
+    for (int r = 0; r < to.rows(); ++r, first += cols)
+      addRuns(fresh.take(static_cast<int>(h), r), to.row(static_cast<int>(h), r), first, cols, runs);
+  runs.shrink_to_fit();
+  return runs;
+}
+
+void fill(Tensor& tensor, FreshRows fresh) {
+  for (int h = 0; h < tensor.heads(); ++h)
+    for (int r = 0; r < tensor.rows(); ++r) std::copy_n(fresh.take(h, r), tensor.cols(), tensor.row(h, r));
 }
 
 void giveShape(PaintedMask& mask, int rows, int cols) {
@@ -142,10 +203,7 @@ Difference::Difference(const State& from, const State& to, Reshape way)
   const auto wanted = tensorsOf(to);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (sameBits(*tensors[i], *wanted[i])) continue;
-    const std::array<int, 3> shape{wanted[i]->heads(), wanted[i]->rows(), wanted[i]->cols()};
-    const float* const had = hasShape(*tensors[i], shape) ? std::as_const(*tensors[i]).data() : nullptr;
-    tensors_.push_back({i, shape, {runsOf(had, wanted[i]->data(), wanted[i]->size()), {}}, {}});
-    takeValues(wanted[i]->data(), tensors_.back());
+    tensors_.push_back(tensorPatch(to, i, *tensors[i]));
     *tensors[i] = Tensor();  // of a large state they are not needed together
   }
   const auto labels = allLabelsOf(state);
@@ -164,24 +222,15 @@ Difference::Difference(const State& from, const State& to, Reshape way)
   if (state.unknownFields != to.unknownFields) unknownFields_ = to.unknownFields;
 }
 
-void Difference::takeValues(const float* from, TensorPatch& patch) {
-  const std::vector<PatchRun>& runs = patch.cells.runs;
-  const auto isHundredth = [](float value) { return same(hundredth(hundredthsIn(value)), value); };
-  const bool arePacked = std::all_of(runs.begin(), runs.end(), [&](const PatchRun& run) {
-    return std::all_of(from + run.at, from + run.at + run.count, isHundredth);
-  });
-  const std::size_t count = countOf(runs);
-  arePacked ? patch.hundredths.reserve(count) : patch.cells.values.reserve(count);
-  for (const PatchRun& run : runs)
-    for (std::uint32_t i = run.at; i < run.at + run.count; ++i)
-      arePacked ? patch.hundredths.push_back(hundredthsIn(from[i])) : patch.cells.values.push_back(from[i]);
-}
-
-void Difference::writeValues(const TensorPatch& patch, float* cells) {
-  if (patch.hundredths.empty()) return write(patch.cells, cells);
-  auto value = patch.hundredths.begin();
-  for (const PatchRun& run : patch.cells.runs)
-    for (std::uint32_t i = run.at; i < run.at + run.count; ++i) cells[i] = hundredth(*value++);
+Difference::TensorPatch Difference::tensorPatch(const State& to, std::size_t which, const Tensor& had) {
+  const Tensor& wanted = *tensorsOf(to)[which];
+  TensorPatch patch{which, {wanted.heads(), wanted.rows(), wanted.cols()}, false, {}};
+  const bool hadShape = hasShape(had, patch.shape);
+  const std::optional<Place> place = placeOf(to, which);
+  patch.isInitial = place && !(hadShape && endsWith(wanted, lastRow(had))) && looksFresh(to, *place, wanted);
+  patch.cells = patch.isInitial ? patchOf(runsOf(FreshRows(to, *place, wanted.cols()), wanted), wanted.data())
+                                : patchOf(hadShape ? had.data() : nullptr, wanted.data(), wanted.size());
+  return patch;
 }
 
 void Difference::reshape(State& state) const {
@@ -209,15 +258,18 @@ void Difference::reshape(State& state) const {
 
 void Difference::apply(State& state) const {
   reshape(state);
-  const auto tensors = tensorsOf(state);
-  for (const TensorPatch& patch : tensors_) {
-    giveShape(*tensors[patch.which], patch.shape);
-    writeValues(patch, tensors[patch.which]->data());
-  }
   const auto labels = allLabelsOf(state);
   for (const LabelPatch& patch : labels_) {
     labels[patch.which]->resize(patch.count);
     write(patch.labels, labels[patch.which]->data());
+  }
+  // After the words, from which initial numbers may be drawn.
+  const auto tensors = tensorsOf(state);
+  for (const TensorPatch& patch : tensors_) {
+    Tensor& tensor = *tensors[patch.which];
+    giveShape(tensor, patch.shape);
+    if (patch.isInitial) fill(tensor, FreshRows(state, *placeOf(state, patch.which), tensor.cols()));
+    write(patch.cells, tensor.data());
   }
   giveShape(state.painted, maskRows_, maskCols_);
   write(mask_, state.painted.blocked.data());
@@ -236,7 +288,7 @@ bool Difference::isShownOnly(const State& from) const {
 
 std::size_t Difference::bytes() const {
   std::size_t bytes = sizeof *this + heldBy(tensors_) + heldBy(labels_) + heldBy(mask_);
-  for (const TensorPatch& patch : tensors_) bytes += heldBy(patch.cells) + heldBy(patch.hundredths);
+  for (const TensorPatch& patch : tensors_) bytes += heldBy(patch.cells);
   for (const LabelPatch& patch : labels_) bytes += heldBy(patch.labels.runs) + bytesOf(patch.labels.values);
   if (preset_) bytes += heldBy(*preset_);
   if (unknownFields_) bytes += heldBy(*unknownFields_);

@@ -1,4 +1,5 @@
-// A compact difference of two states, for undo: only the numbers and texts that differ are stored.
+// A compact difference of two states, for undo: only the numbers and texts that differ are stored, and no
+// numbers that can be drawn from the seed again.
 #pragma once
 
 #include <array>
@@ -49,9 +50,8 @@ class Difference {
   struct TensorPatch {
     std::size_t which = 0;  ///< index in the order of tensorsOf()
     std::array<int, 3> shape{};
+    bool isInitial = false;  ///< replaces parts of the initial numbers, not of those that `from` has
     Patch<float> cells;
-    /// In place of its values where all of them are hundredths, as seeds and readers give: half the memory.
-    std::vector<std::int16_t> hundredths;
   };
   struct LabelPatch {
     std::size_t which = 0;  ///< index in the order of labelsOf()
@@ -59,8 +59,7 @@ class Difference {
     Patch<std::string> labels;
   };
   void reshape(State& state) const;
-  static void takeValues(const float* from, TensorPatch& patch);
-  static void writeValues(const TensorPatch& patch, float* cells);
+  static TensorPatch tensorPatch(const State& to, std::size_t which, const Tensor& had);
 
   Reshape way_;
   Settings settings_;  ///< of `to`, without labels

@@ -182,7 +182,6 @@ Change changeOf(What what) {
   return change;
 }
 
-/// The engine can only move queries and keys together.
 /// The inverse edit from `from` to `to`, where `way` is the change of shape that led from `to` to `from`.
 Restore restore(const State& from, const State& to, const Reshape& way) {
   return {std::make_shared<const Difference>(from, to, way.reversed())};

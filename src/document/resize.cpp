@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "attention/engine/inserted_rows.h"
@@ -61,10 +63,15 @@ std::vector<std::string>& labelsOf(const State& state, const Item& item, Side si
 }
 
 /// The source of numbers for new rows and columns of an item's tensor.
-SeededCells cellsOf(const Settings& settings, const Item& item, TensorId id) {
-  if (!settings.sameWord) return {settings.seed, id, item.number};
+SeededCells cellsOf(const Settings& settings, TensorId id, int item, const std::vector<std::string>& labels,
+                    const std::vector<std::string>& keyLabels) {
+  if (!settings.sameWord) return {settings.seed, id, item};
   const bool isOfKeys = settings.cross && isOfSide(settings, Side::keys, id);
-  return {settings.seed, id, isOfKeys ? *item.keyLabels : *item.labels};
+  return {settings.seed, id, isOfKeys ? keyLabels : labels};
+}
+
+SeededCells cellsOf(const Settings& settings, const Item& item, TensorId id) {
+  return cellsOf(settings, id, item.number, *item.labels, *item.keyLabels);
 }
 
 Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& cells, int at, int count) {
@@ -122,6 +129,23 @@ void changeCount(State& state, Side side, int by) {
   state.step = std::min(state.step, state.tokens);
 }
 
+/// Neighbouring columns that were neighbours before, the first of them at `from`, or that are new.
+struct Columns {
+  int at = 0, count = 0;
+  std::optional<int> from;
+};
+
+/// All columns of the new axis, in order.
+std::vector<Columns> columnsFrom(const Axis& before, const Axis& after) {
+  std::vector<Columns> out;
+  for (int group = 0; group < after.groups; ++group) {
+    const int at = group * after.size, old = group < before.groups ? std::min(before.size, after.size) : 0;
+    if (old > 0) out.push_back({at, old, group * before.size});
+    if (old < after.size) out.push_back({at + old, after.size - old, {}});
+  }
+  return out;
+}
+
 // The old index of index i on the new axis, or -1.
 int oldIndex(const Axis& before, const Axis& after, int i) {
   const int group = i / after.size, within = i % after.size;
@@ -136,12 +160,17 @@ class FreshCells {
         seeded_(seed, tensor, item) {}
   FreshCells(TensorId tensor, const SeededCells& seeded) : tensor_(tensor), seeded_(seeded) {}
   void take(std::uint32_t head, std::uint32_t row, const Axis& cols, float* out) const {
+    for (int c = 0; c < cols.count(); c += cols.size) take(head, row, cols.place(c), cols.size, out + c);
+  }
+  /// The numbers of `count` columns of one group, the first of which is at this place.
+  void take(std::uint32_t head, std::uint32_t row, std::uint32_t col, int count, float* out) const {
     const bool isOne = tensor_ == TensorId::v_a,
                isUnit = tensor_ == TensorId::w_a || tensor_ == TensorId::u_a;
     if (!isOne && !isUnit && tensor_ != TensorId::bias && tensor_ != TensorId::sink &&
         !isProjectionBias(tensor_))
-      return seeded_.take(head, row, cols, out);
-    for (int c = 0; c < cols.count(); ++c) out[c] = isOne || (isUnit && row == cols.place(c)) ? 1.0f : 0.0f;
+      return seeded_.take(head, row, col, count, out);
+    std::fill_n(out, count, isOne ? 1.0f : 0.0f);
+    if (isUnit && row >= col && row - col < static_cast<std::uint32_t>(count)) out[row - col] = 1.0f;
   }
 
  private:
@@ -159,15 +188,19 @@ void fill(Tensor& tensor, const Axes& shape, const Cells& cells) {
 
 void fit(Tensor& tensor, const Axes& before, const Axes& after, const FreshCells& cells) {
   if (before == after) return;
-  Tensor old = std::move(tensor);
-  tensor = Tensor();
-  fill(tensor, after, cells);
-  for (int h = 0; h < std::min(before.heads, after.heads); ++h) {
+  const Tensor old = std::exchange(tensor, Tensor());
+  tensor.reshapeUnwritten(after.heads, after.rows.count(), after.cols.count());
+  const std::vector<Columns> kept = columnsFrom(before.cols, after.cols),
+                             none = columnsFrom({0, 0}, after.cols);
+  for (int h = 0; h < tensor.heads(); ++h) {
     for (int r = 0; r < tensor.rows(); ++r) {
-      const int oldRow = oldIndex(before.rows, after.rows, r);
-      for (int c = 0; oldRow >= 0 && c < tensor.cols(); ++c) {
-        const int oldCol = oldIndex(before.cols, after.cols, c);
-        if (oldCol >= 0) tensor.at(h, r, c) = old.at(h, oldRow, oldCol);
+      const int oldRow = h < before.heads ? oldIndex(before.rows, after.rows, r) : -1;
+      float* const out = tensor.row(h, r);
+      for (const Columns& columns : oldRow < 0 ? none : kept) {
+        if (columns.from) std::copy_n(old.row(h, oldRow) + *columns.from, columns.count, out + columns.at);
+        else
+          cells.take(static_cast<std::uint32_t>(h), after.rows.place(r), after.cols.place(columns.at),
+                     columns.count, out + columns.at);
       }
     }
   }
@@ -192,10 +225,12 @@ bool isOfItem(TensorId id) {
 
 Tensor regrouped(const Tensor& old, int heads) {
   const int width = old.heads() * old.cols(), headDim = width / heads;
+  const int together = std::gcd(headDim, old.cols());  // columns that stay neighbours
   Tensor out(heads, old.rows(), headDim);
   for (int r = 0; r < old.rows(); ++r)
-    for (int c = 0; c < width; ++c)
-      out.at(c / headDim, r, c % headDim) = old.at(c / old.cols(), r, c % old.cols());
+    for (int c = 0; c < width; c += together)
+      std::copy_n(old.row(c / old.cols(), r) + c % old.cols(), together,
+                  out.row(c / headDim, r) + c % headDim);
   return out;
 }
 
@@ -260,6 +295,18 @@ void fillSeeded(State& state, TensorId id) {
 
 void fillFresh(State& state, TensorId id) {
   fill(*input(state, id), axes(state, id), FreshCells(state.seed, id, isOfItem(id) ? state.batchItem : 0));
+}
+
+void takeFreshRow(const State& state, TensorId id, int item, int head, int row, float* out) {
+  const Axes shape = axes(state, id);
+  const auto take = [&](const FreshCells& cells) {
+    cells.take(static_cast<std::uint32_t>(head), shape.rows.place(row), shape.cols, out);
+  };
+  if (!isOfItem(id)) return take(FreshCells(state.seed, id));
+  if (item == state.batchItem)
+    return take(FreshCells(id, cellsOf(state, id, item, state.labels, state.keyLabels)));
+  const BatchItem& other = state.items[static_cast<std::size_t>(item)];
+  take(FreshCells(id, cellsOf(state, id, item, other.labels, other.keyLabels)));
 }
 
 void resize(State& state, const Settings& after) {

@@ -38,15 +38,20 @@ std::uint32_t SeededCells::placeOf(std::uint32_t row) const {
 }
 
 void SeededCells::take(std::uint32_t head, std::uint32_t row, const Axis& cols, float* out) const {
-  const std::uint64_t of = base::mix(state_ ^ head), first = static_cast<std::uint64_t>(placeOf(row)) << 32;
-  for (int group = 0; group < cols.groups; ++group) {
-    const std::uint64_t begin = first | static_cast<std::uint64_t>(group) << 16;
-    for (int c = 0; c < cols.size; ++c) *out++ = numberAt(of, begin | static_cast<std::uint64_t>(c));
-  }
+  for (int c = 0; c < cols.count(); c += cols.size) take(head, row, cols.place(c), cols.size, out + c);
+}
+
+void SeededCells::take(std::uint32_t head, std::uint32_t row, std::uint32_t col, int count,
+                       float* out) const {
+  const std::uint64_t of = base::mix(state_ ^ head),
+                      first = static_cast<std::uint64_t>(placeOf(row)) << 32 | col;
+  for (int c = 0; c < count; ++c) out[c] = numberAt(of, first + static_cast<std::uint64_t>(c));
 }
 
 float SeededCells::at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {
-  return numberAt(base::mix(state_ ^ head), static_cast<std::uint64_t>(placeOf(row)) << 32 | col);
+  float out = 0;
+  take(head, row, col, 1, &out);
+  return out;
 }
 
 }  // namespace document

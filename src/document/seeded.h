@@ -33,6 +33,8 @@ class SeededCells {
   SeededCells(std::uint32_t seed, TensorId tensor, const std::vector<std::string>& words);
   /// Writes the numbers of a row. `row` is the place of the row on its axis.
   void take(std::uint32_t head, std::uint32_t row, const Axis& cols, float* out) const;
+  /// The same for `count` columns of one group, the first of which is at this place.
+  void take(std::uint32_t head, std::uint32_t row, std::uint32_t col, int count, float* out) const;
   float at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const;
   bool readsWords() const { return words_ != nullptr; }
 

@@ -1,6 +1,8 @@
 // The memory that the history of a document takes, and its behaviour when the limit is reached.
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <random>
 
 #include "document/difference.h"
 #include "document_support.h"
@@ -52,6 +54,16 @@ std::uint64_t print(const State& s) {
   for (const int n : {s.tokens, s.keyTokens, s.heads, s.kvHeads, s.headDim, s.valueDim, s.batch, s.batchItem})
     number(n);
   return sum;
+}
+
+/// Loads the same state with other queries, keys and values, which no seed gives.
+Edit otherNumbers(std::uint32_t seed, const State& state) {
+  auto other = std::make_shared<State>(state);
+  std::mt19937 random(seed);
+  for (Tensor* tensor : {&other->q, &other->k, &other->v})
+    std::generate_n(tensor->data(), tensor->size(),
+                    [&] { return static_cast<float>(random() % 1024) / 256; });
+  return Load{std::move(other)};
 }
 
 /// Edits that change the shape or most of the numbers, in turn.
@@ -112,7 +124,7 @@ TEST_CASE(
   Document d = large(1024, 8, 32);
   std::vector<std::uint64_t> prints{print(d.state())};
   for (std::uint32_t seed = 2; seed < 64; ++seed) {
-    REQUIRE(d.apply(Randomize{seed, {}}));
+    REQUIRE(d.apply(otherNumbers(seed, d.state())));
     prints.push_back(print(d.state()));
     REQUIRE(d.historyBytes() <= kHistoryBytes);
   }
@@ -124,14 +136,13 @@ TEST_CASE(
   }
   CHECK(steps > 4);
   CHECK(steps + d.forgottenSteps() == prints.size() - 1);
-  // A lower bound: the numbers stored in the history, which are hundredths.
-  CHECK(d.historyBytes() > steps * 3 * 1024 * 256 * sizeof(std::int16_t));
+  CHECK(d.historyBytes() > steps * 3 * 1024 * 256 * sizeof(float) * 9 / 10);
 }
 
 TEST_CASE("history: a gesture that grows beyond the budget goes whole, and the next one is kept") {
   Document d = large(1024, 8, 32);
   for (std::uint32_t seed = 2; seed < 64; ++seed) {
-    REQUIRE(d.apply(Randomize{seed, {}}, 7));
+    REQUIRE(d.apply(otherNumbers(seed, d.state()), 7));
     REQUIRE(d.historyBytes() <= kHistoryBytes);
   }
   CHECK(d.forgottenSteps() > 0);
@@ -140,6 +151,32 @@ TEST_CASE("history: a gesture that grows beyond the budget goes whole, and the n
   REQUIRE(d.apply(test::setCell(attention::TensorId::q, 0, 0, 0, 9.0f)));
   REQUIRE(d.undo());
   CHECK(print(d.state()) == before);
+}
+
+TEST_CASE("history: numbers that can be drawn again are not kept, edited ones are") {
+  for (const bool readsWords : {false, true}) {
+    CAPTURE(readsWords);
+    Document d = large(4, 2, 8);
+    REQUIRE(d.apply(set(OptionId::same_word, readsWords)));
+    REQUIRE(d.apply(set(OptionId::tokens, 2048.0)));
+    REQUIRE(d.apply(set(OptionId::batch, 2.0)));
+    REQUIRE(d.apply(test::setCell(attention::TensorId::q, 0, 3, 5, 9.0f)));
+    const std::uint64_t edited = print(d.state());
+    const auto comesBack = [&](auto act, std::size_t most) {
+      Document other(d.state());
+      REQUIRE(act(other));
+      CHECK(other.historyBytes() < most);
+      const std::uint64_t after = print(other.state());
+      REQUIRE(other.undo());
+      CHECK(print(other.state()) == edited);
+      REQUIRE(other.redo());
+      CHECK(print(other.state()) == after);
+    };
+    const std::size_t whole = bytesOf(d.state());
+    comesBack([](Document& other) { return other.apply(Randomize{8, {}}); }, 4000);
+    comesBack([](Document& other) { return other.apply(Load{std::make_shared<State>(test::start())}); },
+              whole / 4);  // words
+  }
 }
 
 TEST_CASE("history: opening keeps the state that was there once") {
