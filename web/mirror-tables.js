@@ -101,7 +101,7 @@ export class Tables {
     this.found.shown.add(key);
     node.matrix = m;
     const span = (from, count, all, words) => all > count ? `, ${this.t(words(from + 1, from + count, all))}` : '';
-    say(node.caption, title + span(top, rows, allRows, (from, to, all) => message`rows ${from} to ${to} of ${all}`) + span(left, cols, allCols, (from, to, all) => message`columns ${from} to ${to} of ${all}`));
+    say(node.caption, title + span(top, rows, allRows, (from, to, all) => from === to ? message`row ${from} of ${all}` : message`rows ${from} to ${to} of ${all}`) + span(left, cols, allCols, (from, to, all) => message`columns ${from} to ${to} of ${all}`));
     const s = this.found.selected, isBig = allRows > rows || allCols > cols;
     set(node, {'aria-rowcount': isBig ? allRows + 1 : null, 'aria-colcount': isBig ? allCols + 1 : null});
     const heads = node.tHead.rows[0].cells;

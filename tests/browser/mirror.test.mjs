@@ -411,25 +411,29 @@ test('1,024 tokens: a table is of what is around the selection, says so, and goe
   await board.close();
 });
 
-test('of a board too long for all of its weights the tables have the numbers around the selection', async () => {
-  const board = await browser.open('/', {prepare: opened});
-  for (const [option, value] of [['heads', 1], ['tokens', 2048]]) await board.call('set', option, value);
-  await isMirrored(board);
-  await board.click('weights', 0, 1500, 700);
-  const shown = await until('the scores around it', () => board.page.evaluate(() => {
-    const tables = [...document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelectorAll('table')];
-    const table = tables.find(({caption: {textContent: words}}) => words.startsWith('S') && /rows 14\d\d to 15\d\d of 2048, columns 6\d\d to 7\d\d of 2048/.test(words));
-    return table && {words: table.caption.textContent, rows: [...table.tBodies[0].rows].map((line) => [...line.cells].slice(1).map((cell) => cell.textContent))};
-  }));
-  const [top, left] = /rows (\d+) .* columns (\d+)/.exec(shown.words).slice(1).map((first) => first - 1);
-  const wanted = await board.page.evaluate(([first, over]) => {
-    const {data} = document.querySelector('attention-playground').getTensor('scores');
-    return Array.from({length: 32}, (_, i) => Array.from({length: 32}, (_, j) => data[(first + i) * 2048 + over + j]));
-  }, [top, left]);
-  // What is seen of a row that is not stored is not made to the bit.
-  shown.rows.flat().forEach((words, i) => assert.ok(Math.abs(Number(words.replace('−', '-')) - wanted.flat()[i]) < 0.0051, `${i}: ${words} for ${wanted.flat()[i]}`));
-  await board.close();
-});
+for (const [tokens, selected, rows, words] of [[2048, [1500, 700], 32, 'rows 1485 to 1516 of 2048'], [9000, [4000, 700], 1, 'row 4001 of 9000']]) {
+  test(`of ${tokens} tokens, too many for all of their weights, the tables have the numbers around the selection`, async () => {
+    const board = await browser.open('/', {prepare: opened});
+    for (const [option, value] of [['heads', 1], ['tokens', tokens]]) await board.call('set', option, value);
+    await isMirrored(board);
+    await board.click('weights', 0, ...selected);
+    const shown = await until('the scores around it', () => board.page.evaluate((where) => {
+      const tables = [...document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelectorAll('table')];
+      const table = tables.find(({caption: {textContent}}) => textContent.startsWith('S') && textContent.includes(where));
+      return table && {words: table.caption.textContent, rows: [...table.tBodies[0].rows].map((line) => [...line.cells].slice(1).map((cell) => cell.textContent))};
+    }, words));
+    assert.equal(shown.rows.length, rows);
+    const [top, left] = / rows? (\d+) .* columns (\d+)/.exec(shown.words).slice(1).map((first) => first - 1);
+    const [q, k] = [await board.tensor('q'), await board.tensor('k')], dim = q.shape.at(-1);
+    const score = (i, j) => q.data.slice(i * dim, (i + 1) * dim).reduce((sum, x, c) => sum + x * k.data[j * dim + c], 0) / Math.sqrt(dim);
+    // What is seen of a row that is not stored is not made to the bit.
+    shown.rows.forEach((line, i) => line.forEach((number, j) => {
+      const wanted = score(top + i, left + j);
+      assert.ok(Math.abs(Number(number.replace('−', '-')) - wanted) < 0.0051, `${i}, ${j}: ${number} for ${wanted}`);
+    }));
+    await board.close();
+  });
+}
 
 test('numbers of many large tables follow some tables at a time while nobody reads them', async () => {
   const board = await browser.open('/', {prepare: opened});
