@@ -50,7 +50,7 @@ export const causalPart = ([, tokens]) => (tokens + 1) / (2 * tokens);
 
 /** Targets compared with measurements: [[text, measured, wanted, {most, limit}]]. `limit` is the value that the register-only peak of this
  * machine would give, without exponentials, memory stalls or superfluous products; for a fraction of that peak, what the exponentials
- * leave. */
+ * leave; for threads, what as many programs that share nothing give. */
 export function verdicts(list) {
   table('targets', ['what', 'measured', 'wanted', '', 'at the peak'], list.map(([text, measured, wanted, {most = false, limit} = {}]) => [
     text, measured, `${most ? '≤' : '≥'} ${wanted}`, (most ? measured <= wanted : measured >= wanted) ? 'met' : 'missed', limit ?? '']));

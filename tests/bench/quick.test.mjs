@@ -34,7 +34,7 @@ const REPORTS = {
   keys: ['Q, another cell # ms', 'Q, another number # ms'],
   native: ['kernels: …; # cores; PyTorch', ...['', ' causal'].map((mask) => `4×256×64${mask} (register-only peak # GFLOP/s)`), 'kernels … # # #', 'kernels, with weights # # #',
     'Eigen # # #', ...ONNX.flatMap((graph) => [`ONNX Runtime ${graph} # # #`, `ONNX Runtime, all threads ${graph} # # #`]), 'kernels, 1 thread # # #', 'kernels, 2 threads # # #',
-    ...['', ' causal'].map((mask) => `a board of 2×1200×16${mask} until all is computed: ~ ms, on two threads ~ ms`),
+    ...['', ' causal'].map((mask) => `a board of 2×1200×16${mask} until all is computed: ~ ms, on two threads ~ ms, two boards at once ~ ms`),
     'one thread ÷ ONNX Runtime, one thread # ≥ #', 'two threads ÷ one (fastest calls) # ≥ #', 'the same of a board until all is computed # ≥ #', 'cost of the weights as well # ≤ #', 'part of the register-only peak # ≥ #'],
   web: ['Chromium …; core wasm-relaxed, wasm-simd128; ONNX Runtime Web …; TensorFlow.js', ...['', ' causal'].map((mask) => `4×256×64${mask} (register-only peaks: wasm-relaxed #, wasm-simd128 # GFLOP/s)`),
     ...['wasm-relaxed', 'with weights', 'wasm-simd128', ...ONNX.map((graph) => `ONNX ${graph}`), 'TensorFlow.js wasm', 'plain JavaScript'].map((who) => `${who} # # # #`),
