@@ -94,3 +94,42 @@ TEST_CASE("card: patches of a recorded model have its pixels, in colour") {
   CHECK(red(1).height() > f.at("query:1").height - 2);
   CHECK(red(0).width() < 0);  // a blank one
 }
+
+TEST_CASE("header: on a phone the count of heads has room between its buttons") {
+  for (const float width : {360.0f, 390.0f}) {
+    Fixture f(width, 844);
+    for (const char* heads : {"2", "12"}) {
+      REQUIRE(f.app().set("d_k", "6"));
+      REQUIRE(f.app().set("heads", heads));
+      f.settle();
+      const test::Painted painted;
+      const test::Words* const count = painted.find(std::string(heads) + " heads");
+      REQUIRE(count);
+      const app::Rect less = f.at("heads-"), more = f.at("heads+");
+      CHECK(count->left > less.x + less.width + 3);
+      CHECK(count->right < more.x - 3);
+      CHECK(f.app().locate("labels", 0, 0, 0));
+    }
+  }
+}
+
+TEST_CASE("train: numbers in the maps of heads do not touch each other") {
+  for (const char* heads : {"1", "2"}) {
+    Fixture f;
+    REQUIRE(f.app().set("view", "\"train\""));
+    REQUIRE(f.app().set("train_task", "\"sort\""));
+    REQUIRE(f.app().set("train_heads", heads));
+    f.settle();
+    const app::Rect map = f.at("train:map:0:0");
+    int numbers = 0;
+    const test::Painted painted;
+    for (const test::Words& words : painted.words()) {
+      const bool isOver = words.left > map.x - 4 && words.right < map.x + map.width + 4 &&
+                          words.top > map.y - 2 && words.bottom < map.y + map.height + 2;
+      if (!isOver) continue;
+      ++numbers;
+      CHECK_MESSAGE(std::count(words.text.begin(), words.text.end(), '.') <= 1, words.text);
+    }
+    CHECK(numbers > 0);
+  }
+}

@@ -22,6 +22,8 @@ using training::Examples;
 using training::Measure;
 using training::Trainer;
 
+constexpr float kDigitsCell = 31;  // whose "0.25" does not touch that of the next
+
 constexpr std::string_view kPositions[] = {"None", "Sinusoidal", "Rotary", "ALiBi", "Learned"};
 
 std::string percent(float share) { return formatNumber(static_cast<double>(share) * 100, 1) + " %"; }
@@ -272,7 +274,7 @@ class TrainPage {
     const float left = 62, room = column.width() - (aside ? 228 : 0);
     int widest = 1;
     for (const Answer::Map& map : all) widest = std::max(widest, map.keys);
-    const float most = widest <= 4 ? 36.0f : 28.0f, labels = widest <= 16 ? 54 : 8;
+    const float most = widest <= 8 ? 36.0f : 28.0f, labels = widest <= 16 ? 54 : 8;
     const float cell = std::floor(std::clamp(
         (room - left - labels * static_cast<float>(heads) - 8) / static_cast<float>(widest * heads), 3.0f,
         most));
@@ -357,7 +359,7 @@ class TrainPage {
         const float w = weights[std::ptrdiff_t{i} * map.keys + j];
         const draw::Color color = draw::at(c_.palette.weightMap, w);
         list_->AddRectFilled(from, to, withAlpha(toU32(color), fade), cell >= 14 ? 2.0f : 0.0f);
-        if (cell >= 27)
+        if (cell >= kDigitsCell)
           textCentered(list_, c_.fonts.monoSmall, from.x + cell / 2 - gap, y + cell / 2,
                        fade < 1 ? c_.palette.faint : textOn(color), decimals(w, 2));
       }

@@ -378,12 +378,14 @@ class Header {
   // The sentence, Causal and Heads, with their names where there is room. Of the other buttons three keep
   // their places, on a phone none: it has them at the bottom, and in the menu.
   void mostImportant() {
-    constexpr float kLeast = 52, kFew = 110, kMost = 200, kCounted = 140;
+    constexpr float kLeast = 52, kFew = 110, kMost = 200, kButtons = 2 * 44;
     const float causalWide = widthIn(c_.fonts.strong, "Causal") + 42,
                 word = widthIn(c_.fonts.text, "Heads") + 6, step = 34 + gap_;
     float headsWide = c_.roomy() ? 132.0f : 84.0f;
+    // The same for any count of two digits, so that nothing moves at ten heads.
+    const float counted = kButtons + textWidth(c_.fonts.text, base::message({16, " heads"})) + 10;
     if (hasToolbar()) right_ += gap_ - 5, gap_ = 5;
-    const float others = causalWide + 2 * gap_ + (hasToolbar() ? kCounted : word + headsWide + 3 * step),
+    const float others = causalWide + 2 * gap_ + (hasToolbar() ? counted : word + headsWide + 3 * step),
                 room = right_ - left_ - others, least = hasToolbar() ? kLeast : kFew;
     hasSentence_ = !c_.layout.side.empty() && room >= least;
     if (hasSentence_) {
@@ -395,7 +397,7 @@ class Header {
       c_.requests.set(OptionId::causal, !c_.state.causal);
     base::Message count = std::to_string(c_.state.heads);
     if (hasSentence_ && hasToolbar()) {
-      headsWide = kCounted;
+      headsWide = counted;
       count = base::message({c_.state.heads, c_.state.heads == 1 ? " head" : " heads"});
     } else {
       const float free = right_ - left_, undo = hasToolbar() ? 0 : step;  // Undo comes before a word
