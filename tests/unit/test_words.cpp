@@ -622,3 +622,26 @@ TEST_CASE("words: a table of something else is refused by its field") {
         R"(a.Open: it is missing or no group of texts; give {"English": "the same"}.)");
   CHECK(*files::wordsOf(R"({"messages": {"a": {"Open": "Öffnen"}}})") == "Open\x1fÖffnen\n");
 }
+
+TEST_CASE("words: in the list of changes, the symbol of a tensor alone has its colour, in every language") {
+  Fixture f;
+  REQUIRE(f.app().openPreset("i-saw-a-saw", false));
+  REQUIRE(f.app().set("pin", "true"));
+  REQUIRE(f.app().set("card", "\"changes\""));
+  // A cell of the head that is not shown: its name says so.
+  REQUIRE(f.app().select("q", 1, 3, 2));
+  REQUIRE(f.app().pasteCells("0.5"));
+  REQUIRE(f.app().select("q", 0, 0, 0));
+  for (const char* table : {"", "de.json", "zh.json"}) {
+    CAPTURE(table);
+    views::Words words(tableOf(table));
+    test::Faces::shared().all.words = *table ? &words : nullptr;
+    f.app().wake();
+    f.settle();
+    test::Faces::shared().all.words = nullptr;
+    const float top = f.at("changes:0:0").y;
+    const test::Painted painted;
+    for (const test::Words& run : painted.words())
+      if (run.color == f.app().palette().query && run.top > top) CHECK(run.text == "Q");
+  }
+}
