@@ -1,6 +1,8 @@
 #include "document/search.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "base/sentence.h"
 #include "document/lesson.h"
@@ -97,6 +99,14 @@ Search::Found Search::in(std::string_view title, std::string_view text) const {
     worst = std::min(worst, here);
   }
   return worst == Found::words && (words_.empty() || own.starts_with(words_.front())) ? Found::start : worst;
+}
+
+int Search::number() const {
+  int out = 0;
+  if (words_.size() != 1) return out;
+  const std::string& word = words_.front();
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), out);
+  return error == std::errc() && end == word.data() + word.size() ? out : 0;
 }
 
 std::vector<Search::Range> Search::marks(std::string_view title) const {

@@ -29,6 +29,12 @@ class Search {
   bool empty() const { return words_.empty(); }
   /// Of an empty search everything is found. `text` must be folded() already, because it may be long.
   Found in(std::string_view title, std::string_view text) const;
+  /// Is that all of a title that begins with what was typed?
+  bool isAllOf(std::string_view title) const {
+    return words_.size() == 1 && words_.front().size() == title.size();
+  }
+  /// The whole number that was typed; 0 if it was none.
+  int number() const;
   /// What of this title the words cover, in order, without overlaps.
   std::vector<Range> marks(std::string_view title) const;
 

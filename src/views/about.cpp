@@ -35,7 +35,7 @@ constexpr Row kRows[] = {
      "all costs"},
     {"lab-close", "Back to the layer", "Esc", "Closes this page"},
     {"search", "Find", "Ctrl + K",
-     "Finds commands, options, lessons, examples and terms by the words of their texts"},
+     "Finds commands, options, lessons, examples, terms and tokens by their words"},
     {"pin", "Pin this board", "Shift + P",
      "Keeps the board as it is now, and marks what differs from it later"},
     {"share", "Share", "", "A link to this board, lines that embed it in a page, figures and programs"},

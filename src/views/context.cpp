@@ -64,6 +64,14 @@ bool Context::isOfLesson() const {
 
 bool Context::locked(std::string_view name) const { return isLocked(lock, name); }
 
+const document::Settings& Context::unlabelled() const {
+  return view.unlabelled.get(revision, [&] {
+    document::Settings out = state;
+    out.labels = {}, out.keyLabels = {};
+    return out;
+  });
+}
+
 bool Context::editable(TensorId id) const {
   return document::isEditable(state, id) && !locked(attention::name(id));
 }

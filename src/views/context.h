@@ -13,6 +13,7 @@
 
 #include "attention/engine/summary.h"
 #include "attention/layer/explain.h"
+#include "base/cached.h"
 #include "document/derived.h"
 #include "document/document.h"
 #include "document/pin.h"
@@ -202,6 +203,7 @@ struct PaletteView;   // palette.h
 struct WorkView;      // work.h
 
 struct ViewState {
+  base::Cached<std::uint64_t, document::Settings> unlabelled;  ///< see Context::unlabelled()
   Selection selection{true, TensorId::weights, 0, 0, 0, 0};
   /// The last computed cell that was selected; it remains explained while its inputs are edited.
   CellRef explained;
@@ -437,6 +439,8 @@ struct Context {
   attention::TokenLabels tokenLabels() const {
     return {state.labels, document::keyLabels(state), state.columnLayout};
   }
+  /// The settings without labels, for checks of other options: of many labels a copy takes milliseconds.
+  const document::Settings& unlabelled() const;
   /// Can the cells of this tensor be edited here?
   bool editable(TensorId id) const;
   /// The cell that the inspector explains: the hovered one, otherwise chosen().

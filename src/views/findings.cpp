@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "base/sentence.h"
 #include "base/sort.h"
@@ -20,7 +21,8 @@ using document::Search;
 using Found = Search::Found;
 using Kind = Finding::Kind;
 
-constexpr std::size_t kKinds = 7, kOfEach = 3, kOfEachAtFirst = 2;  // of each kind, of the seven
+constexpr std::size_t kKinds = 8, kOfEach = 3, kOfEachAtFirst = 2, kTokens = 8;
+constexpr std::string_view kQuery = "query:", kKey = "key:";
 
 class Finder {
  public:
@@ -32,6 +34,7 @@ class Finder {
     if (!listed(c_.hide, "guide")) cards();
     if (!c_.layout.header.empty()) examples();
     if (c_.view.glossary) terms();
+    if (!search_.empty() && !c_.onPage() && c_.layout.find(TensorId::weights)) tokens();
     return best();
   }
 
@@ -53,7 +56,7 @@ class Finder {
   void control(std::string_view name) {
     const About says = about(name);
     const document::Option* option = optionOf(name);
-    const document::Value now = option ? document::get(c_.state, option->id) : document::Value();
+    const document::Value now = option ? document::get(c_.unlabelled(), option->id) : document::Value();
     const bool* on = option ? std::get_if<bool>(&now) : nullptr;
     const base::Message title =
         on ? base::message({says.title, *on ? ": switch off" : ": switch on"}) : base::Message(says.title);
@@ -105,6 +108,34 @@ class Finder {
     }
   }
 
+  void tokens() {
+    const bool cross = c_.state.cross;
+    tokensOf(c_.state.labels, kQuery, cross ? "query " : "token ");
+    if (cross) tokensOf(c_.state.keyLabels, kKey, "key ");
+  }
+
+  /// There may be 131,072, of which few can be listed: of each rank the first ones, whole words before
+  /// others.
+  void tokensOf(const std::vector<std::string>& labels, std::string_view prefix, std::string_view what) {
+    std::array<std::vector<int>, static_cast<std::size_t>(Found::start) + 2> first;
+    const int all = static_cast<int>(labels.size()), number = search_.number();
+    for (int i = 0; i < all; ++i) {
+      const std::string& label = labels[static_cast<std::size_t>(i)];
+      const Found own = search_.in(label, {}),
+                  found = own == Found::no && i + 1 == number ? Found::text : own;
+      if (found == Found::no) continue;
+      ++count_;
+      const bool isWhole = found == Found::start && search_.isAllOf(label);
+      if (auto& list = first[static_cast<std::size_t>(found) + isWhole]; list.size() < kTokens)
+        list.push_back(i);
+    }
+    for (std::size_t rank = first.size(); rank-- > 1;)
+      for (const int i : first[rank])
+        groups_.back().push_back({Kind::token, base::joined({prefix, i}), labels[static_cast<std::size_t>(i)],
+                                  inWords(base::message({what, i + 1, " of ", all})), false,
+                                  std::min(static_cast<Found>(rank), Found::start)});
+  }
+
   Findings best() {
     std::vector<Kind> order;
     for (std::size_t i = 0; i < kKinds; ++i) order.push_back(static_cast<Kind>(i));
@@ -123,9 +154,8 @@ class Finder {
     out.count = count_;
     for (const Kind kind : order) {
       auto& group = groups_[static_cast<std::size_t>(kind)];
-      std::move(group.begin(),
-                group.begin() + static_cast<std::ptrdiff_t>(
-                                    std::min(group.size(), search_.empty() ? kOfEachAtFirst : kOfEach)),
+      const std::size_t most = kind == Kind::token ? kTokens : search_.empty() ? kOfEachAtFirst : kOfEach;
+      std::move(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(std::min(group.size(), most)),
                 std::back_inserter(out.shown));
     }
     return out;
@@ -143,7 +173,8 @@ Findings find(Context& c, const Search& search) { return Finder(c, search).all()
 
 base::Message obstacleTo(const Context& c, const Finding& finding) {
   switch (finding.kind) {
-    case Kind::term: return {};
+    case Kind::term:
+    case Kind::token: return {};
     case Kind::example: return c.locked("preset") ? whyNot(c, "preset") : base::Message();
     case Kind::lesson:
     case Kind::puzzle:
@@ -154,6 +185,14 @@ base::Message obstacleTo(const Context& c, const Finding& finding) {
   return pageOf(c, finding.id) && c.locked("experiment") ? whyNot(c, "experiment") : whyNot(c, finding.id);
 }
 
+CellRef cellOf(const Context& c, const Finding& token) {
+  const Selection& s = c.view.selection;
+  const bool isKey = token.id.starts_with(kKey), isPair = s.active && attention::isOfPairs(s.tensor);
+  const int i = std::atoi(token.id.c_str() + (isKey ? kKey : kQuery).size());
+  const int row = isKey ? (isPair ? s.row : 0) : i, col = isKey || !c.state.cross ? i : isPair ? s.col : 0;
+  return {TensorId::weights, c.state.focusHead, row, col};
+}
+
 std::string_view headingOf(Kind kind) {
   switch (kind) {
     case Kind::command: return "COMMANDS";
@@ -162,9 +201,10 @@ std::string_view headingOf(Kind kind) {
     case Kind::puzzle: return "PUZZLES";
     case Kind::question: return "QUESTIONS";
     case Kind::example: return "EXAMPLES";
-    case Kind::term: break;
+    case Kind::term: return "TERMS";
+    case Kind::token: break;
   }
-  return "TERMS";
+  return "TOKENS";
 }
 
 }  // namespace views

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/sentence.h"
+#include "views/board/board.h"
 #include "views/guide/glossary.h"
 #include "views/marked.h"
 #include "views/panels/panels.h"
@@ -22,7 +23,7 @@ using Kind = Finding::Kind;
 /// "find:command:causal".
 std::string nameOf(const Finding& finding) {
   constexpr std::string_view kNames[] = {"command",  "option",  "lesson", "puzzle",
-                                         "question", "example", "term"};
+                                         "question", "example", "term",   "token"};
   return joined({"find:", kNames[static_cast<std::size_t>(finding.kind)], ":", finding.id});
 }
 
@@ -52,6 +53,7 @@ void choose(Context& c, const Finding& finding, const Box& near) {
     case Kind::question: return c.requests.guide.push_back({GuideAct::What::open, 0, finding.id, {}});
     case Kind::example: c.requests.preset = finding.id; return;
     case Kind::term: return openTerm(c, finding.id, near);
+    case Kind::token: return goTo(c, cellOf(c, finding));
   }
 }
 
@@ -102,7 +104,7 @@ class PalettePanel {
   void type() {
     TextTarget t;
     t.kind = TextTarget::Kind::palette;
-    t.name = "Find a command, a lesson or a term";
+    t.name = "Find a command, a lesson, a term or a token";
     t.text = p_.typed, t.selectAll = false, t.searches = kLetters;
     t.box = {box_.x + 44, box_.y + 8, box_.width - 44 - kPad - countWidth(), kField - 16};
     c_.requests.text = t;

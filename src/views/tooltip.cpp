@@ -197,7 +197,7 @@ base::Message whyNot(const Context& c, std::string_view name) {
   if (name == "guide-back") return "This is the first step";
   if (name == "guide-next" && c.view.guide)
     return c.view.guide->asks() ? "Answer the question first" : "Pass the check first, or use Show me";
-  return obstacle(c.state, name);
+  return obstacle(c.unlabelled(), name);
 }
 
 // What is too large for all of that leaves at least the pointer free.

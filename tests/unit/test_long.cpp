@@ -252,3 +252,22 @@ TEST_CASE("long: of names above a board on a phone, those without room for all o
       CHECK_MESSAGE(label.text.find("…") == std::string::npos, label.text);
   }
 }
+
+TEST_CASE("long: a token that is found is in view, however much the board is enlarged") {
+  LongBoard f;
+  for (int i = 0; i < 5; ++i) pressKey(f, ImGuiKey_Equal, '+');
+  for (const int token : {280, 7, 200}) {
+    CAPTURE(token);
+    f.key(ImGuiKey_K, {ImGuiMod_Ctrl});
+    f.app().endText(app::TextEnd::commit, "t" + std::to_string(token + 1));
+    f.settle();
+    CHECK(f.app().explained().row == token);
+    const app::Rect all = f.at("matrix:weights");
+    const float share = (static_cast<float>(token) + 0.5f) / 300, x = all.x + share * all.width,
+                y = all.y + share * all.height;
+    CHECK(x > 0);
+    CHECK(x < 1440);
+    CHECK(y > 60);
+    CHECK(y < 900);
+  }
+}

@@ -7,6 +7,7 @@
 #include "document/glossary.h"
 #include "files/formats/language.h"
 #include "languages.h"
+#include "painted.h"
 #include "views/tooltip.h"
 #include "views/words.h"
 
@@ -222,4 +223,40 @@ TEST_CASE("palette: anything may be typed, and what is found nowhere gets a sent
     CHECK(f.shows("palette"));
     CHECK(f.app().state() == before);
   }
+}
+
+TEST_CASE("palette: tokens are found by word and by number, and Enter goes to one") {
+  Reader f;
+  REQUIRE(f.app().openPreset("i-saw-a-saw", false));
+  f.find("saw");
+  CHECK(f.shows("find:token:query:1"));
+  CHECK(f.shows("find:token:query:3"));
+  CHECK(!f.shows("find:token:query:0"));
+  CHECK(test::Painted().in(f.at("find:token:query:3")) == "saw token 4 of 4");
+  f.end(app::TextEnd::commit, "saw");
+  CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 1, 1});
+  REQUIRE(f.app().set("labels", R"(["sawn", "I", "a", "saw"])"));
+  f.enter("saw");
+  CHECK(f.app().explained().row == 3);  // the whole word, before one that begins so
+  REQUIRE(f.app().set("cross", "true"));
+  f.find("saw");
+  CHECK(test::Painted().in(f.at("find:token:query:3")).ends_with("query 4 of 4"));
+  f.click(f.at("find:token:key:3"));
+  CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 3});
+  REQUIRE(f.app().set("view", "\"train\""));
+  f.find("saw");
+  CHECK(!f.shows("find:token:query:1"));
+}
+
+TEST_CASE("palette: of thousands of tokens eight are listed, and all are counted") {
+  Reader f;
+  REQUIRE(f.app().set("tokens", "3000"));
+  f.settle();
+  f.find("t29");
+  CHECK(f.shows("find:token:query:28"));  // the word itself
+  CHECK(f.shows("find:token:query:295"));
+  CHECK(!f.shows("find:token:query:296"));
+  CHECK(test::Painted().find("111 found"));
+  f.enter("2999");
+  CHECK(f.app().explained().row == 2998);
 }

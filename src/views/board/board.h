@@ -29,8 +29,11 @@ void boardPointer(Context& context);
 /// Opens a text field over an editable cell, or explains why it cannot be edited. `first` is what was typed
 /// to open it.
 void typeCell(Context& context, CellRef cell, std::string_view first);
-/// Selects a cell and scrolls to it.
+/// Selects a cell and moves the board so that it is in view.
 void goTo(Context& context, CellRef cell);
+/// Moves the board so that the selected cell, of this matrix, is in view with room for what stands at the
+/// edges.
+void bringIntoView(Context& context, const MatrixPlace& place);
 /// The cell `by` cells after this one in reading order of the visible rows; nothing if there is none.
 std::optional<CellRef> neighbour(const MatrixPlace& place, const Slice& slice, CellRef cell, int by);
 /// Why a cell cannot be edited: "S is computed: change Q or K.", with links.

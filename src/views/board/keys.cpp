@@ -194,20 +194,7 @@ class Keys {
     s_.row = down + s.firstRow, s_.col = across + s.firstCol;
     if (!extend) s_.anchorRow = s_.row, s_.anchorCol = s_.col;
     c_.requests.moved = true;
-    if (c_.view.magnify > 1) bringIntoView(m);
-  }
-
-  // Moves a magnified board so that the selected cell is in view, with room for what stands at the edges.
-  [[gnu::noinline]] void bringIntoView(const MatrixPlace& m) {
-    constexpr float kAcross = 100, kDown = 40;
-    const Slice s = sliceOf(c_.state, s_.tensor);
-    const Box cell = m.cellBox(s_.row - s.firstRow, s_.col - s.firstCol), &board = c_.layout.board;
-    const auto by = [](float from, float to, float room, float air) {
-      return from < air ? from - air : std::max(to + air - room, 0.0f);
-    };
-    c_.view.pan += by(cell.x, cell.right(), board.width, kAcross);
-    const float top = cell.y - c_.view.scroll;
-    c_.view.scroll += by(top, top + cell.height, board.height, kDown);
+    if (c_.view.magnify > 1) bringIntoView(c_, m);
   }
 
   CellRef cell() const { return {s_.tensor, sliceOf(c_.state, s_.tensor).head, s_.row, s_.col}; }

@@ -60,12 +60,9 @@ class SidePanel {
       : c_(c),
         w_(c, &c.view.options),
         list_(ImGui::GetWindowDrawList()),
-        trial_(c.state),
         x_(x),
         y_(y),
-        width_(width) {
-    trial_.labels.clear(), trial_.keyLabels.clear();
-  }
+        width_(width) {}
 
   /// Draws all sections; returns the height.
   float draw() {
@@ -125,7 +122,7 @@ class SidePanel {
   }
 
   bool fits(OptionId id, const document::Value& value) const {
-    return bool(document::check(trial_, id, value));
+    return bool(document::check(c_.unlabelled(), id, value));
   }
 
   double number(OptionId id) const {
@@ -171,7 +168,7 @@ class SidePanel {
   // Shows why a value is not possible, and a remedy, in one or two lines below its control. False if there is
   // no remedy.
   bool wayOut(OptionId id, const document::Value& value) {
-    const auto found = document::remedy(trial_, id, value);
+    const auto found = document::remedy(c_.unlabelled(), id, value);
     if (!found) return false;
     ImFont* font = c_.fonts.small;
     const base::Message first = base::message({found->reason, " · "});
@@ -249,9 +246,9 @@ class SidePanel {
         if (w_.menuItem(place, e.title, e.value == chosen, e.about)) c_.requests.set(id, to);
         continue;
       }
-      const auto way = document::remedy(trial_, id, to);
+      const auto way = document::remedy(c_.unlabelled(), id, to);
       const bool open = way && isOpen(*way);
-      if (w_.menuReason(place, e.title, sentence(document::reason(trial_, id, to)),
+      if (w_.menuReason(place, e.title, sentence(document::reason(c_.unlabelled(), id, to)),
                         open ? base::MessageView(way->action) : base::MessageView()))
         apply(*way, id);
     }
@@ -790,7 +787,6 @@ class SidePanel {
   Widgets w_;
   ImDrawList* list_;
   /// What values are tried on, which copies it: without labels, of which there may be thousands.
-  document::Settings trial_;
   float x_, y_, width_;
   Box guideTab_, cross_;
 };

@@ -91,10 +91,22 @@ void goTo(Context& c, CellRef cell) {
   c.view.options.on = c.view.drawer = false;
   c.view.selection = {true, cell.tensor, cell.row, cell.col, cell.row, cell.col};
   c.requests.moved = true;
-  const Slice s = sliceOf(c.state, cell.tensor);
-  const Box box = m->cellBox(cell.row - s.firstRow, cell.col - s.firstCol);
-  const float highest = box.bottom() + 40 - c.layout.board.height, lowest = std::max(box.y - 40, 0.0f);
-  c.view.scroll = std::min(std::max(c.view.scroll, highest), std::max(lowest, highest));
+  bringIntoView(c, *m);
+}
+
+void bringIntoView(Context& c, const MatrixPlace& place) {
+  constexpr float kAcross = 100, kDown = 40;
+  const Selection& now = c.view.selection;
+  const Slice s = sliceOf(c.state, now.tensor);
+  const Box cell = place.cellBox(now.row - s.firstRow, now.col - s.firstCol), &board = c.layout.board;
+  const auto by = [](float from, float to, float room, float air) {
+    return from < air ? from - air : std::max(to + air - room, 0.0f);
+  };
+  const float top = cell.y - c.view.scroll;
+  c.view.pan =
+      std::clamp(c.view.pan + by(cell.x, cell.right(), board.width, kAcross), 0.0f, c.layout.panLimit);
+  c.view.scroll =
+      std::clamp(c.view.scroll + by(top, top + cell.height, board.height, kDown), 0.0f, maxScroll(c.layout));
 }
 
 namespace {
