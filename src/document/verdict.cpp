@@ -16,6 +16,7 @@ namespace {
 
 using attention::formatNumber;
 using attention::explanation_format::subscript;
+using attention::explanation_format::token;
 using base::joined;
 using base::shapeText;
 using ErrorKind = Error::Kind;
@@ -133,7 +134,7 @@ double missed(const Goal& goal, double value, std::size_t i, const std::vector<f
 std::string tokenAt(const State& state, const std::vector<std::string>& labels, int i) {
   const bool isThere =
       i >= 0 && i < static_cast<int>(labels.size()) && i < std::max(state.tokens, state.keyTokens);
-  return isThere ? labels[static_cast<std::size_t>(i)] + subscript(i + 1) : std::to_string(i + 1);
+  return isThere ? token(labels, i) : std::to_string(i + 1);
 }
 
 Result<Verdict> judgeArgmax(const Goal& goal, const std::vector<float>& row, const State& state) {

@@ -111,6 +111,12 @@ TEST_CASE("heads: the words beside the large picture of a head are apart from ea
     REQUIRE(names.size() > 6);
     std::ranges::sort(names, {}, &test::Words::top);
     for (std::size_t i = 1; i < names.size(); ++i) CHECK(names[i].top >= names[i - 1].top + 11);
+    // A token that is called by its number has it once.
+    const std::string links = painted.in(1150, 180, 1440, 500);
+    CHECK(links.find("saw") != std::string::npos);
+    for (int t = 5; t <= tokens; ++t)
+      CHECK_MESSAGE(links.find("t" + std::to_string(t) + " " + std::to_string(t)) == std::string::npos,
+                    links);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attention/experiments/rollout.h"
+#include "attention/layer/explanation_format.h"
 #include "attention/mechanisms/mechanism.h"
 #include "base/sentence.h"
 #include "views/head_tag.h"
@@ -20,6 +21,7 @@ namespace views {
 namespace {
 
 using attention::HeadPattern;
+using attention::explanation_format::token;
 using base::joined;
 using By = ModelView::By;
 
@@ -531,13 +533,13 @@ class ModelPage {
     list_->AddRectFilled({box.x, y + 10}, {box.x + full, y + 14}, c_.palette.weight, 2);
   }
 
-  /// A token with its number, its middle at the top of the box; returns the width.
+  /// A token with its number, unless it says that, its middle at the top of the box; returns the width.
   float word(const std::vector<std::string>& tokens, int index, const Box& box, ImU32 color) {
     const AsIs own;
-    const std::string number = joined({index + 1});
+    const std::string& label = tokens[static_cast<std::size_t>(index)];
+    const std::string number = token(tokens, index) == label ? std::string() : joined({index + 1});
     const float numbers = textWidth(c_.fonts.tiny, number);
-    const std::string shown =
-        elide(c_.fonts.small, tokens[static_cast<std::size_t>(index)], box.width - numbers - 1);
+    const std::string shown = elide(c_.fonts.small, label, box.width - numbers - 1);
     textMiddle(list_, c_.fonts.small, box.x, box.y, color, shown);
     const float wide = textWidth(c_.fonts.small, shown);
     textMiddle(list_, c_.fonts.tiny, box.x + wide + 1, box.y + 3, color, number);
