@@ -1014,4 +1014,13 @@ void Widgets::names(document::OptionId id, Box box, std::string title) {
   c_.requests.text = t;
 }
 
+void hatched(ImDrawList* list, const Palette& palette, const Box& box) {
+  list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, palette.background, 3);
+  for (float at = 6; at < box.width + box.height - 2; at += 6) {
+    const float right = std::min(at, box.width), down = std::min(at, box.height);
+    list->AddLine({box.x + at - down, box.y + down}, {box.x + right, box.y + at - right}, palette.border, 1);
+  }
+  list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, palette.border, 3);
+}
+
 }  // namespace views

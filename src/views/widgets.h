@@ -239,4 +239,7 @@ class Widgets {
   bool isColumn_ = false;
 };
 
+/// A cell or a bar of a key that a query does not see: in place of a colour, lines at 45 degrees.
+void hatched(ImDrawList* list, const Palette& palette, const Box& box);
+
 }  // namespace views

@@ -532,6 +532,44 @@ TEST_CASE("shown: the words beside the arcs thin out before they touch, and the 
 constexpr const char* kLongWords =
     R"(["Donaudampfschifffahrtsgesellschaft", "incomprehensibilities", "Llanfairpwllgwyngyll", "antidisestablishmentarianism"])";
 
+TEST_CASE("shown: beside the arcs of a pinned board words and numbers are apart") {
+  for (const float width : {1440.0f, 1180.0f}) {
+    Shown f(width, 900);
+    f.set("labels", kLongWords), f.set("causal", "false"), f.set("pin", "true"), f.set("causal", "true");
+    for (const bool byKey : {false, true}) {
+      CAPTURE(byKey);
+      f.choose(byKey ? "k" : "weights", 1, 0);
+      const app::Rect card = f.at("arcs");
+      const Painted painted;
+      int numbers = 0;
+      for (const Words& one : painted.words()) {
+        if (one.text.find("→") == std::string::npos || one.left < card.x || one.right > card.x + card.width ||
+            one.top < card.y + 42)
+          continue;
+        ++numbers;
+        for (const Words& other : painted.words())
+          if (&other != &one && std::abs(other.midY() - one.midY()) < 8)
+            CHECK_MESSAGE((other.right < one.left || other.left > one.right), other.text, " and ", one.text);
+      }
+      CHECK(numbers >= 1);
+    }
+  }
+}
+
+TEST_CASE("shown: a hidden key has no bar of a weight") {
+  Shown f(1440, 900);
+  f.set("causal", "true");
+  f.choose("weights", 1, 0);
+  CHECK(f.words("inspector").find("hidden") != std::string::npos);
+  const auto weightIn = [&](const char* bar) {
+    const app::Rect b = f.at(bar);
+    const ImU32 color = (f.app().palette().weight & ~IM_COL32_A_MASK) | 89u << IM_COL32_A_SHIFT;  // 0.35
+    return Painted().extent(color, {b.x, b.y, b.x + b.width, b.y + b.height}).width();
+  };
+  CHECK(weightIn("bar:1:1") > 20);
+  CHECK(weightIn("bar:1:2") <= 0);
+}
+
 TEST_CASE("shown: of a title that is too long the number stays") {
   for (const auto& [width, height] : {std::pair{1440.0f, 900.0f}, {1100.0f, 900.0f}, {390.0f, 844.0f}}) {
     CAPTURE(width);

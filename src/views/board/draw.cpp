@@ -518,14 +518,7 @@ class BoardView {
 
   // A masked weight has no number.
   void hatch(const Box& cell) {
-    const ImVec2 a{cell.x + 2, cell.y + 2}, b{cell.right() - 2, cell.bottom() - 2};
-    list_->AddRectFilled(a, b, c_.palette.background, 3);
-    const float size = b.x - a.x;
-    for (float at = 6; at < 2 * size - 2; at += 6) {
-      const float over = std::max(0.0f, at - size);
-      list_->AddLine({a.x + over, a.y + at - over}, {a.x + at - over, a.y + over}, c_.palette.border, 1);
-    }
-    list_->AddRect(a, b, c_.palette.border, 3);
+    hatched(list_, c_.palette, {cell.x + 2, cell.y + 2, cell.width - 4, cell.height - 4});
   }
 
   // Are numbers so far from 0 that they may be abbreviated?

@@ -353,7 +353,7 @@ class TrainPage {
         const ImVec2 from{box.x + cell * static_cast<float>(j) + gap, y + gap},
             to{from.x + cell - 2 * gap, from.y + cell - 2 * gap};
         if (causal && j > i) {
-          hatch(from, to);
+          hatched(list_, c_.palette, {from.x, from.y, to.x - from.x, to.y - from.y});
           continue;
         }
         const float w = weights[std::ptrdiff_t{i} * map.keys + j];
@@ -372,16 +372,6 @@ class TrainPage {
     }
     list_->AddRect({box.x - 2, box.y - 2}, {box.right() + 2, box.bottom() + 2},
                    chosen ? c_.palette.weight : c_.palette.border, 4, 0, chosen ? 2.0f : 1.0f);
-  }
-
-  /// A cell that the query cannot see.
-  void hatch(ImVec2 from, ImVec2 to) {
-    const float size = to.x - from.x;
-    list_->AddRectFilled(from, to, withAlpha(c_.palette.faint, 0.06f), 2);
-    for (float at = 6; at < 2 * size; at += 6) {
-      const float a = std::min(at, size), b = std::max(0.0f, at - size);
-      list_->AddLine({from.x + b, from.y + a}, {from.x + a, from.y + b}, withAlpha(c_.palette.faint, 0.22f));
-    }
   }
 
   void picture(int attention, int head, const float* weights, const Box& box, float cell, float fade) {

@@ -46,6 +46,7 @@ class Arcs {
     byKey_ = rows == attention::Rows::keys;
     chosen_ = rows == attention::Rows::other ? -1 : focus.row;
     key_ = focus.tensor == TensorId::weights || focus.tensor == TensorId::scores ? focus.col : -1;
+    makeRoom();
     captions();
     collect();
     for (const bool chosen : {false, true}) {  // links of the focused token on top
@@ -58,6 +59,16 @@ class Arcs {
   }
 
  private:
+  /// For the numbers before and now, beside the words of one side.
+  void makeRoom() {
+    constexpr float kWord = 44;
+    if (!showsBefore()) return;
+    numbers_ = textWidth(c_.fonts.monoSmall, changedNumber(c_, 0.0f, 0.0f)) + 8;
+    if (byKey_) x0_ = std::max(x0_, left_ + 28 + numbers_ + kWord);
+    else x1_ = std::min(x1_, right_ - 28 - numbers_ - kWord);
+  }
+  bool showsBefore() const { return c_.pin && !c_.state.valueNorms && pitch_ >= 14; }
+
   float y(int token) const { return y0_ + pitch_ * static_cast<float>(token); }
 
   float captionY() const { return y(0) - std::max(pitch_ / 2, 18.0f) - 2; }
@@ -193,10 +204,9 @@ class Arcs {
       list_->PathStroke(withAlpha(c_.palette.text, 0.55f), 0, 1);
     }
     const std::string words = changedNumber(c_, was, l.weight);
-    if (pitch_ >= 14 && !byKey_)
-      textRight(list_, c_.fonts.monoSmall, right_ - 18, to, c_.palette.muted, words);
-    if (pitch_ >= 14 && byKey_)
-      textMiddle(list_, c_.fonts.monoSmall, left_ + 18, from, c_.palette.muted, words);
+    if (!showsBefore()) return;
+    if (!byKey_) textRight(list_, c_.fonts.monoSmall, right_ - 18, to, c_.palette.muted, words);
+    else textMiddle(list_, c_.fonts.monoSmall, left_ + 18, from, c_.palette.muted, words);
   }
 
   // Says what has been omitted.
@@ -270,8 +280,8 @@ class Arcs {
       const bool chosen = !byKey_ && t == chosen_;
       if (!isNamed(t, own)) continue;
       ImFont* font = chosen ? c_.fonts.strong : pitch_ < 16 ? c_.fonts.small : c_.fonts.text;
-      const std::string word =
-          elide(font, c_.state.labels[static_cast<std::size_t>(t)], std::min(110.0f, x0_ - left_ - 18));
+      const std::string word = elide(font, c_.state.labels[static_cast<std::size_t>(t)],
+                                     std::min(110.0f, x0_ - left_ - 18 - (byKey_ ? numbers_ : 0)));
       textRight(list_, font, x0_ - 10, y(t), chosen ? c_.palette.query : c_.palette.text, word);
       const float width = textWidth(font, word), high = std::min(pitch_, 24.0f);
       c_.widgetRects["query:" + std::to_string(t)] = {x0_ - 10 - width, y(t) - high / 2, width, high};
@@ -282,7 +292,8 @@ class Arcs {
       if (!isNamed(t, own)) continue;
       ImFont* font = chosen ? c_.fonts.strong : pitch_ < 16 ? c_.fonts.small : c_.fonts.text;
       textMiddle(list_, font, x1_ + 10, y(t), chosen ? c_.palette.key : c_.palette.text,
-                 elide(font, keys[static_cast<std::size_t>(t)], std::min(110.0f, right_ - x1_ - 18)));
+                 elide(font, keys[static_cast<std::size_t>(t)],
+                       std::min(110.0f, right_ - x1_ - 18 - (byKey_ ? 0 : numbers_))));
     }
   }
 
@@ -292,7 +303,8 @@ class Arcs {
   std::vector<double> lengths_, sums_;  ///< norms of the values, and of what they contribute to each row
   std::vector<float> column_;           ///< see readColumn()
   bool strongestOnly_ = false, saysBelow_ = false;
-  float left_ = 0, right_ = 0, titleEnd_ = 0, top_ = 0, x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0, thick_ = 0;
+  float numbers_ = 0, left_ = 0, right_ = 0, titleEnd_ = 0, top_ = 0, x0_ = 0, x1_ = 0, y0_ = 0, pitch_ = 0,
+        thick_ = 0;
   int chosen_ = -1, key_ = -1, chosenCount_ = 0;
   double chosenSum_ = 0;
   bool byKey_ = false, isLong_ = false;

@@ -433,9 +433,11 @@ class Inspector {
     const float w = c_.weight(row, j), width = std::max(2.0f, longest * std::fabs(w)),
                 left = w < 0 ? zero - width : zero;
     noteBar(row, j, {box.x, midY - high / 2 - 3, box.width, high + 6}, ":brief");
-    const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col == j;
-    list_->AddRectFilled({left, midY - high / 2}, {left + width, midY + high / 2},
-                         withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
+    const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col == j,
+               isHidden = isHiddenKey(row, j, w);
+    if (!isHidden)
+      list_->AddRectFilled({left, midY - high / 2}, {left + width, midY + high / 2},
+                           withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), 2);
     // The number is drawn separately: next to a right-to-left word, bidirectional layout would swap the two.
     const float x = std::max(zero, left + width) + 7;
     float wide = 0;
@@ -445,11 +447,10 @@ class Inspector {
       textMiddle(list_, c_.fonts.monoSmall, x, midY, c_.palette.text, word);
       wide = textWidth(c_.fonts.monoSmall, word);
     }
-    const bool isHidden = !c_.pin && isHiddenKey(row, j, w);
-    textMiddle(
-        list_, isHidden ? c_.fonts.small : c_.fonts.monoSmall, x + wide + 7, midY,
-        isHidden ? c_.palette.muted : c_.palette.text,
-        c_.pin ? changedNumber(c_, weightBefore(c_, row, j), w) : barNumber(row, j, w, c_.state.decimals));
+    textMiddle(list_, isHidden ? c_.fonts.small : c_.fonts.monoSmall, x + wide + 7, midY,
+               isHidden ? c_.palette.muted : c_.palette.text,
+               c_.pin && !isHidden ? changedNumber(c_, weightBefore(c_, row, j), w)
+                                   : barNumber(row, j, w, c_.state.decimals));
   }
 
   // The keys of the largest weights, at most so many of them, that of the largest first.
@@ -513,9 +514,14 @@ class Inspector {
       const auto bar = [&](float from, float to, ImU32 color) {
         list_->AddRectFilled({from, y - high / 2}, {to, y + high / 2}, color, 3);
       };
-      bar(track.x, track.right(), c_.palette.background);
-      bar(w < 0 ? zero - width : zero, w < 0 ? zero : zero + width,
-          withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f));
+      const bool isHidden = isHiddenKey(row, j, w);
+      if (isHidden) {
+        hatched(list_, c_.palette, {track.x, y - high / 2, track.width, high});
+      } else {
+        bar(track.x, track.right(), c_.palette.background);
+        bar(w < 0 ? zero - width : zero, w < 0 ? zero : zero + width,
+            withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f));
+      }
       const std::optional<float> before = c_.pin ? weightBefore(c_, row, j) : std::nullopt;
       if (before)
         dashed({std::min(zero, zero + unit * *before), y - high / 2 - 2,
@@ -526,10 +532,10 @@ class Inspector {
         textRight(list_, chosen ? c_.fonts.smallStrong : c_.fonts.small, track.x - 10, y, c_.palette.text,
                   elide(c_.fonts.small, label(j), kWord - 10));
       }
-      const bool isHidden = !before && isHiddenKey(row, j, w);
       textRight(list_, isHidden ? c_.fonts.small : c_.fonts.monoSmall, box.right(), y,
                 isHidden ? c_.palette.muted : c_.palette.text,
-                before ? changedNumber(c_, before, w) : barNumber(row, j, w, std::min(c_.state.decimals, 3)));
+                before && !isHidden ? changedNumber(c_, before, w)
+                                    : barNumber(row, j, w, std::min(c_.state.decimals, 3)));
       noteBar(row, j, {box.x, y - pitch / 2 + 1, box.width, pitch - 2});
     }
     rowWords({box.x - 18, box.y, box.width, box.height},
@@ -648,12 +654,15 @@ class Inspector {
       const float top = w < 0 ? base : base - tall, bottom = w < 0 ? base + tall : base;
       const bool chosen = attention::isOfPairs(focus_.tensor) && focus_.col >= j && focus_.col < j + each;
       if (pitch >= 16) noteBar(row, j, {x - pitch / 2 + 1, foot - high - 18, pitch - 2, high + 18});
-      list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, bottom},
-                           withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f), std::min(2.0f, barWidth / 3));
+      const bool isHidden = isHiddenKey(row, j, w);
+      if (!isHidden)
+        list_->AddRectFilled({x - barWidth / 2, top}, {x + barWidth / 2, bottom},
+                             withAlpha(c_.palette.weight, chosen ? 1.0f : 0.35f),
+                             std::min(2.0f, barWidth / 3));
       // If there is no room for all names and numbers, only the selected key's bar has them.
       if (pitch < 32 && !(chosen && each == 1)) continue;
       std::string number = barNumber(row, j, w, std::min(c_.state.decimals, 3));
-      if (isHiddenKey(row, j, w) && textWidth(c_.fonts.monoSmall, number) > pitch - 2) number = "–";
+      if (isHidden && textWidth(c_.fonts.monoSmall, number) > pitch - 2) number = "–";
       float labelY = w < 0 ? bottom + 8 : top - 9;
       if (c_.pin)
         pinnedBar(row, j, {x - barWidth / 2 - 2.5f, base, barWidth + 5, unit}, pitch, number, labelY);
