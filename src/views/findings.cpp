@@ -110,16 +110,17 @@ class Finder {
 
   void tokens() {
     const bool cross = c_.state.cross;
-    tokensOf(c_.state.labels, kQuery, cross ? "query " : "token ");
-    if (cross) tokensOf(c_.state.keyLabels, kKey, "key ");
+    tokensOf(c_.state.labels, c_.rowsSoFar(), kQuery, cross ? "query " : "token ");
+    if (cross) tokensOf(c_.state.keyLabels, c_.state.keyTokens, kKey, "key ");
   }
 
   /// There may be 131,072, of which few can be listed: of each rank the first ones, whole words before
   /// others.
-  void tokensOf(const std::vector<std::string>& labels, std::string_view prefix, std::string_view what) {
+  void tokensOf(const std::vector<std::string>& labels, int shown, std::string_view prefix,
+                std::string_view what) {
     std::array<std::vector<int>, static_cast<std::size_t>(Found::start) + 2> first;
     const int all = static_cast<int>(labels.size()), number = search_.number();
-    for (int i = 0; i < all; ++i) {
+    for (int i = 0; i < shown; ++i) {
       const std::string& label = labels[static_cast<std::size_t>(i)];
       const Found own = search_.in(label, {}),
                   found = own == Found::no && i + 1 == number ? Found::text : own;

@@ -450,7 +450,9 @@ test('numbers of many large tables follow some tables at a time while nobody rea
     });
     observer.observe(document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot, {subtree: true, childList: true});
   });
+  const first = async () => (await board.tensor('q')).data[0], before = await first();
   await board.click('randomize');
+  await until('other numbers', async () => await first() !== before);
   const wanted = await Promise.all(['q', 'k', 'v', 'output'].map(async (name) => (await board.tensor(name)).data[0].toFixed(2).replace('-', '−')));
   await until('the new numbers', async () => {
     const all = await tables();

@@ -43,6 +43,22 @@ test('arrows choose among what was found, also in the texts of lessons, which ar
   await board.close();
 });
 
+test('a token of a long board is found by its word and by its number, and selected', async () => {
+  const board = await browser.open('/');
+  await board.call('set', 'tokens', 1024);
+  for (const [typed, finding, token] of [['t903', 'find:token:query:902', 902], ['777', 'find:token:query:776', 776]]) {
+    const events = await board.listen('select');
+    await board.page.keyboard.press('Control+k');
+    await shows(board, 'palette');
+    await board.type(typed);
+    await shows(board, finding);
+    await board.page.keyboard.press('Enter');
+    await lacks(board, 'palette');
+    await until('the selection', async () => (await events()).some(({detail}) => detail.name === 'weights' && detail.row === token && detail.col === token));
+  }
+  await board.close();
+});
+
 test('by mouse: the icon opens it, a row does what it says, a press beside it closes it', async () => {
   const board = await browser.open('/');
   await board.click('search');
@@ -154,7 +170,7 @@ test('in the tables: a button opens it, and what was found are buttons', async (
   await board.press('F10');
   await board.page.getByRole('button', {name: 'Find', exact: true}).press('Enter');
   await shows(board, 'palette');
-  const field = board.page.getByRole('textbox', {name: 'Find a command, a lesson or a term'}).first();
+  const field = board.page.getByRole('textbox', {name: 'Find a command, a lesson, a term or a token'}).first();
   await until('the focus', () => field.evaluate((input) => input.getRootNode().activeElement === input));
   await board.type('causal');
   const row = board.page.getByRole('button', {name: /^Causal mask: switch \w+ C$/});

@@ -243,6 +243,12 @@ TEST_CASE("palette: tokens are found by word and by number, and Enter goes to on
   CHECK(test::Painted().in(f.at("find:token:query:3")).ends_with("query 4 of 4"));
   f.click(f.at("find:token:key:3"));
   CHECK(f.app().explained() == attention::CellRef{attention::TensorId::weights, 0, 3, 3});
+  REQUIRE(f.app().set("cross", "false"));
+  REQUIRE(f.app().set("causal", "true"));
+  REQUIRE(f.app().set("step", "3"));
+  f.find("saw");
+  CHECK(f.shows("find:token:query:0"));   // sawn
+  CHECK(!f.shows("find:token:query:3"));  // which the decoder has not written yet
   REQUIRE(f.app().set("view", "\"train\""));
   f.find("saw");
   CHECK(!f.shows("find:token:query:1"));
