@@ -439,6 +439,7 @@ for (const [tokens, count, rows] of [[2048, 32, 'rows (14\\d\\d) to 15\\d\\d'], 
 test('numbers of many large tables follow some tables at a time while nobody reads them', async () => {
   const board = await browser.open('/', {prepare: opened});
   for (const [option, value] of [['heads', 1], ['d_k', 64], ['tokens', 400]]) await board.call('set', option, value);
+  await isMirrored(board);
   const tables = () => board.page.evaluate(() => [...document.querySelector('attention-playground').shadowRoot.querySelector('.hidden').shadowRoot.querySelectorAll('table')]
     .map((table) => ({size: table.querySelectorAll('tbody td').length, first: table.tBodies[0].rows[0].cells[1].textContent})));
   await until('six large tables', async () => (await tables()).filter(({size}) => size === 32 * 32).length === 6);
