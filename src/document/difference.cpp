@@ -50,22 +50,18 @@ bool same(const T& a, const T& b) {
   return a == b;
 }
 
-/// Adds the runs of `count` values from number `first` on. No `from` stands for nothing but zeros.
-template <class T>
-void addRuns(const T* from, const T* to, std::size_t first, std::size_t count, std::vector<PatchRun>& runs) {
-  const T none{};
-  const auto end = [&] { return std::size_t{runs.back().at} + runs.back().count; };
-  for (std::size_t i = 0; i < count; ++i) {
-    if (same(from ? from[i] : none, to[i])) continue;
-    if (runs.empty() || first + i - end() >= kGap) runs.push_back({static_cast<std::uint32_t>(first + i), 0});
-    runs.back().count = static_cast<std::uint32_t>(first + i + 1) - runs.back().at;
-  }
-}
-
+/// No `from` stands for nothing but zeros.
 template <class T>
 std::vector<PatchRun> runsOf(const T* from, const T* to, std::size_t count) {
+  const T none{};
   std::vector<PatchRun> runs;
-  addRuns(from, to, 0, count, runs);
+  std::size_t end = 0;  // end of the last run
+  for (std::size_t i = 0; i < count; ++i) {
+    if (same(from ? from[i] : none, to[i])) continue;
+    if (runs.empty() || i - end >= kGap) runs.push_back({static_cast<std::uint32_t>(i), 0});
+    end = i + 1;
+    runs.back().count = static_cast<std::uint32_t>(end) - runs.back().at;
+  }
   runs.shrink_to_fit();
   return runs;
 }
@@ -78,17 +74,12 @@ std::size_t countOf(const std::vector<PatchRun>& runs) {
 
 // The memory for values is taken at once: a list that grew would leave gaps in that of the page.
 template <class T>
-Patch<T> patchOf(std::vector<PatchRun> runs, const T* to) {
-  Patch<T> patch{std::move(runs), {}};
+Patch<T> patchOf(const T* from, const T* to, std::size_t count) {
+  Patch<T> patch{runsOf(from, to, count), {}};
   patch.values.reserve(countOf(patch.runs));
   for (const PatchRun& run : patch.runs)
     patch.values.insert(patch.values.end(), to + run.at, to + run.at + run.count);
   return patch;
-}
-
-template <class T>
-Patch<T> patchOf(const T* from, const T* to, std::size_t count) {
-  return patchOf(runsOf(from, to, count), to);
 }
 
 template <class T>
@@ -109,24 +100,6 @@ void giveShape(Tensor& tensor, const std::array<int, 3>& shape) {
   if (!hasShape(tensor, shape)) tensor = Tensor(shape[0], shape[1], shape[2]);
 }
 
-/// The initial numbers of an input, row by row.
-class FreshRows {
- public:
-  FreshRows(const State& state, Place place, int cols)
-      : state_(state),
-        place_(place),
-        row_(static_cast<std::size_t>(cols)) {}
-  const float* take(int head, int row) {
-    takeFreshRow(state_, place_.id, place_.item, head, row, row_.data());
-    return row_.data();
-  }
-
- private:
-  const State& state_;
-  Place place_;
-  std::vector<float> row_;
-};
-
 const float* lastRow(const Tensor& tensor) { return tensor.row(tensor.heads() - 1, tensor.rows() - 1); }
 bool endsWith(const Tensor& tensor, const float* row) {
   return std::memcmp(lastRow(tensor), row, static_cast<std::size_t>(tensor.cols()) * sizeof(float)) == 0;
@@ -137,22 +110,7 @@ bool endsWith(const Tensor& tensor, const float* row) {
 bool looksFresh(const State& state, Place place, const Tensor& tensor) {
   const Axes shape = axes(state, place.id);
   return !tensor.empty() && hasShape(tensor, {shape.heads, shape.rows.count(), shape.cols.count()}) &&
-         endsWith(tensor, FreshRows(state, place, tensor.cols()).take(tensor.heads() - 1, tensor.rows() - 1));
-}
-
-std::vector<PatchRun> runsOf(FreshRows fresh, const Tensor& to) {
-  std::vector<PatchRun> runs;
-  const auto cols = static_cast<std::size_t>(to.cols());
-  for (std::size_t h = 0, first = 0; h < static_cast<std::size_t>(to.heads()); ++h)
-    for (int r = 0; r < to.rows(); ++r, first += cols)
-      addRuns(fresh.take(static_cast<int>(h), r), to.row(static_cast<int>(h), r), first, cols, runs);
-  runs.shrink_to_fit();
-  return runs;
-}
-
-void fill(Tensor& tensor, FreshRows fresh) {
-  for (int h = 0; h < tensor.heads(); ++h)
-    for (int r = 0; r < tensor.rows(); ++r) std::copy_n(fresh.take(h, r), tensor.cols(), tensor.row(h, r));
+         endsWith(tensor, lastRow(freshRows(state, place.id, place.item, tensor.rows() - 1)));
 }
 
 void giveShape(PaintedMask& mask, int rows, int cols) {
@@ -228,8 +186,8 @@ Difference::TensorPatch Difference::tensorPatch(const State& to, std::size_t whi
   const bool hadShape = hasShape(had, patch.shape);
   const std::optional<Place> place = placeOf(to, which);
   patch.isInitial = place && !(hadShape && endsWith(wanted, lastRow(had))) && looksFresh(to, *place, wanted);
-  patch.cells = patch.isInitial ? patchOf(runsOf(FreshRows(to, *place, wanted.cols()), wanted), wanted.data())
-                                : patchOf(hadShape ? had.data() : nullptr, wanted.data(), wanted.size());
+  const Tensor from = patch.isInitial ? freshRows(to, place->id, place->item, 0) : hadShape ? had : Tensor();
+  patch.cells = patchOf(from.empty() ? nullptr : from.data(), wanted.data(), wanted.size());
   return patch;
 }
 
@@ -267,8 +225,9 @@ void Difference::apply(State& state) const {
   const auto tensors = tensorsOf(state);
   for (const TensorPatch& patch : tensors_) {
     Tensor& tensor = *tensors[patch.which];
-    giveShape(tensor, patch.shape);
-    if (patch.isInitial) fill(tensor, FreshRows(state, *placeOf(state, patch.which), tensor.cols()));
+    const std::optional<Place> place = patch.isInitial ? placeOf(state, patch.which) : std::nullopt;
+    if (place) tensor = freshRows(state, place->id, place->item, 0);
+    else giveShape(tensor, patch.shape);
     write(patch.cells, tensor.data());
   }
   giveShape(state.painted, maskRows_, maskCols_);

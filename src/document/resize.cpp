@@ -178,12 +178,13 @@ class FreshCells {
   SeededCells seeded_;
 };
 
+/// Gives it the rows of that shape from `first` on.
 template <class Cells>
-void fill(Tensor& tensor, const Axes& shape, const Cells& cells) {
-  tensor.reshapeUnwritten(shape.heads, shape.rows.count(), shape.cols.count());
+void fill(Tensor& tensor, const Axes& shape, const Cells& cells, int first = 0) {
+  tensor.reshapeUnwritten(shape.heads, shape.rows.count() - first, shape.cols.count());
   for (int h = 0; h < tensor.heads(); ++h)
     for (int r = 0; r < tensor.rows(); ++r)
-      cells.take(static_cast<std::uint32_t>(h), shape.rows.place(r), shape.cols, tensor.row(h, r));
+      cells.take(static_cast<std::uint32_t>(h), shape.rows.place(first + r), shape.cols, tensor.row(h, r));
 }
 
 void fit(Tensor& tensor, const Axes& before, const Axes& after, const FreshCells& cells) {
@@ -297,16 +298,16 @@ void fillFresh(State& state, TensorId id) {
   fill(*input(state, id), axes(state, id), FreshCells(state.seed, id, isOfItem(id) ? state.batchItem : 0));
 }
 
-void takeFreshRow(const State& state, TensorId id, int item, int head, int row, float* out) {
-  const Axes shape = axes(state, id);
-  const auto take = [&](const FreshCells& cells) {
-    cells.take(static_cast<std::uint32_t>(head), shape.rows.place(row), shape.cols, out);
-  };
-  if (!isOfItem(id)) return take(FreshCells(state.seed, id));
-  if (item == state.batchItem)
-    return take(FreshCells(id, cellsOf(state, id, item, state.labels, state.keyLabels)));
-  const BatchItem& other = state.items[static_cast<std::size_t>(item)];
-  take(FreshCells(id, cellsOf(state, id, item, other.labels, other.keyLabels)));
+Tensor freshRows(const State& state, TensorId id, int item, int first) {
+  const bool isOther = isOfItem(id) && item != state.batchItem;
+  const BatchItem* const other = isOther ? &state.items[static_cast<std::size_t>(item)] : nullptr;
+  const FreshCells cells = isOfItem(id)
+                               ? FreshCells(id, cellsOf(state, id, item, other ? other->labels : state.labels,
+                                                        other ? other->keyLabels : state.keyLabels))
+                               : FreshCells(state.seed, id);
+  Tensor out;
+  fill(out, axes(state, id), cells, first);
+  return out;
 }
 
 void resize(State& state, const Settings& after) {

@@ -21,8 +21,9 @@ void fillSeeded(State& state, TensorId id);
 /// The same, but with the initial values of the tensor: the identity for w_a and u_a, with which general
 /// scores are dot products; ones for v_a; zeros for biases and sinks; numbers drawn from the seed for others.
 void fillFresh(State& state, TensorId id);
-/// The same numbers for one row, of the input of that item of the batch; from its words if state.sameWord.
-void takeFreshRow(const State& state, TensorId id, int item, int head, int row, float* out);
+/// The same numbers for the rows from `first` on, of the input of that item of the batch; from its words if
+/// state.sameWord.
+Tensor freshRows(const State& state, TensorId id, int item, int first);
 /// Changes the settings of the state to `after`, which must have the same number of heads, and resizes inputs
 /// and mask accordingly. Existing cells keep their numbers; new ones get initial values. The other sequence
 /// of cross-attention starts as a copy of x.
