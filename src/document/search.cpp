@@ -98,7 +98,9 @@ Search::Found Search::in(std::string_view title, std::string_view text) const {
                                             : Found::no;
     worst = std::min(worst, here);
   }
-  return worst == Found::words && (words_.empty() || own.starts_with(words_.front())) ? Found::start : worst;
+  if (words_.empty()) return Found::start;
+  if (worst < Found::words || !own.starts_with(words_.front())) return worst;
+  return own == words_.front() ? Found::all : Found::start;
 }
 
 int Search::number() const {

@@ -16,8 +16,8 @@ struct Lesson;
 class Search {
  public:
   /// Where all words were found, from worst to best: some of them only in the text; in the title; at
-  /// beginnings of words of the title; and the title begins with what was typed.
-  enum class Found : std::uint8_t { no, text, title, words, start };
+  /// beginnings of words of the title; the title begins with what was typed; and it is the one word typed.
+  enum class Found : std::uint8_t { no, text, title, words, start, all };
   /// From the first byte to the one after the last.
   using Range = std::pair<std::size_t, std::size_t>;
 
@@ -29,10 +29,6 @@ class Search {
   bool empty() const { return words_.empty(); }
   /// Of an empty search everything is found. `text` must be folded() already, because it may be long.
   Found in(std::string_view title, std::string_view text) const;
-  /// Is that all of a title that begins with what was typed?
-  bool isAllOf(std::string_view title) const {
-    return words_.size() == 1 && words_.front().size() == title.size();
-  }
   /// The whole number that was typed; 0 if it was none.
   int number() const;
   /// What of this title the words cover, in order, without overlaps.

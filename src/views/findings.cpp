@@ -114,11 +114,10 @@ class Finder {
     if (cross) tokensOf(c_.state.keyLabels, c_.state.keyTokens, kKey, "key ");
   }
 
-  /// There may be 131,072, of which few can be listed: of each rank the first ones, whole words before
-  /// others.
+  /// There may be 131,072, of which few can be listed: of each rank the first ones.
   void tokensOf(const std::vector<std::string>& labels, int shown, std::string_view prefix,
                 std::string_view what) {
-    std::array<std::vector<int>, static_cast<std::size_t>(Found::start) + 2> first;
+    std::array<std::vector<int>, static_cast<std::size_t>(Found::all) + 1> first;
     const int all = static_cast<int>(labels.size()), number = search_.number();
     for (int i = 0; i < shown; ++i) {
       const std::string& label = labels[static_cast<std::size_t>(i)];
@@ -126,15 +125,13 @@ class Finder {
                   found = own == Found::no && i + 1 == number ? Found::text : own;
       if (found == Found::no) continue;
       ++count_;
-      const bool isWhole = found == Found::start && search_.isAllOf(label);
-      if (auto& list = first[static_cast<std::size_t>(found) + isWhole]; list.size() < kTokens)
-        list.push_back(i);
+      if (auto& list = first[static_cast<std::size_t>(found)]; list.size() < kTokens) list.push_back(i);
     }
     for (std::size_t rank = first.size(); rank-- > 1;)
       for (const int i : first[rank])
         groups_.back().push_back({Kind::token, base::joined({prefix, i}), labels[static_cast<std::size_t>(i)],
                                   inWords(base::message({what, i + 1, " of ", all})), false,
-                                  std::min(static_cast<Found>(rank), Found::start)});
+                                  static_cast<Found>(rank)});
   }
 
   Findings best() {

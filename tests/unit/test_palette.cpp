@@ -254,6 +254,16 @@ TEST_CASE("palette: tokens are found by word and by number, and Enter goes to on
   CHECK(!f.shows("find:token:query:1"));
 }
 
+TEST_CASE("palette: a token that is the word typed comes before titles that begin with it") {
+  Reader f;
+  REQUIRE(f.app().setLessons(kList));
+  REQUIRE(f.app().set("labels", R"(["a", "why", "whyever"])"));
+  f.find("why");
+  CHECK(f.at("find:token:query:1").y < f.at("find:question:why").y);
+  f.find("wh");
+  CHECK(f.at("find:token:query:1").y > f.at("find:question:why").y);
+}
+
 TEST_CASE("palette: of thousands of tokens eight are listed, and all are counted") {
   Reader f;
   REQUIRE(f.app().set("tokens", "3000"));
