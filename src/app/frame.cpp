@@ -348,6 +348,7 @@ void Frame::finish() {
   computes_ = Computes::nothing;
   computeOn();
   if (screen_.view.work && computesLayers()) computes_ = Computes::layers;
+  settleOn();
   advance();
   ++count_, ++quiet_;
   ++screen_.noticeAge;
@@ -377,6 +378,13 @@ void Frame::computeOn() {
   if (!isPart || !wasPart || waits(isEdited)) return;
   // What was computed between two frames has not to be in one.
   if (std::exchange(hasWorked_, false) || computeHeads()) computes_ = Computes::heads;
+}
+
+// What undo needs is made compact when there is nothing else to do.
+void Frame::settleOn() {
+  if (session_.document().isSettled()) return;
+  screen_.wake(false);
+  if (computes_ == Computes::nothing && !screen_.view.isHandled) computes_ = Computes::history;
 }
 
 /// Returns whether some are still missing.
@@ -476,9 +484,13 @@ bool Frame::workOn() {
   if (trains())
     return training.slice(training.wanted > 0 ? training.wanted : std::numeric_limits<int>::max(), kSlice);
   hasWorked_ = computes_ == Computes::heads;
-  const bool hasMore = hasWorked_                      ? computeHeads()
-                       : computes_ == Computes::layers ? !session_.derived().layersAreWhole()
-                                                       : false;
+  bool hasMore = false;
+  switch (computes_) {
+    case Computes::nothing: break;
+    case Computes::heads: hasMore = computeHeads(); break;
+    case Computes::layers: hasMore = !session_.derived().layersAreWhole(); break;
+    case Computes::history: hasMore = session_.settleSome(); break;
+  }
   if (!hasMore) computes_ = Computes::nothing;
   return hasMore;
 }

@@ -46,9 +46,9 @@ class Frame {
   void trainAnew();
   /// Is training in progress?
   bool trains();
-  /// Did the last frame leave heads to compute?
   /// How many heads have been computed, or have a picture, of the layer or on the page Model of all.
   int heads(bool isWhole);
+  /// Did the last frame leave heads to compute, or a history to make compact?
   bool computes() const { return computes_ != Computes::nothing; }
   /// Trains, or computes them, for a time slice outside a frame; returns whether there is more to do. Results
   /// are reported after the next frame. Where it is never called, frames compute as much themselves.
@@ -61,7 +61,7 @@ class Frame {
     std::string words;
   };
 
-  enum class Computes : std::uint8_t { nothing, heads, layers };
+  enum class Computes : std::uint8_t { nothing, heads, layers, history };
 
   [[gnu::noinline]] bool lookedBack(bool before);
   void controls(views::Context& context);
@@ -73,6 +73,7 @@ class Frame {
   void computeOn();
   [[gnu::noinline]] bool goesOn();
   [[gnu::noinline]] bool waits(bool isEdited);
+  void settleOn();
   bool computeHeads();
   [[gnu::noinline]] bool computesLayers();
   void advance();

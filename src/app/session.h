@@ -54,6 +54,7 @@ class Session {
   base::Result<void> applyAll(const std::vector<document::Edit>& edits, std::uint64_t gesture, Source source,
                               std::string_view name);
   void endGesture(Source source);
+  bool settleSome() { return document_.settleSome(); }  ///< see document::Document
   /// Another head is on the board until what this returns is put back.
   document::Document::Look look(document::Document::Look at) { return document_.look(at); }
   base::Result<void> open(document::State start, bool undoable, Source source);

@@ -11,6 +11,8 @@ namespace {
 
 /// Runs separated by fewer equal values than this are stored as one run, which takes less memory.
 constexpr std::size_t kGap = 3;
+/// States with more bytes together are compared later.
+constexpr std::size_t kLarge = std::size_t{8} << 20;
 
 /// All tensors of a state, always in the same order. AnyState: State or const State.
 template <class AnyState>
@@ -42,6 +44,12 @@ std::optional<Place> placeOf(const State& state, std::size_t which) {
   if (which < all.size() + kParameterCount) return {};
   which -= all.size() + kParameterCount;
   return Place{ofItem[which % ofItem.size()], static_cast<int>(which / ofItem.size())};
+}
+
+template <class Inputs>
+bool sameInputs(const Inputs& a, const Inputs& b, std::span<const TensorId> ids) {
+  return std::all_of(ids.begin(), ids.end(),
+                     [&](TensorId id) { return sameBits(*input(a, id), *input(b, id)); });
 }
 
 bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }  // distinguishes 0 and -0
@@ -113,6 +121,23 @@ bool looksFresh(const State& state, Place place, const Tensor& tensor) {
          endsWith(tensor, lastRow(freshRows(state, place.id, place.item, tensor.rows() - 1)));
 }
 
+/// Empties the inputs that will be drawn anyway: see Difference::tensorPatch().
+void leaveOutInitial(State& state, const State& to) {
+  const auto tensors = tensorsOf(state);
+  const auto wanted = tensorsOf(to);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::optional<Place> place = placeOf(to, i);
+    if (place && tensors[i]->rows() != wanted[i]->rows() && looksFresh(to, *place, *wanted[i]))
+      *tensors[i] = Tensor();
+  }
+}
+
+/// Is most of what this change of shape leads to drawn from the seed?
+bool drawsMost(const Reshape& way, const Settings& to) {
+  const int tokens = to.cross && way.side == Side::keys ? to.keyTokens : to.tokens;
+  return way.kind == Reshape::Kind::insertTokens && way.count > tokens / 2;
+}
+
 void giveShape(PaintedMask& mask, int rows, int cols) {
   if (mask.rows == rows && mask.cols == cols) return;
   mask = {rows, cols,
@@ -149,21 +174,30 @@ Reshape Reshape::reversed() const {
 }
 
 Difference::Difference(const State& from, const State& to, Reshape way)
-    : way_(way),
+    : late_(std::make_unique<Late>(Late{shared(from), shared(to)})),
+      isShownOnly_(way.kind == Reshape::Kind::none && sameContent(from, to)),
+      way_(way),
       settings_(to),
       items_(to.items.size()),
       maskRows_(to.painted.rows),
       maskCols_(to.painted.cols) {
   settings_.labels = {}, settings_.keyLabels = {};
-  State state = shared(from);
+  if (bytesOf(from) + bytesOf(to) > kLarge) return;
+  while (!isSettled()) settleSome();
+}
+
+void Difference::settleSome() {
+  if (!std::exchange(late_->isReshaped, true)) return settleShape();
+  while (late_->next < tensorsOf(late_->to).size())
+    if (settleTensor()) return;
+  late_.reset();
+}
+
+void Difference::settleShape() {
+  State& state = late_->from;
+  const State& to = late_->to;
+  if (drawsMost(way_, to)) leaveOutInitial(state, to);
   reshape(state);
-  const auto tensors = tensorsOf(state);
-  const auto wanted = tensorsOf(to);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (sameBits(*tensors[i], *wanted[i])) continue;
-    tensors_.push_back(tensorPatch(to, i, *tensors[i]));
-    *tensors[i] = Tensor();  // of a large state they are not needed together
-  }
   const auto labels = allLabelsOf(state);
   const auto wantedLabels = allLabelsOf(to);
   for (std::size_t i = 0; i < wantedLabels.size(); ++i) {
@@ -178,6 +212,16 @@ Difference::Difference(const State& from, const State& to, Reshape way)
                   to.painted.blocked.size());
   if (state.preset != to.preset) preset_ = to.preset;
   if (state.unknownFields != to.unknownFields) unknownFields_ = to.unknownFields;
+}
+
+/// Returns whether there was something to do.
+bool Difference::settleTensor() {
+  const std::size_t which = late_->next++;
+  Tensor& had = *tensorsOf(late_->from)[which];
+  if (sameBits(had, *tensorsOf(late_->to)[which])) return false;
+  tensors_.push_back(tensorPatch(late_->to, which, had));
+  had = Tensor();  // of a large state they are not needed together
+  return true;
 }
 
 Difference::TensorPatch Difference::tensorPatch(const State& to, std::size_t which, const Tensor& had) {
@@ -215,6 +259,13 @@ void Difference::reshape(State& state) const {
 }
 
 void Difference::apply(State& state) const {
+  if (!isSettled()) {
+    state = shared(late_->to);
+    return;
+  }
+  if (drawsMost(way_, settings_))
+    for (const TensorPatch& patch : tensors_)
+      if (patch.isInitial) *tensorsOf(state)[patch.which] = Tensor();  // it is drawn below
   reshape(state);
   const auto labels = allLabelsOf(state);
   for (const LabelPatch& patch : labels_) {
@@ -236,16 +287,25 @@ void Difference::apply(State& state) const {
   if (unknownFields_) state.unknownFields = *unknownFields_;
 }
 
-bool Difference::isShownOnly(const State& from) const {
-  Settings before = from, after = settings_;
-  before.labels = {}, before.keyLabels = {};
-  copyView(after, before);
-  return way_.kind == Reshape::Kind::none && before == after && items_ == from.items.size() &&
-         tensors_.empty() && labels_.empty() && maskRows_ == from.painted.rows &&
-         maskCols_ == from.painted.cols && mask_.runs.empty() && !preset_ && !unknownFields_;
+// Compares instead of a copy, which of a large board takes as much memory.
+bool sameContent(const State& a, const State& b) {
+  Settings shown = b;
+  copyView(shown, a);
+  if (static_cast<const Settings&>(a) != shown || a.preset != b.preset ||
+      a.unknownFields != b.unknownFields || a.painted != b.painted || !sameInputs(a, b, inputIds()))
+    return false;
+  for (int i = 0; i < kParameterCount; ++i)
+    if (!sameBits(a.parameters[static_cast<ParameterId>(i)], b.parameters[static_cast<ParameterId>(i)]))
+      return false;
+  return std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(),
+                    [](const BatchItem& left, const BatchItem& right) {
+                      return left.labels == right.labels && left.keyLabels == right.keyLabels &&
+                             sameInputs(left, right, itemInputIds());
+                    });
 }
 
 std::size_t Difference::bytes() const {
+  if (!isSettled()) return sizeof *this + bytesOf(late_->to);
   std::size_t bytes = sizeof *this + heldBy(tensors_) + heldBy(labels_) + heldBy(mask_);
   for (const TensorPatch& patch : tensors_) bytes += heldBy(patch.cells);
   for (const LabelPatch& patch : labels_) bytes += heldBy(patch.labels.runs) + bytesOf(patch.labels.values);

@@ -59,32 +59,9 @@ bool isCovered(const std::vector<Edit>& edits, const Edit& inverse) {
   return false;
 }
 
-template <class Inputs>
-bool sameInputs(const Inputs& a, const Inputs& b, std::span<const TensorId> ids) {
-  return std::all_of(ids.begin(), ids.end(),
-                     [&](TensorId id) { return sameBits(*input(a, id), *input(b, id)); });
-}
-
-/// Equal but for how they are shown. Compares instead of a copy, which of a large board takes as much memory.
-bool sameContent(const State& a, const State& b) {
-  Settings shown = b;
-  copyView(shown, a);
-  if (static_cast<const Settings&>(a) != shown || a.preset != b.preset ||
-      a.unknownFields != b.unknownFields || a.painted != b.painted || !sameInputs(a, b, inputIds()))
-    return false;
-  for (int i = 0; i < kParameterCount; ++i)
-    if (!sameBits(a.parameters[static_cast<ParameterId>(i)], b.parameters[static_cast<ParameterId>(i)]))
-      return false;
-  return std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(),
-                    [](const BatchItem& left, const BatchItem& right) {
-                      return left.labels == right.labels && left.keyLabels == right.keyLabels &&
-                             sameInputs(left, right, itemInputIds());
-                    });
-}
-
-bool isShownOnly(const Effect& effect, const State& after) {
+bool isShownOnly(const Effect& effect) {
   const Restore* restore = std::get_if<Restore>(&effect.inverse);
-  return restore != nullptr && restore->difference->isShownOnly(after);
+  return restore != nullptr && restore->difference->isShownOnly();
 }
 
 }  // namespace
@@ -102,7 +79,7 @@ Result<void> Document::apply(const Edit& edit, std::uint64_t gesture) {
   assert(check(state_));
   ++revision_;
   note(effect.change);
-  if (isUndoable(edit) && !isShownOnly(effect, state_)) record(std::move(effect.inverse), gesture);
+  if (isUndoable(edit) && !isShownOnly(effect)) record(std::move(effect.inverse), gesture);
   return {};
 }
 
@@ -118,16 +95,11 @@ void Document::record(Edit inverse, std::uint64_t gesture) {
 }
 
 void Document::count(std::deque<Step>& steps) {
-  Step& last = steps.back();
-  historyBytes_ -= last.bytes;
-  last.bytes = sizeof last + (last.edits.capacity() - last.edits.size()) * sizeof(Edit);
-  const State* counted = nullptr;
-  for (const Edit& edit : last.edits) {
-    last.bytes += bytesOf(edit);
-    if (const Load* load = std::get_if<Load>(&edit)) counted = load->state.get();
-  }
-  if (last.start != nullptr && last.start.get() != counted) last.bytes += bytesOf(*last.start);
-  historyBytes_ += last.bytes;
+  for (const Edit& edit : steps.back().edits)
+    if (const Restore* restore = std::get_if<Restore>(&edit); restore && !restore->difference->isSettled())
+      settleLater(restore->difference);
+  count(steps.back());
+  if (historyBytes_ > kHistoryBytes) settleAll();
   while (historyBytes_ > kHistoryBytes && !(past_.empty() && future_.empty())) {
     // If there is nothing to undo, the step that was undone first is dropped.
     std::deque<Step>& oldest = past_.empty() ? future_ : past_;
@@ -135,6 +107,36 @@ void Document::count(std::deque<Step>& steps) {
     oldest.pop_front();
     ++forgotten_;
   }
+}
+
+void Document::count(Step& step) {
+  historyBytes_ -= step.bytes;
+  step.bytes = sizeof step + (step.edits.capacity() - step.edits.size()) * sizeof(Edit);
+  const State* counted = nullptr;
+  for (const Edit& edit : step.edits) {
+    step.bytes += bytesOf(edit);
+    if (const Load* load = std::get_if<Load>(&edit)) counted = load->state.get();
+  }
+  if (step.start != nullptr && step.start.get() != counted) step.bytes += bytesOf(*step.start);
+  historyBytes_ += step.bytes;
+}
+
+// Two large states that are not settled would be too many in memory.
+void Document::settleLater(const std::shared_ptr<Difference>& late) {
+  if (late == late_) return;
+  settleAll();
+  late_ = late;
+}
+
+bool Document::settleSome() {
+  if (late_ == nullptr) return false;
+  const bool isDropped = late_.use_count() == 1;
+  if (!isDropped && !late_->isSettled()) late_->settleSome();
+  if (!isDropped && !late_->isSettled()) return true;
+  late_.reset();
+  for (std::deque<Step>* steps : {&past_, &future_})
+    for (Step& step : *steps) count(step);
+  return false;
 }
 
 void Document::clear(std::deque<Step>& steps) {
@@ -226,7 +228,7 @@ Result<void> Document::open(State start, bool undoable, const std::function<void
   // An initial state that is stored anyway need not be stored as a difference too.
   if (fromStart) step.edits.push_back(Load{step.start});
   else if (undoable && !sameBits(before, state_))
-    step.edits.push_back(Restore{std::make_shared<const Difference>(state_, before, Reshape{})});
+    step.edits.push_back(Restore{std::make_shared<Difference>(state_, before, Reshape{})});
   clear(future_);
   step.number = ++lastNumber_;
   if (undoable) past_.push_back(std::move(step)), count(past_);

@@ -57,6 +57,11 @@ class Document {
   bool goBack();
   /// The memory that the history uses.
   std::size_t historyBytes() const { return historyBytes_; }
+  /// Makes the history compact, in parts that take no longer than a frame or two; returns whether there is
+  /// more to do. The last change of a large state is recorded as a whole at first, so that it does not have
+  /// to wait for what undo needs.
+  bool settleSome();
+  bool isSettled() const { return late_ == nullptr; }
   /// The number of steps dropped so far because of the memory limit.
   std::uint64_t forgottenSteps() const { return forgotten_; }
   /// Returns to the initial state, bit for bit, as one undoable step.
@@ -103,6 +108,11 @@ class Document {
   bool leadsHere(const Edit& edit);
   /// Updates the memory count of the last step of a list, and drops old steps if the limit is exceeded.
   void count(std::deque<Step>& steps);
+  void count(Step& step);
+  void settleLater(const std::shared_ptr<Difference>& late);
+  void settleAll() {
+    while (settleSome()) continue;
+  }
   void clear(std::deque<Step>& steps);
   void dropLast(std::deque<Step>& steps);
   void note(const std::optional<attention::Change>& change);
@@ -122,6 +132,7 @@ class Document {
   Shared state_;
   std::shared_ptr<const State> start_;
   std::deque<Step> past_, future_;
+  std::shared_ptr<Difference> late_;  ///< of the history, where one is not settled
   std::size_t historyBytes_ = 0;
   std::uint64_t forgotten_ = 0;
   std::uint64_t revision_ = 1;

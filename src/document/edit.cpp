@@ -184,7 +184,7 @@ Change changeOf(What what) {
 
 /// The inverse edit from `from` to `to`, where `way` is the change of shape that led from `to` to `from`.
 Restore restore(const State& from, const State& to, const Reshape& way) {
-  return {std::make_shared<const Difference>(from, to, way.reversed())};
+  return {std::make_shared<Difference>(from, to, way.reversed())};
 }
 
 /// Applies a change of shape or of many numbers. The inverse stores what it removes.

@@ -70,7 +70,7 @@ struct Load {
 /// The inverse of a change of shape or of many numbers. Can only be applied to the state that the change led
 /// to.
 struct Restore {
-  std::shared_ptr<const Difference> difference;
+  std::shared_ptr<Difference> difference;
 };
 
 using Edit = std::variant<SetCells, PaintCells, SetOption, SetLabels, InsertTokens, RemoveTokens, Randomize,

@@ -179,6 +179,70 @@ TEST_CASE("history: numbers that can be drawn again are not kept, edited ones ar
   }
 }
 
+TEST_CASE(
+    "history: of a large board it is made compact later, in parts, and undo works before and meanwhile") {
+  Document d = large(2048, 8, 64);
+  REQUIRE(d.apply(Randomize{7, {}}));  // initial numbers
+  REQUIRE(d.apply(test::setCell(attention::TensorId::q, 3, 2, 5, 9.0f)));
+  REQUIRE(d.apply(test::setCell(attention::TensorId::v, 7, 2000, 5, 9.0f)));
+  const std::uint64_t edited = print(d.state());
+  const std::size_t whole = bytesOf(d.state());
+  using Act = Result<void> (*)(Document&);
+  const std::pair<std::string, Act> acts[] = {
+      {"tokens", [](Document& on) { return on.apply(set(OptionId::tokens, 4.0)); }},
+      {"d_k", [](Document& on) { return on.apply(set(OptionId::d_k, 63.0)); }},
+      {"heads", [](Document& on) { return on.apply(set(OptionId::heads, 4.0)); }},
+      {"seed", [](Document& on) { return on.apply(Randomize{8, {}}); }},
+      {"load", [](Document& on) { return on.apply(Load{std::make_shared<State>(test::start())}); }},
+      {"open", [](Document& on) { return on.open(test::start(), true); }},
+  };
+  for (const auto& [name, act] : acts) {
+    CAPTURE(name);
+    for (const int parts : {0, 1, 2, 100}) {
+      CAPTURE(parts);
+      Document other(test::start());
+      REQUIRE(other.apply(Load{std::make_shared<State>(d.state())}));
+      while (other.settleSome()) continue;
+      REQUIRE(act(other));
+      const std::uint64_t after = print(other.state());
+      CHECK(!other.isSettled());
+      CHECK(other.historyBytes() > whole);
+      for (int i = 0; i < parts && other.settleSome(); ++i) continue;
+      if (parts == 100) {
+        CHECK(other.isSettled());
+        CHECK(other.historyBytes() < whole / 2);
+      }
+      REQUIRE(other.undo());
+      CHECK(print(other.state()) == edited);
+      REQUIRE(other.redo());
+      CHECK(print(other.state()) == after);
+      REQUIRE(other.apply(test::setCell(attention::TensorId::k, 0, 0, 0, 9.0f)));
+      REQUIRE(other.undo());
+      REQUIRE(other.undo());
+      CHECK(print(other.state()) == edited);
+    }
+  }
+}
+
+TEST_CASE("history: only the last change of a large board is kept as a whole") {
+  Document d = large(2048, 8, 64);
+  std::vector<std::uint64_t> prints{print(d.state())};
+  for (const double headDim : {63.0, 62.0, 61.0}) {
+    REQUIRE(d.apply(set(OptionId::d_k, headDim)));
+    prints.push_back(print(d.state()));
+    CHECK(d.historyBytes() < bytesOf(d.state()) * 11 / 10);
+  }
+  while (d.settleSome()) continue;
+  CHECK(d.historyBytes() < bytesOf(d.state()) / 5);
+  for (std::size_t i = prints.size() - 1; i-- > 0;) {
+    REQUIRE(d.undo());
+    CHECK(print(d.state()) == prints[i]);
+  }
+  REQUIRE(d.open(test::start(), false));
+  CHECK(!d.settleSome());
+  CHECK(d.historyBytes() == 0);
+}
+
 TEST_CASE("history: opening keeps the state that was there once") {
   Document d = large(1024, 8, 16);
   const State other = large(1000, 8, 16).state();

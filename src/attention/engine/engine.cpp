@@ -17,9 +17,9 @@ using What = Change::What;
 constexpr int kRowsOfHead = 3;      // more than a third of the queries
 constexpr int kKeysOfHead = 32;     // more than one key in 32
 constexpr int kRowsByProduct = 64;  // up to this many changed rows of concat are multiplied one by one
-// Layers with more scores than this are computed one head after the other. Fewer take less than 30 ms on a
-// page (measured).
-constexpr std::int64_t kScoresAtOnce = 1 << 20;
+// Layers with more scores, or more work, than this are computed one head after the other. Others take less
+// than 30 ms on a page (measured).
+constexpr std::int64_t kScoresAtOnce = 1 << 20, kWorkAtOnce = 300'000'000;
 
 // Of first pictures so much is made at once, in multiplications of Q by K: some milliseconds on a page. Each
 // score counts as so many more, for the rest of its way to a weight.
@@ -81,8 +81,9 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
                      !mixed &&
                      std::all_of(changes.begin(), changes.end(), [this](const Change& c) { return fits(c); });
   // Of a large layer, what concerns all heads is computed one head after the other.
-  const bool isLarge = spec_.heads * ofHead > kScoresAtOnce && spec_.heads > 1,
-             isOfAll = known && isLarge && isOption(changes[0].what);
+  const std::int64_t work = spec_.heads * std::int64_t{spec_.queryCount} * workOfRow(spec_, inputs_);
+  const bool isAtOnce = spec_.heads * ofHead <= kScoresAtOnce && work <= kWorkAtOnce,
+             isLarge = !isAtOnce && spec_.heads > 1, isOfAll = known && isLarge && isOption(changes[0].what);
   isNew_ = isLarge && FirstPictures::areFor(spec_) && changes[0].what == What::everything;
   summaries_.begin(!known || isOfAll);
   if (known && !isOfAll) {
@@ -91,7 +92,7 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   } else {
     if (!isOfAll) forwardInputs(spec_, inputs_, trace_, scratch_);
     missAll();
-    if (spec_.heads * ofHead <= kScoresAtOnce) computeHeads({0, spec_.heads});
+    if (isAtOnce) computeHeads({0, spec_.heads});
     summaries_.touchAll(spec_, inputs_, trace_);
   }
   if (!isWhole()) withhold();
@@ -126,8 +127,8 @@ void Engine::computeLater(Span heads) {
 /// Some rows of a head, which has been computed with the last of them. To the same bits.
 void Engine::computeRows(int head) {
   if (begun_.head != head) begun_ = {head, {0, 0}};
-  const int some = kernels::kWholeRows * scratch_.score.products.workspace.threads(), first = begun_.rows.end;
-  begun_.rows.end = std::min(first + some, spec_.queryCount);
+  const int first = begun_.rows.end;
+  begun_.rows.end = std::min(first + mostAtOnce(), spec_.queryCount);
   forwardRows(spec_, inputs_, {head, {first, begun_.rows.end}}, trace_, scratch_);
   if (begun_.rows.end < spec_.queryCount) return;
   begun_ = {};

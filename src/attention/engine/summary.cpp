@@ -369,7 +369,7 @@ void Summaries::beginRowsOf(TensorId id, const Tensor& tensor) {
   layOut(id, tensor, all);
   const std::uint64_t count = numbersOf(tensor), pace = paceOf(count);
   all.sampled.resize(static_cast<std::size_t>((count + pace - 1) / pace));
-  if (id != TensorId::masked && !isWeights(id)) return;
+  if (!isPictured(id)) return;
   overviews_.push_back({id, {}, std::vector<Stamps>(static_cast<std::size_t>(tensor.heads()))});
   overviews_.back().overview.reset(tensor.heads(), tensor.rows(), tensor.cols());
 }

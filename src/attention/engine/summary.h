@@ -198,6 +198,10 @@ class Summaries {
 
   static std::size_t at(TensorId id) { return static_cast<std::size_t>(id); }
   static bool hasPlaces(TensorId id) { return isWeights(id) || isOfPairs(id); }
+  /// Has it an overview, where pairs are not stored?
+  static bool isPictured(TensorId id) {
+    return isWeights(id) || id == TensorId::masked || id == TensorId::softcapped || id == TensorId::biased;
+  }
   static bool isWeights(TensorId id) { return id == TensorId::weights || id == kMeanWeights; }
   std::vector<Stamps>& heads(TensorId id) { return stamps_[at(id)]; }
   void shape(TensorId id, const Tensor& tensor);

@@ -28,10 +28,8 @@ constexpr int kThreadsPay = 1 << 17;
 /// Parts of a row are made alone if they are at most one in so many of its numbers: whole rows are made
 /// together, by fewer steps for each.
 constexpr int kRowsOfPart = 3;
-/// A brief slice has so many multiply-adds for each thread: 3 to 4 ms in a page.
-constexpr std::int64_t kBriefWork = 40'000'000;
-/// What is made of a pair beside its score and its part of the output takes as long as so many of them.
-constexpr int kWorkOfPair = 64;
+/// A slice has so much work for each thread: at most 20 ms in a page; a brief one 3 to 4 ms.
+constexpr std::int64_t kSliceWork = 200'000'000, kBriefWork = 40'000'000;
 /// Rows of all heads with more pairs than this are not computed anew at once: of 64 heads of 4,096 keys they
 /// would take 60 ms, and several times as long in a page.
 constexpr std::int64_t kPairsAtOnce = 1 << 19;
@@ -230,7 +228,7 @@ const float* Engine::madeFrom(TensorId id, Span cols, const RowEnds& of) {
 }
 
 void Engine::expect(int key, int head, int row, int count) {
-  const Span rows{row, std::min(row + std::min(count, mostHeld()), spec_.queryCount)};
+  const Span rows{row, std::min(row + std::min(count, mostAtOnce()), spec_.queryCount)};
   key == static_cast<int>(kMeanWeights) ? makeMean(rows) : makeRows(head, rows, false);
 }
 
@@ -245,9 +243,8 @@ int Engine::mostHeld() const {
 /// How many rows are computed in a slice. A hundred thousand keys make a row slow, and those that are held as
 /// slow as some frames.
 int Engine::mostAtOnce() const {
-  if (!isBrief_ && !isSampled()) return mostHeld();
-  const auto ofRow = std::int64_t{spec_.keyCount} * (spec_.headDim + spec_.valueDim + kWorkOfPair);
-  const std::int64_t rows = scratch_.score.products.workspace.threads() * kBriefWork / ofRow;
+  const std::int64_t most = isBrief_ || isSampled() ? kBriefWork : kSliceWork,
+                     rows = scratch_.score.products.workspace.threads() * most / workOfRow(spec_, inputs_);
   return static_cast<int>(std::clamp<std::int64_t>(rows, 1, mostHeld()));
 }
 

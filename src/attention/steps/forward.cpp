@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "attention/mechanisms/mechanism.h"
 #include "attention/steps/position.h"
 #include "attention/steps/products.h"
 #include "attention/steps/rows.h"
@@ -26,6 +27,10 @@ bool isKernelCall(const Spec& spec, const Inputs& in) {
   rest.position = Position::none, rest.softcap = 0.0f, rest.hiddenHeads = 0;
   return isPlain(rest) && !isBiased(spec, in);
 }
+
+/// What is made of a pair beside its products takes as long as so many multiply-adds of the kernels; where
+/// they do not have all steps; and for each hidden unit of an additive score, a hyperbolic tangent.
+constexpr std::int64_t kWorkOfPair = 64, kWorkByRow = 800, kWorkOfUnit = 40;
 
 /// The kernel call that fills the trace for these heads, which are within the group of one key head, or whole
 /// groups, and these queries.
@@ -230,6 +235,12 @@ void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Tra
     if (kernels::forward(kernels::best(), call, scratch.score.products.workspace)) return;
   }
   forwardByRow(spec, in, {heads, rows.queries, rows.withOutput}, trace, scratch);
+}
+
+std::int64_t workOfRow(const Spec& spec, const Inputs& in) {
+  const std::int64_t units = mechanismOf(spec.score).compare && in.vA ? in.vA->cols() : 0;
+  const std::int64_t ofPair = isKernelCall(spec, in) ? kWorkOfPair : kWorkByRow + kWorkOfUnit * units;
+  return spec.keyCount * (spec.headDim + spec.valueDim + ofPair);
 }
 
 bool forwardSome(const Spec& spec, const Inputs& in, const SomeOfHead& some, float* weights, Trace& trace,

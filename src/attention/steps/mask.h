@@ -30,6 +30,7 @@ class MaskRow {
   std::int64_t position_;  // of the query, counted among the keys
   std::int64_t drawn_ =
       0;  // number of keys that may be drawn: those before the causal limit that are not padding
+  std::uint64_t seed_;          // of the draws of this row
   std::uint64_t lastDraw_ = 0;  // the largest draw() among the keys that are drawn
 };
 

@@ -1,6 +1,7 @@
 // Some rows of one head, computed alone.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "attention/steps/forward.h"
@@ -20,6 +21,10 @@ struct RowsOfHead {
 /// forwardHeads(), unless they are few.
 void forwardRows(const Spec& spec, const Inputs& inputs, const RowsOfHead& rows, Trace& trace,
                  Scratch& scratch);
+
+/// About how long one such row takes, in multiply-adds of the kernels: a page makes ten million in a
+/// millisecond. Steps that the kernels do not have take several times as long as theirs.
+std::int64_t workOfRow(const Spec& spec, const Inputs& inputs);
 
 /// Some queries of one head, wherever they stand.
 struct SomeOfHead {
