@@ -25,11 +25,15 @@ std::string picture(const Spec& spec) {
 }
 
 void checkRule(const Spec& spec, const std::function<bool(int, int)>& sees) {
+  std::vector<std::uint8_t> through(static_cast<std::size_t>(spec.keyCount));
   for (int i = 0; i < spec.queryCount; ++i) {
+    attention::MaskRow(spec, i).letThrough(spec.keyCount, through.data());
+    const attention::KeyRange range = attention::visibleKeys(spec, i);
     for (int j = 0; j < spec.keyCount; ++j) {
       CAPTURE(i);
       CAPTURE(j);
       CHECK(isVisible(spec, i, j) == sees(i, j));
+      CHECK((through[static_cast<std::size_t>(j)] && j >= range.begin && j < range.end) == sees(i, j));
     }
   }
 }

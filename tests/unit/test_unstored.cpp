@@ -110,6 +110,33 @@ TEST_CASE("unstored: rows are those that forward() stores, for every score, norm
       }
 }
 
+TEST_CASE("unstored: what a score makes of queries and keys is kept, and made anew after an edit of either") {
+  Random random(75);
+  for (const Score score : test::kScores) {
+    CAPTURE(static_cast<int>(score));
+    Layer layer = test::withScore(test::direct(test::shape(4, 2, 90, 83, 6, 5), random), score, random);
+    Engine engine;
+    engine.setMost({0, 0});
+    engine.apply(layer.spec, layer.inputs(), Change{});
+    while (engine.hasMore()) engine.computeNext(true);
+    for (int n = 0; n < 12; ++n)
+      for (const TensorId id :
+           {TensorId::q, TensorId::k, TensorId::v, TensorId::w_a, TensorId::u_a, TensorId::v_a}) {
+        Tensor& input = layer.input(id);
+        if (input.empty()) continue;
+        const int head = random.below(input.heads()), row = random.below(input.rows()),
+                  col = random.below(input.cols());
+        CAPTURE(name(id));
+        input.at(head, row, col) += random.normal();
+        engine.apply(layer.spec, layer.inputs(), {Change::What::cells, id, head, row, col, 1, 1});
+        if (n % 2 == 0 && engine.hasMore()) engine.computeNext();
+        Trace whole;
+        forward(layer.spec, layer.inputs(), whole);
+        CHECK(differing(engine.trace(), whole, random) == "");
+      }
+  }
+}
+
 TEST_CASE("unstored: rows of more than one block of a kernel, plain and projected") {
   Random random(72);
   for (const int keys : {70, 515}) {

@@ -653,11 +653,18 @@ void Summaries::addVisible(const Spec& spec, const Inputs& inputs, int query, in
       row[c] += static_cast<float>(std::min((c + 1) * each, range.end) - std::max(c * each, range.begin));
     count = range.end - range.begin;
   }
-  for (int j = range.begin; !isAll && j < range.end; ++j) {
-    const bool isSeen = mask.sees(j) && !(isPainted && inputs.painted->isBlocked(query, j)) &&
-                        !everyHeadMasks(inputs, query, j);
-    row[j / each] += isSeen ? 1.0f : 0.0f;
-    count += isSeen;
+  if (!isAll) {
+    seenKeys_.resize(static_cast<std::size_t>(spec.keyCount));
+    mask.letThrough(spec.keyCount, seenKeys_.data());
+    for (int j = range.begin; (isPainted || inputs.bias) && j < range.end; ++j)
+      if ((isPainted && inputs.painted->isBlocked(query, j)) || everyHeadMasks(inputs, query, j))
+        seenKeys_[static_cast<std::size_t>(j)] = 0;
+    for (int c = range.begin / each; c * each < range.end; ++c) {
+      const auto first = seenKeys_.begin() + std::max(c * each, range.begin),
+                 end = seenKeys_.begin() + std::min((c + 1) * each, range.end);
+      const int seen = std::accumulate(first, end, 0);
+      row[c] += static_cast<float>(seen), count += seen;
+    }
   }
   int& before = seenInRow_[static_cast<std::size_t>(query)];
   visibleCount_ += count - before;

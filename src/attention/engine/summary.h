@@ -249,6 +249,7 @@ class Summaries {
   Stamps mask_;
   std::uint32_t visibleSeen_ = 0;
   std::vector<int> seenInRow_;
+  std::vector<std::uint8_t> seenKeys_;  // of one row
   std::int64_t visibleCount_ = 0;
 };
 

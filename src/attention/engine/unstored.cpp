@@ -370,7 +370,10 @@ void Engine::computeProfiles() {
 const Trace& Engine::traceSoon(int head) {
   if (isStored()) return traceWith(head);
   wanted_ = head;
-  if (!summaries_.isComputed(TensorId::weights, head)) computeSome(head);
+  if (summaries_.isComputed(TensorId::weights, head)) return trace_;
+  isBrief_ = true;
+  computeSome(head);
+  isBrief_ = false;
   return trace_;
 }
 
@@ -394,6 +397,7 @@ void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
   summaries_.begin(!isKnown);
   if (isKnown) {
     for (const Change& change : changes) {
+      scratch_.score.content = 0;
       applyOneUnstored(change);
       // After it: rows of another change may have been made before.
       const bool isOfQueries = change.what == What::cells && change.tensor == TensorId::q;

@@ -64,6 +64,11 @@ kernels::Forward callFor(const Spec& spec, const PaintedMask* painted, Span head
   return call;
 }
 
+/// A number of what is made of the keys of this head, as long as they stay; 0: not known.
+std::uint64_t contentOf(const Scratch& scratch, int head) {
+  return scratch.revision > 0 ? scratch.revision * Limits::heads + static_cast<unsigned>(head) : 0;
+}
+
 /// What is computed row by row.
 struct ByRow {
   Span heads, queries;
@@ -74,9 +79,14 @@ struct ByRow {
 void forwardByRow(const Spec& spec, const Inputs& in, const ByRow& wanted, Trace& trace, Scratch& scratch) {
   const auto& [heads, queries, withOutput] = wanted;
   const Span keys{0, spec.keyCount};
+  const bool isOfKeys =
+      mechanismOf(spec.score).key.parameter == TensorId::x;  // and not of the query head, too
   for (int h = heads.begin; h < heads.end; ++h) {
-    const bool sameKeys = h > heads.begin && kvHeadOf(spec, h) == kvHeadOf(spec, h - 1);
-    const Compared rows = comparedRows({spec, in, trace}, h, sameKeys, scratch.score);
+    const std::uint64_t content = contentOf(scratch, h),
+                        before = std::exchange(scratch.score.content, content);
+    const bool isShared = isOfKeys && h > heads.begin && kvHeadOf(spec, h) == kvHeadOf(spec, h - 1),
+               isKnown = content != 0 && content == before;
+    const Compared rows = comparedRows({spec, in, trace}, h, {isKnown, isKnown || isShared}, scratch.score);
     for (int i = queries.begin; i < queries.end; ++i) {
       const Span query{i, i + 1};
       makeRawRow(spec, in, rows, h, i, trace);
@@ -227,8 +237,7 @@ void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Tra
   if (isKernelCall(spec, in) && !rows.isFew) {
     kernels::Forward call = callFor(spec, in.painted, heads, rows.queries, trace);
     if (!rows.withOutput) call.output = {};
-    if (scratch.revision > 0)
-      call.content = scratch.revision * Limits::heads + static_cast<unsigned>(kvHeadOf(spec, rows.head));
+    call.content = contentOf(scratch, kvHeadOf(spec, rows.head));
     if (scratch.isOfWeights || rows.isOfWeights)
       call.raw = call.scores = call.softcapped = call.exponentials = {};
     if (rows.isOfWeights) call.masked = {};
@@ -260,7 +269,7 @@ bool forwardSome(const Spec& spec, const Inputs& in, const SomeOfHead& some, flo
   call.v = reading(trace.v, keyHead);
   call.scale = scaleFactor(spec), call.softcap = spec.softcap, call.temperature = spec.temperature;
   if (!hidden.empty()) call.blocked = hidden.data(), call.blockedRowStride = spec.keyCount;
-  if (scratch.revision > 0) call.content = scratch.revision * Limits::heads + static_cast<unsigned>(keyHead);
+  call.content = contentOf(scratch, keyHead);
   call.weights = {weights, 0, spec.keyCount};
   return kernels::forward(kernels::best(), call, scratch.score.products.workspace).has_value();
 }

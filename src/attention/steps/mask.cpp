@@ -1,7 +1,7 @@
 #include "attention/steps/mask.h"
 
 #include <algorithm>
-#include <vector>
+#include <limits>
 
 #include "base/random.h"
 
@@ -27,12 +27,22 @@ MaskRow::MaskRow(const Spec& spec, int query)
   // earlier keys does not depend on how many keys follow, so a growing sequence keeps what was drawn for its
   // earlier queries.
   drawn_ = reach(spec, position_);
-  const std::int64_t count = std::min(drawn_, std::int64_t{spec.pattern.random});
+  const auto count = static_cast<std::size_t>(std::min(drawn_, std::int64_t{spec.pattern.random}));
   if (count == 0) return;
-  std::vector<std::uint64_t> draws(static_cast<std::size_t>(drawn_));
-  for (std::int64_t key = 0; key < drawn_; ++key) draws[static_cast<std::size_t>(key)] = draw(key);
-  std::nth_element(draws.begin(), draws.begin() + (count - 1), draws.end());
-  lastDraw_ = draws[static_cast<std::size_t>(count - 1)];
+  lastDraw_ = std::numeric_limits<std::uint64_t>::max();
+  const auto keepSmallest = [&] {
+    std::nth_element(draws_.begin(), draws_.begin() + static_cast<std::ptrdiff_t>(count - 1), draws_.end());
+    draws_.resize(count);
+    lastDraw_ = draws_.back();
+  };
+  const std::size_t most = 2 * count + 64;  // of which half are dropped at once
+  draws_.reserve(most);
+  for (std::int64_t key = 0; key < drawn_; ++key) {
+    const std::uint64_t next = draw(key);
+    if (next <= lastDraw_) draws_.push_back(next);
+    if (draws_.size() == most) keepSmallest();
+  }
+  keepSmallest();
 }
 
 /// A hash of seed, position and key; its lower half is replaced by the key, so that no two keys have the
@@ -52,6 +62,32 @@ bool MaskRow::isInPattern(std::int64_t key) const {
   if (pattern.stride > 0 && distance % static_cast<std::uint32_t>(pattern.stride) == 0) return true;
   if (pattern.block > 0 && position_ / pattern.block == key / pattern.block) return true;
   return pattern.random > 0 && key < drawn_ && draw(key) <= lastDraw_;
+}
+
+void MaskRow::letThrough(int count, std::uint8_t* seen) const {
+  const Pattern& pattern = spec_.pattern;
+  const bool isAll = !pattern.any() || position_ < pattern.global;
+  std::fill_n(seen, count, static_cast<std::uint8_t>(isAll));
+  if (isAll) return;
+  const std::int64_t end = count;
+  const auto mark = [&](std::int64_t from, std::int64_t to, std::int64_t step) {
+    for (std::int64_t key = from; key < std::min(to, end); key += step) seen[key] = 1;
+  };
+  mark(0, pattern.global, 1);
+  if (pattern.local > 0) {
+    const std::int64_t far = std::int64_t{pattern.local - 1} * pattern.dilation,
+                       before = std::min(far, position_) / pattern.dilation * pattern.dilation;
+    mark(position_ - before, position_ + far + 1, pattern.dilation);
+  }
+  if (pattern.stride > 0) mark(position_ % pattern.stride, end, pattern.stride);
+  if (pattern.block > 0) {
+    const std::int64_t first = position_ / pattern.block * pattern.block;
+    mark(first, first + pattern.block, 1);
+  }
+  for (const std::uint64_t draw : draws_) {
+    const auto key = static_cast<std::int64_t>(draw & 0xffffffffu);
+    mark(key, key + 1, 1);
+  }
 }
 
 Hidden MaskRow::reason(int key) const {

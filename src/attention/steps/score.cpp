@@ -28,7 +28,7 @@ void throughSide(const ScoreSide& side, const Matrix& rows, const Matrix& parame
 
 }  // namespace
 
-Compared comparedRows(const ComputedLayer& layer, int head, bool sameKeys, ScoreMemory& memory) {
+Compared comparedRows(const ComputedLayer& layer, int head, StillMade still, ScoreMemory& memory) {
   const auto& [spec, in, trace] = layer;
   const ScoreMechanism& score = mechanismOf(spec.score);
   const auto made = [&](const ScoreSide& side, const Matrix& rows, bool isDone, Tensor& out) {
@@ -36,9 +36,8 @@ Compared comparedRows(const ComputedLayer& layer, int head, bool sameKeys, Score
     if (!isDone) side.make(rows, parameterOf(side, layer.inputs, head), memory.products, out);
     return matrixOf(out);
   };
-  return {made(score.query, matrixOf(queriesOf(trace), head), false, memory.query.made),
-          made(score.key, matrixOf(keysOf(trace), kvHeadOf(spec, head)),
-               sameKeys && score.key.parameter == TensorId::x, memory.key.made),
+  return {made(score.query, matrixOf(queriesOf(trace), head), still.queries, memory.query.made),
+          made(score.key, matrixOf(keysOf(trace), kvHeadOf(spec, head)), still.keys, memory.key.made),
           memory.row};
 }
 
@@ -58,7 +57,7 @@ void addScoreGradients(const ComputedLayer& layer, int head, const Tensor& dRaw,
   const ScoreMechanism& score = mechanismOf(spec.score);
   const int kvHead = kvHeadOf(spec, head);
   const Matrix q = matrixOf(queriesOf(trace), head), k = matrixOf(keysOf(trace), kvHead), d = matrixOf(dRaw);
-  const Compared rows = comparedRows(layer, head, false, memory);
+  const Compared rows = comparedRows(layer, head, {}, memory);
   Tensor &dQueries = memory.query.dMade, &dKeys = memory.key.dMade;
   dQueries.reshape(1, q.rows, rows.queries.cols), dKeys.reshape(1, k.rows, rows.keys.cols);
   if (score.gradient) {

@@ -1,6 +1,7 @@
 // The raw scores of one head, and their gradient. What differs from score to score is in mechanisms/scores/.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "attention/layer/trace.h"
@@ -19,6 +20,7 @@ struct ScoreMemory {
   Tensor dV;
   std::vector<float> row;
   Products products;
+  std::uint64_t content = 0;  ///< a number of what query.made and key.made were made of; 0: not known
 };
 
 /// The rows of one head that a score compares: Q and K after rotary positions, or what it makes of them.
@@ -26,8 +28,12 @@ struct Compared {
   Matrix queries, keys;
   std::vector<float>& memory;
 };
-/// `sameKeys`: the call before was for another query head of the same keys.
-Compared comparedRows(const ComputedLayer& layer, int head, bool sameKeys, ScoreMemory& memory);
+/// What the call before made of queries, or of keys, may be that of this head, too: of keys also if it was
+/// for another query head.
+struct StillMade {
+  bool queries = false, keys = false;
+};
+Compared comparedRows(const ComputedLayer& layer, int head, StillMade still, ScoreMemory& memory);
 /// raw for one query and every key.
 void makeRawRow(const Spec& spec, const Inputs& inputs, const Compared& rows, int head, int query,
                 Trace& trace);
