@@ -119,6 +119,15 @@ TEST_CASE("unstored: what a score makes of queries and keys is kept, and made an
     engine.setMost({0, 0});
     engine.apply(layer.spec, layer.inputs(), Change{});
     while (engine.hasMore()) engine.computeNext(true);
+    Trace first;
+    forward(layer.spec, layer.inputs(), first);
+    const Tensor& mean = engine.summaries().overview(kMeanWeights)->blocks();
+    for (int i = 0; i < mean.rows(); ++i)
+      for (int j = 0; j < mean.cols(); ++j) {
+        double sum = 0;
+        for (int h = 0; h < 4; ++h) sum += double{first.weights.at(h, i, j)};
+        CHECK(mean.at(0, i, j) == static_cast<float>(sum / 4));
+      }
     for (int n = 0; n < 12; ++n)
       for (const TensorId id :
            {TensorId::q, TensorId::k, TensorId::v, TensorId::w_a, TensorId::u_a, TensorId::v_a}) {

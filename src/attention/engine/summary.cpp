@@ -641,31 +641,41 @@ void Summaries::sampleVisible(const Spec& spec, int each) {
   visibleCount_ = spec.pattern.any() ? static_cast<std::int64_t>(seen) : attention::visibleCount(spec);
 }
 
-/// Adds the keys that a query sees to a row of visible_, in which a cell stands for `each` keys.
-void Summaries::addVisible(const Spec& spec, const Inputs& inputs, int query, int each, float* row) {
-  const MaskRow mask(spec, query);
+namespace {
+
+/// Adds these keys to a row of visible_, in which a cell stands for `each` keys. Returns how many there are.
+int addRange(const KeyRange& range, int each, float* row) {
+  for (int c = range.begin / each; c * each < range.end; ++c)
+    row[c] += static_cast<float>(std::min((c + 1) * each, range.end) - std::max(c * each, range.begin));
+  return range.end - range.begin;
+}
+
+}  // namespace
+
+/// The same of the keys of its range that a query sees. Not inline: the first frame does not need it.
+[[gnu::noinline]] int Summaries::addSeen(const Spec& spec, const Inputs& inputs, int query, int each,
+                                         float* row) {
   const KeyRange range = visibleKeys(spec, query);
+  const bool isPainted = inputs.painted && !inputs.painted->empty();
+  seenKeys_.resize(static_cast<std::size_t>(spec.keyCount));
+  std::uint8_t* const seen = seenKeys_.data();
+  MaskRow(spec, query).letThrough(spec.keyCount, seen);
+  for (int j = range.begin; (isPainted || inputs.bias) && j < range.end; ++j)
+    if ((isPainted && inputs.painted->isBlocked(query, j)) || everyHeadMasks(inputs, query, j)) seen[j] = 0;
+  int count = 0;
+  for (int c = range.begin / each; c * each < range.end; ++c) {
+    const int first = std::max(c * each, range.begin), end = std::min((c + 1) * each, range.end),
+              hits = std::accumulate(seen + first, seen + end, 0);
+    row[c] += static_cast<float>(hits), count += hits;
+  }
+  return count;
+}
+
+void Summaries::addVisible(const Spec& spec, const Inputs& inputs, int query, int each, float* row) {
   const bool isPainted = inputs.painted && !inputs.painted->empty(),
              isAll = !spec.pattern.any() && !isPainted && !inputs.bias;  // does it see each of them?
-  int count = 0;
-  if (isAll) {
-    for (int c = range.begin / each; c * each < range.end; ++c)
-      row[c] += static_cast<float>(std::min((c + 1) * each, range.end) - std::max(c * each, range.begin));
-    count = range.end - range.begin;
-  }
-  if (!isAll) {
-    seenKeys_.resize(static_cast<std::size_t>(spec.keyCount));
-    mask.letThrough(spec.keyCount, seenKeys_.data());
-    for (int j = range.begin; (isPainted || inputs.bias) && j < range.end; ++j)
-      if ((isPainted && inputs.painted->isBlocked(query, j)) || everyHeadMasks(inputs, query, j))
-        seenKeys_[static_cast<std::size_t>(j)] = 0;
-    for (int c = range.begin / each; c * each < range.end; ++c) {
-      const auto first = seenKeys_.begin() + std::max(c * each, range.begin),
-                 end = seenKeys_.begin() + std::min((c + 1) * each, range.end);
-      const int seen = std::accumulate(first, end, 0);
-      row[c] += static_cast<float>(seen), count += seen;
-    }
-  }
+  const int count =
+      isAll ? addRange(visibleKeys(spec, query), each, row) : addSeen(spec, inputs, query, each, row);
   int& before = seenInRow_[static_cast<std::size_t>(query)];
   visibleCount_ += count - before;
   before = count;

@@ -214,6 +214,7 @@ class Summaries {
   void takeRowsOf(TensorId id, const Tensor& tensor, int head, Span rows);
   void refreshVisible(const Spec& spec, const Inputs& inputs);
   void sampleVisible(const Spec& spec, int each);
+  int addSeen(const Spec& spec, const Inputs& inputs, int query, int each, float* row);
   void addVisible(const Spec& spec, const Inputs& inputs, int query, int each, float* row);
   int groupWidth(TensorId id, const Tensor& tensor) const;
   bool findOthers(TensorId of, const std::vector<int>& parts, Mean& made) const;

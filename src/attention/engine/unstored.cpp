@@ -122,11 +122,12 @@ void Engine::eachPart(Span rows, const Work& work) {
 void Engine::addWeights(int head, Span rows, double* sums) {
   if (isHidden(spec_, head)) return;
   if (!window_.has(head, rows)) {
-    window_ = {};
+    window_ = {head, rows};  // what is made row by row reads the steps before
     (void)hold(head, rows);
     madeRows_ += rows.size();
     forwardRows(spec_, inputs_, {.head = head, .queries = rows, .withOutput = false, .isOfWeights = true},
                 trace_, scratch_);
+    window_ = {};  // the kernels made no others
   }
   const auto keys = static_cast<std::ptrdiff_t>(spec_.keyCount);
   eachPart(rows, [&](Span some) {

@@ -22,12 +22,15 @@ MaskRow::MaskRow(const Spec& spec, int query)
     : spec_(spec),
       position_(std::int64_t{query} + spec.causalOffset),
       seed_(base::mix(base::mix(spec.pattern.seed) + static_cast<std::uint64_t>(position_))) {
-  if (spec.pattern.random <= 0) return;
+  if (spec.pattern.random > 0) drawKeys();
+}
+
+void MaskRow::drawKeys() {
   // Every key that may be drawn gets a hash; those with the smallest hashes are drawn. A key's rank among
   // earlier keys does not depend on how many keys follow, so a growing sequence keeps what was drawn for its
   // earlier queries.
-  drawn_ = reach(spec, position_);
-  const auto count = static_cast<std::size_t>(std::min(drawn_, std::int64_t{spec.pattern.random}));
+  drawn_ = reach(spec_, position_);
+  const auto count = static_cast<std::size_t>(std::min(drawn_, std::int64_t{spec_.pattern.random}));
   if (count == 0) return;
   lastDraw_ = std::numeric_limits<std::uint64_t>::max();
   const auto keepSmallest = [&] {

@@ -27,6 +27,7 @@ class MaskRow {
   void letThrough(int count, std::uint8_t* seen) const;
 
  private:
+  [[gnu::noinline]] void drawKeys();
   bool isInPattern(std::int64_t key) const;
   std::uint64_t draw(std::int64_t key) const;
 
