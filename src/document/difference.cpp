@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "document/resize.h"
@@ -230,7 +231,9 @@ Difference::TensorPatch Difference::tensorPatch(const State& to, std::size_t whi
   const bool hadShape = hasShape(had, patch.shape);
   const std::optional<Place> place = placeOf(to, which);
   patch.isInitial = place && !(hadShape && endsWith(wanted, lastRow(had))) && looksFresh(to, *place, wanted);
-  const Tensor from = patch.isInitial ? freshRows(to, place->id, place->item, 0) : hadShape ? had : Tensor();
+  const Tensor from = patch.isInitial ? freshRows(to, place->id, place->item, 0)
+                      : hadShape      ? had.shared()
+                                      : Tensor();
   patch.cells = patchOf(from.empty() ? nullptr : from.data(), wanted.data(), wanted.size());
   return patch;
 }
