@@ -2,7 +2,7 @@
 import {make, nameFormula, say, set, spaced, TENSORS} from './mirror-nodes.js';
 import {message} from './message.js';
 
-const MOST = 32;  // rows and columns of a table of a page at most; those of the board are chosen where their numbers are (src/app/mirror.cpp)
+const MOST = 32;  // rows and columns of a table of what is trained; those of others are chosen where their numbers are (src/views/mirror.h)
 
 /** Methods of Mirror. */
 export class Tables {
@@ -39,22 +39,24 @@ export class Tables {
 
   pageTables(part) {
     const {controls, pages} = this.found, sentence = controls.find((c) => /^train:/.test(c.name) && c.before.includes(' '))?.before.split(' ');
+    for (const m of pages) this.pageTable(part, {...m, numbers: this.numbersOf(m)}, this.labels[0]);
     const layers = controls.some((c) => c.name.startsWith('train:')) ? JSON.parse(this.board.ask('get', 'train_layers')) : 0;
-    const trained = Array.from({length: layers}, (_, i) => ({tensor: `train:weights:${i + 1}`, editable: false}));
-    for (const {tensor, editable} of [...pages, ...trained]) {
-      let all = [];
-      try {
-        this.board.answer('tensor', [tensor], (reply) => {
-          const [address, heads, rows, cols] = JSON.parse(reply);
-          all = Array.from({length: heads}, (_, head) => {
-            const m = {tensor, editable, head, heads, rows, cols, stride: cols, top: 0, left: 0, high: Math.min(rows, MOST), wide: Math.min(cols, MOST), address: address + 4 * head * rows * cols, firstRow: 0, firstCol: 0, isPage: true, pairs: tensor.startsWith('train:')};
-            m.numbers = this.numbersOf(m);
-            return m;
-          });
-        });
-      } catch { /* not made yet */ }
-      for (const m of all) this.pageTable(part, m, m.pairs ? sentence : this.labels[0]);
-    }
+    for (let layer = 1; layer <= layers; layer++) this.trainedTables(part, `train:weights:${layer}`, sentence);
+  }
+
+  /** The weights of all heads of a layer that is trained. */
+  trainedTables(part, tensor, sentence) {
+    const all = [];
+    try {
+      this.board.answer('tensor', [tensor], (reply) => {
+        const [address, heads, rows, cols] = JSON.parse(reply), high = Math.min(rows, MOST), wide = Math.min(cols, MOST);
+        for (let head = 0; head < heads; head++) {
+          const m = {tensor, editable: false, head, heads, rows, cols, stride: cols, top: 0, left: 0, high, wide, address: address + 4 * head * rows * cols, firstRow: 0, firstCol: 0, isPage: true, pairs: true};
+          all.push({...m, numbers: this.numbersOf(m)});
+        }
+      });
+    } catch { /* not made yet */ }
+    for (const m of all) this.pageTable(part, m, sentence);
   }
 
   changeable(title, {editable}) { return editable ? this.t(message`${title}, can be changed`) : title; }

@@ -18,7 +18,10 @@ export function read(reply) {
       found.matrices.push({tensor: f[0], title: f[1], address, stride, top, high, left, wide, rows, cols, firstRow, firstCol, head, editable, rowKind, pairs, turned, limit: Math.fround(limit) || Infinity, names: []});
     }
     if (kind === 'H') found.matrices.at(-1).names[f[0]] = f[1];
-    if (kind === 'D') found.pages.push({tensor: f[0], editable: f[1] === '1'});
+    if (kind === 'D') {
+      const [address, stride, top, high, left, wide, rows, cols] = f.slice(2).map(Number);
+      found.pages.push({tensor: f[0], editable: f[1] === '1', address, stride, top, high, left, wide, rows, cols, head: 0, heads: 1, firstRow: 0, firstCol: 0, isPage: true});
+    }
     if (kind === 'S' || kind === 'E') found[kind === 'S' ? 'selected' : 'explained'] = {tensor: f[0], head: +f[1], row: +f[2], col: +f[3]};
     if (kind === 'N') found.notice = f[0];
   }

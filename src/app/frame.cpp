@@ -347,7 +347,7 @@ void Frame::finish() {
   }
   computes_ = Computes::nothing;
   computeOn();
-  if (screen_.view.work && computesLayers()) computes_ = Computes::layers;
+  if (screen_.view.work && computesPage()) computes_ = Computes::page;
   settleOn();
   advance();
   ++count_, ++quiet_;
@@ -400,15 +400,17 @@ bool Frame::computeHeads() {
   return session_.hasMore();
 }
 
-/// Does the page of all heads lack some, and has not the reader cancelled them?
-bool Frame::computesLayers() {
-  return !screen_.view.work->isStopped && session_.state().view == document::View::model &&
-         !session_.derived().layersKnown();
+/// Does the page lack something that it may compute, and has not the reader cancelled that?
+bool Frame::computesPage() {
+  document::DerivedTensors& derived = session_.derived();
+  const document::View view = session_.state().view;
+  return !screen_.view.work->isStopped && screen_.onPage() && derived.lacks(view) &&
+         !derived.waitsForHeads(view);
 }
 
 // Unless the reader has cancelled it. What a page computes, it says itself.
 bool Frame::goesOn() {
-  if (screen_.onPage()) return true;
+  if (screen_.onPage() && !session_.derived().waitsForHeads(session_.state().view)) return true;
   const auto [isOfRows, done, total] = session_.progress();
   return views::goesOn(screen_.view, isOfRows ? "Computing rows" : "Computing heads", done, total);
 }
@@ -488,7 +490,7 @@ bool Frame::workOn() {
   switch (computes_) {
     case Computes::nothing: break;
     case Computes::heads: hasMore = computeHeads(); break;
-    case Computes::layers: hasMore = !session_.derived().layersAreWhole(); break;
+    case Computes::page: hasMore = session_.derived().compute(session_.state().view, kSlice); break;
     case Computes::history: hasMore = session_.settleSome(); break;
   }
   if (!hasMore) computes_ = Computes::nothing;

@@ -61,7 +61,7 @@ class Frame {
     std::string words;
   };
 
-  enum class Computes : std::uint8_t { nothing, heads, layers, history };
+  enum class Computes : std::uint8_t { nothing, heads, page, history };
 
   [[gnu::noinline]] bool lookedBack(bool before);
   void controls(views::Context& context);
@@ -75,7 +75,7 @@ class Frame {
   [[gnu::noinline]] bool waits(bool isEdited);
   void settleOn();
   bool computeHeads();
-  [[gnu::noinline]] bool computesLayers();
+  [[gnu::noinline]] bool computesPage();
   void advance();
   void tellTraining(training::Trainer& trainer, bool isDone);
   void edit(const views::Requests::Wanted& wanted, bool isSaid);

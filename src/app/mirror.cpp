@@ -26,11 +26,10 @@ void cell(std::string& out, const char* kind, attention::CellRef c) {
   Mirror::line(out, {kind, attention::name(c.tensor), c.head, c.row, c.col});
 }
 
-constexpr int kMostInTable = 32;  // rows and columns
-constexpr int kMostMade = 8192;   // keys of rows that are made together: 32 longer ones take 100 MB
+constexpr int kMostMade = 8192;  // keys of rows that are made together: 32 longer ones take 100 MB
 
 /// Those of `count` rows or columns that a table has: all, or some around one.
-attention::Span inTable(int count, int around, int most = kMostInTable) {
+attention::Span inTable(int count, int around, int most = Mirror::kMostInTable) {
   const int begin = std::clamp(around - most / 2, 0, std::max(0, count - most));
   return {begin, std::min(begin + most, count)};
 }
@@ -68,7 +67,7 @@ void matrix(const views::Context& c, Screen& screen, std::string& out, const vie
   const bool isAround = selected.active && (selected.tensor == m.tensor || attention::isOfPairs(m.tensor));
   const bool isLong = !t->isStored() && c.trace.weights.cols() > kMostMade;
   const attention::Span downs = inTable(rows, isAround ? selected.row - s.firstRow : 0,
-                                        isLong ? 1 : kMostInTable),
+                                        isLong ? 1 : Mirror::kMostInTable),
                         acrosses = inTable(cols, isAround ? selected.col - s.firstCol : 0);
   const auto from = [](attention::Span span, int first) {
     return attention::Span{first + span.begin, first + span.end};
@@ -89,14 +88,6 @@ void matrix(const views::Context& c, Screen& screen, std::string& out, const vie
   }
 }
 
-void pageMatrix(const Screen& screen, std::string& out, std::string_view place) {
-  if (place.starts_with("slider:")) place.remove_prefix(7);
-  // There may be a thousand heads, whose names need not be looked for.
-  if (place.starts_with("layer:") || !document::derivedNamed(place)) return;
-  const bool isOwn = document::parameterNamed(place) && !views::isLocked(screen.lock, place);
-  Mirror::line(out, {"D", place, isOwn ? 1 : 0});
-}
-
 }  // namespace
 
 std::string mirror(Screen& screen, const std::string& notes) {
@@ -111,7 +102,6 @@ std::string mirror(Screen& screen, const std::string& notes) {
   box(out, "board", layout.board);
   for (const auto& [name, place] : screen.widgetRects) {
     if (name == "arcs" || name == "inspector" || name == "brief") box(out, name, place);
-    if (onPage) pageMatrix(screen, out, name);
   }
   if (!onPage) {
     screen.mirrored.clear();

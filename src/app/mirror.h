@@ -18,7 +18,8 @@ namespace app {
 ///   rows, then of columns that the table has; rows, columns, first row, first column, head, editable, meaning of rows (0 queries, 1 keys,
 ///   2 other), whether columns are keys, whether it is shown transposed, from which size on numbers are only bounds
 ///   "H" column name of the preceding matrix: column, name
-///   "D" matrix of a page: tensor, editable
+///   "D" matrix of a page: tensor, editable; the address of its first number, their row stride, the first and the number of rows, then of
+///   columns that the table has; rows, columns
 ///   "S" the selected cell, "E" the explained one: tensor, head, row, column
 ///   "N" the message at the bottom
 /// Addresses are valid until the next change.

@@ -23,7 +23,7 @@ void Session::compute(const std::vector<attention::Change>& changes) {
   spec_ = document::spec(state());
   inputs_ = document::inputs(state());
   if (!changes.empty()) engine_.apply(spec_, inputs_, changes);
-  derived_.changed();
+  derived_.changed(!changes.empty());
 }
 
 Result<void> Session::apply(const document::Edit& edit, std::uint64_t gesture, Source source) {

@@ -1,6 +1,7 @@
 #include "document/derived.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <span>
 
@@ -23,17 +24,31 @@ const Tensor* numbersOf(const Parameters& parameters, ParameterId id) {
   return parameters[id].empty() ? nullptr : &parameters[id];
 }
 
-/// The heads of Q side by side.
-Tensor sideBySide(const Tensor& q) {
-  Tensor out(1, q.rows(), q.heads() * q.cols());
+/// The heads of Q side by side, of these rows.
+Tensor sideBySide(const Tensor& q, attention::Span rows) {
+  Tensor out(1, rows.size(), q.heads() * q.cols());
   for (int h = 0; h < q.heads(); ++h)
-    for (int r = 0; r < q.rows(); ++r) std::copy_n(q.row(h, r), q.cols(), out.row(0, r) + h * q.cols());
+    for (int r = 0; r < rows.size(); ++r)
+      std::copy_n(q.row(h, rows.begin + r), q.cols(), out.row(0, r) + h * q.cols());
   return out;
 }
 
-/// Computes the layer with `x` in place of its own x, including positions.
-void computeWith(attention::Engine& engine, const State& state, const attention::Trace& before,
-                 const Tensor& x) {
+Tensor rowsOf(const Tensor& all, attention::Span rows) {
+  Tensor out(all.heads(), all.empty() ? 0 : rows.size(), all.cols());
+  for (int h = 0; h < out.heads(); ++h)
+    std::copy_n(all.row(h, rows.begin), out.rows() * out.cols(), out.head(h));
+  return out;
+}
+
+/// x with its positions; null if the layer has none.
+const Tensor* streamOf(const State& state, const attention::Trace& trace) {
+  const attention::Inputs given = inputs(state);
+  const Tensor* positioned = attention::find(given, trace, TensorId::x_positioned);
+  return positioned ? positioned : attention::find(given, trace, TensorId::x);
+}
+
+/// Gives the engine the layer with `x` in place of its own x, including positions.
+void apply(attention::Engine& engine, const State& state, const attention::Trace& before, const Tensor& x) {
   attention::Spec layer = spec(state);
   attention::Inputs given = inputs(state);
   if (const Tensor* positioned = attention::find(given, before, TensorId::x_kv_positioned))
@@ -41,12 +56,11 @@ void computeWith(attention::Engine& engine, const State& state, const attention:
   if (layer.position == attention::Position::sinusoidal) layer.position = attention::Position::none;
   given.x = &x;
   engine.apply(layer, given, attention::Change{});
-  engine.trace();
 }
 
-attention::BlockSpec blockSpec(const BlockOptions& options, const Tensor& attended, bool fits) {
+attention::BlockSpec blockSpec(const BlockOptions& options, int first, const Tensor& attended, bool fits) {
   attention::BlockSpec out;
-  out.rows = attended.rows(), out.width = attended.cols();
+  out.first = first, out.rows = attended.rows(), out.width = attended.cols();
   out.hidden = std::min(out.width * options.hidden, attention::BlockLimits::hidden);
   out.residual = options.residual && fits;
   out.norm = !fits && options.norm == NormPlace::pre ? NormPlace::none : options.norm;
@@ -138,6 +152,70 @@ Tensor costsOf(const Experiments& experiments, bool isCurve) {
   return out;
 }
 
+/// Computes some rows of the block, from the layer or, with pre-norm, from that of the normalised x.
+BlockRun runBlock(const State& state, Parameters parameters, const attention::Trace& trace,
+                  const attention::Trace* normed, attention::Span rows) {
+  const Tensor* x = streamOf(state, trace);
+  const attention::Trace& of = normed ? *normed : trace;
+  BlockRun out;
+  out.attended = rowsOf(of.output, rows), out.heads = rowsOf(of.headOutput, rows),
+  out.concat = rowsOf(of.concat, rows);
+  out.given = x == nullptr;
+  out.x = x != nullptr ? rowsOf(*x, rows) : sideBySide(trace.q, rows);
+  out.spec = blockSpec(state.block, rows.begin, out.attended, out.x.sameShape(out.attended));
+  out.parameters = std::move(parameters);
+  attention::forwardBlock(out.spec, out.inputs(), out.trace);
+  out.dropMasks = {attention::dropMask(out.spec, 1), attention::dropMask(out.spec, 2)};
+  return out;
+}
+
+// What is computed in slices, into runs that stay at their place.
+
+base::Slices normedInSlices(const State& state, const attention::Trace& trace, NormedLayer& out) {
+  const Parameters& own = state.parameters;
+  attention::layerNorm(*streamOf(state, trace), numbersOf(own, ParameterId::gamma_1),
+                       numbersOf(own, ParameterId::delta_1), state.block.epsilon, out.moments, out.x);
+  co_yield {};
+  apply(out.engine, state, trace, out.x);
+  while (!out.engine.isWhole()) {
+    const auto [isOfRows, done, total] = out.engine.progress();
+    const int each = isOfRows ? 1 : state.tokens;
+    co_yield {done * each, total * each};
+    out.engine.computeNext();
+  }
+}
+
+base::Slices segmentsInSlices(const State& state, Parameters parameters, const attention::Trace& trace,
+                              SegmentsRun& out) {
+  const SegmentOptions& options = state.segments;
+  out.h = trace.output;
+  const int tokens = out.h.rows();
+  out.starts = options.by == SegmentBy::punctuation ? attention::splitAtPunctuation(state.labels)
+                                                    : attention::splitEvery(tokens, options.tokens);
+  out.parameters = std::move(parameters);
+  return attention::hierarchyInSlices(out.inputs(), out.trace);
+}
+
+base::Slices memoryInSlices(const State& state, Parameters parameters, const attention::Trace& trace,
+                            MemoryRun& out) {
+  out.given = state.mode != Mode::x;
+  out.x = out.given ? sideBySide(trace.q, {0, trace.q.rows()}) : state.x;
+  attention::MemoryInputs in;
+  out.words = state.experiments.memory.words;
+  out.parameters = std::move(parameters);
+  const auto of = [&](ParameterId id) { return &out.parameters[id]; };
+  in.cell.cell = state.experiments.memory.cell, in.cell.x = &out.x;
+  in.cell.w = of(ParameterId::memory_w), in.cell.u = of(ParameterId::memory_u),
+  in.cell.b = of(ParameterId::memory_b);
+  in.decoder = out.decoder();
+  base::Slices work = attention::memoryInSlices(in, out.trace);
+  while (work.next()) co_yield work.progress();
+  const int units = out.trace.contexts.cols();
+  out.fixed = out.attended = Tensor(1, 1, units);
+  std::copy_n(out.trace.contexts.row(0, 0), units, out.fixed.data());
+  std::copy_n(out.trace.contexts.row(0, 1), units, out.attended.data());
+}
+
 }  // namespace
 
 attention::BlockInputs BlockRun::inputs() const {
@@ -151,32 +229,6 @@ attention::BlockInputs BlockRun::inputs() const {
   return in;
 }
 
-BlockRun runBlock(const State& state, const attention::Trace& trace) {
-  const attention::Inputs given = inputs(state);
-  const Tensor* positioned = attention::find(given, trace, TensorId::x_positioned);
-  const Tensor* x = positioned != nullptr ? positioned : attention::find(given, trace, TensorId::x);
-  BlockRun out;
-  out.attended = trace.output, out.heads = trace.headOutput, out.concat = trace.concat;
-  out.given = x == nullptr;
-  out.x = x != nullptr ? *x : sideBySide(trace.q);
-  out.spec = blockSpec(state.block, out.attended, out.x.sameShape(out.attended));
-  out.parameters = state.parameters;
-  for (const ParameterId id : {ParameterId::w_1, ParameterId::w_2}) out.parameters[id] = parameter(state, id);
-  if (out.spec.norm == NormPlace::pre && !out.given) {
-    Tensor normed;
-    attention::Moments moments;
-    const attention::BlockInputs in = out.inputs();
-    attention::layerNorm(*x, in.gamma1, in.delta1, out.spec.epsilon, moments, normed);
-    attention::Engine engine;
-    computeWith(engine, state, trace, normed);
-    const attention::Trace& after = engine.trace();
-    out.attended = after.output, out.heads = after.headOutput, out.concat = after.concat;
-  }
-  attention::forwardBlock(out.spec, out.inputs(), out.trace);
-  out.dropMasks = {attention::dropMask(out.spec, 1), attention::dropMask(out.spec, 2)};
-  return out;
-}
-
 attention::HierarchyInputs SegmentsRun::inputs() const {
   const auto of = [&](ParameterId id) { return numbersOf(parameters, id); };
   return {&h,
@@ -185,21 +237,6 @@ attention::HierarchyInputs SegmentsRun::inputs() const {
           {of(ParameterId::segment_w), of(ParameterId::segment_b), of(ParameterId::segment_query)},
           of(ParameterId::class_w),
           of(ParameterId::class_b)};
-}
-
-SegmentsRun runSegments(const State& state, const attention::Trace& trace) {
-  const SegmentOptions& options = state.segments;
-  SegmentsRun out;
-  out.h = trace.output;
-  const int tokens = out.h.rows();
-  out.starts = options.by == SegmentBy::punctuation ? attention::splitAtPunctuation(state.labels)
-                                                    : attention::splitEvery(tokens, options.tokens);
-  out.parameters = state.parameters;
-  for (const ParameterId id : {ParameterId::token_w, ParameterId::token_query, ParameterId::segment_w,
-                               ParameterId::segment_query, ParameterId::class_w, ParameterId::class_b})
-    out.parameters[id] = parameter(state, id);
-  attention::forwardHierarchy(out.inputs(), out.trace);
-  return out;
 }
 
 attention::DecoderInputs MemoryRun::decoder() const {
@@ -213,29 +250,6 @@ attention::DecoderInputs MemoryRun::decoder() const {
           words};
 }
 
-MemoryRun runMemory(const State& state, const attention::Trace& trace) {
-  MemoryRun out;
-  out.given = state.mode != Mode::x;
-  out.x = out.given ? sideBySide(trace.q) : state.x;
-  attention::MemoryInputs in;
-  out.words = state.experiments.memory.words;
-  for (const ParameterId id :
-       {ParameterId::memory_w, ParameterId::memory_u, ParameterId::memory_b, ParameterId::memory_w_a,
-        ParameterId::memory_u_a, ParameterId::memory_v_a, ParameterId::decoder_u, ParameterId::decoder_c})
-    out.parameters[id] = parameter(state, id);
-  const auto of = [&](ParameterId id) { return &out.parameters[id]; };
-  in.cell.cell = state.experiments.memory.cell, in.cell.x = &out.x;
-  in.cell.w = of(ParameterId::memory_w), in.cell.u = of(ParameterId::memory_u),
-  in.cell.b = of(ParameterId::memory_b);
-  in.decoder = out.decoder();
-  attention::runMemory(in, out.trace);
-  const int units = out.trace.contexts.cols();
-  out.fixed = out.attended = Tensor(1, 1, units);
-  std::copy_n(out.trace.contexts.row(0, 0), units, out.fixed.data());
-  std::copy_n(out.trace.contexts.row(0, 1), units, out.attended.data());
-  return out;
-}
-
 std::optional<TensorId> derivedNamed(std::string_view name) {
   return attention::tensorNamed(name, attention::kDerivedTensors);
 }
@@ -246,21 +260,140 @@ std::optional<ParameterId> parameterOf(TensorId id) {
                                   static_cast<int>(attention::kParameterTensors.first));
 }
 
-const BlockRun& DerivedTensors::block() {
-  return block_.get(revision_, [&] { return runBlock(state_, trace()); });
+bool DerivedTensors::isOfNormed() const {
+  return state_.block.norm == NormPlace::pre && state_.mode == Mode::x &&
+         state_.modelDim == outputWidth(state_);
+}
+
+DerivedTensors::NormedBy DerivedTensors::normedBy() const {
+  const Parameters& own = state_.parameters;
+  return {layer_, state_.block.epsilon, own[ParameterId::gamma_1], own[ParameterId::delta_1]};
+}
+
+bool DerivedTensors::computeNormed() {
+  return normed_.next(normedBy(), [this](NormedLayer& out) { return normedInSlices(state_, shapes(), out); });
+}
+
+bool DerivedTensors::hasParameter(ParameterId id) const {
+  return parameters_[static_cast<std::size_t>(id)].has(parameterBy(id));
+}
+
+/// Some of what all rows of the block need: one of its matrices is drawn, or heads of pre-norm are computed.
+void DerivedTensors::computeForBlock() {
+  for (const ParameterId id : {ParameterId::w_1, ParameterId::w_2})
+    if (!hasParameter(id)) return void(parameter(id));
+  computeNormed();
+}
+
+bool DerivedTensors::computeSegments() {
+  using P = ParameterId;
+  return segments_.next(revision_, [this](SegmentsRun& out) {
+    Parameters own =
+        parametersWith({P::token_w, P::token_query, P::segment_w, P::segment_query, P::class_w, P::class_b});
+    return segmentsInSlices(state_, std::move(own), trace(), out);
+  });
+}
+
+bool DerivedTensors::computeMemory() {
+  using P = ParameterId;
+  return memory_.next(revision_, [this](MemoryRun& out) {
+    Parameters own = parametersWith({P::memory_w, P::memory_u, P::memory_b, P::memory_w_a, P::memory_u_a,
+                                     P::memory_v_a, P::decoder_u, P::decoder_c});
+    return memoryInSlices(state_, std::move(own), shapes(), out);
+  });
+}
+
+const BlockRun& DerivedTensors::block(attention::Span rows) {
+  return block_.get({revision_, rows}, [&] {
+    Parameters own = parametersWith({ParameterId::w_1, ParameterId::w_2});
+    if (!isOfNormed()) return runBlock(state_, std::move(own), trace(), nullptr, rows);
+    while (computeNormed()) {}
+    return runBlock(state_, std::move(own), shapes(), &normed_.last()->engine.shapes(), rows);
+  });
 }
 
 const SegmentsRun& DerivedTensors::segments() {
-  return segments_.get(revision_, [&] { return runSegments(state_, trace()); });
+  while (computeSegments()) {}
+  return *segments_.last();
 }
 
 const MemoryRun& DerivedTensors::memory() {
-  return memory_.get(revision_, [&] { return runMemory(state_, trace()); });
+  while (computeMemory()) {}
+  return *memory_.last();
+}
+
+bool DerivedTensors::waitsForHeads(View view) const {
+  return (view == View::block || view == View::segments) && engine_ && !engine_->isWhole();
+}
+
+bool DerivedTensors::lacks(View view) {
+  if (waitsForHeads(view)) return true;
+  switch (view) {
+    case View::block:
+      return !hasParameter(ParameterId::w_1) || !hasParameter(ParameterId::w_2) ||
+             (isOfNormed() && !normed_.has(normedBy()));
+    case View::segments: return !segments_.has(revision_);
+    case View::memory: return !memory_.has(revision_);
+    case View::spread: return !experiments.hasSpreads();
+    case View::model: return layers_.of(state_, revision_, 0), !layers_.isWhole();
+    default: return false;
+  }
+}
+
+bool DerivedTensors::compute(View view, double milliseconds) {
+  if (view == View::model) return layers_.of(state_, revision_, milliseconds), !layers_.isWhole();
+  if (waitsForHeads(view)) return false;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::milli>(milliseconds);
+  while (lacks(view) && std::chrono::steady_clock::now() < end) {
+    if (view == View::block) computeForBlock();
+    else if (view == View::segments) computeSegments();
+    else if (view == View::memory) computeMemory();
+    else experiments.computeSpreads();
+  }
+  return lacks(view);
+}
+
+base::Slices::Progress DerivedTensors::progress(View view) {
+  switch (view) {
+    case View::block: return normed_.progress();
+    case View::segments: return segments_.progress();
+    case View::memory: return memory_.progress();
+    case View::model: return {headsInLayers(), state_.batch * state_.heads};
+    default: return experiments.progressOfSpreads();
+  }
+}
+
+const BlockRun* DerivedTensors::blockSoon(attention::Span rows) {
+  if (!lacks(View::block)) return &block(rows);
+  const BlockRun* last = block_.last();
+  return last && last->spec.first == rows.begin && last->spec.rows == rows.size() ? last : nullptr;
+}
+
+const SegmentsRun* DerivedTensors::segmentsSoon() {
+  const SegmentsRun* last = segments_.last();
+  return last && last->h.rows() == state_.tokens ? last : nullptr;
+}
+
+const MemoryRun* DerivedTensors::memorySoon() {
+  const MemoryRun* last = memory_.last();
+  return last && last->x.rows() == state_.tokens ? last : nullptr;
+}
+
+DerivedTensors::ParameterBy DerivedTensors::parameterBy(ParameterId id) const {
+  return {state_.parameters[id],
+          shapeOf(state_, id),
+          {state_.block.seed, state_.segments.seed, state_.experiments.memory.seed}};
 }
 
 const Tensor& DerivedTensors::parameter(ParameterId id) {
-  return parameters_[static_cast<std::size_t>(id)].get(revision_,
+  return parameters_[static_cast<std::size_t>(id)].get(parameterBy(id),
                                                        [&] { return document::parameter(state_, id); });
+}
+
+Parameters DerivedTensors::parametersWith(std::initializer_list<ParameterId> all) {
+  Parameters out = state_.parameters;
+  for (const ParameterId id : all) out[id] = parameter(id);
+  return out;
 }
 
 Tensor DerivedTensors::numbersOf(TensorId id) {
@@ -269,10 +402,10 @@ Tensor DerivedTensors::numbersOf(TensorId id) {
     return costsOf(experiments, id == TensorId::cost_curve);
   if (id == TensorId::reach_gradients) return gradientsOf(experiments.reach());
   if (id == TensorId::spread_saturation)
-    return saturationOf(state_.experiments.spread, experiments.spread(), experiments.curve());
-  if (id == TensorId::spread_counts) return countsOf(experiments.spread());
-  if (id == TensorId::spread_curve) return tableOf(state_.experiments.spread, experiments.curve());
-  return tableOf(state_.experiments.spread, {&experiments.spread(), 1});
+    return saturationOf(state_.experiments.spread, experiments.spreads().at, experiments.spreads().curve);
+  if (id == TensorId::spread_counts) return countsOf(experiments.spreads().at);
+  if (id == TensorId::spread_curve) return tableOf(state_.experiments.spread, experiments.spreads().curve);
+  return tableOf(state_.experiments.spread, {&experiments.spreads().at, 1});
 }
 
 Result<const Tensor*> DerivedTensors::tensor(TensorId id) {

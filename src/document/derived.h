@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,8 +36,12 @@ struct BlockRun {
   attention::BlockInputs inputs() const;
 };
 
-/// Computes the block from the options block_… and the trace of the layer.
-BlockRun runBlock(const State& state, const attention::Trace& trace);
+/// The layer as pre-norm has it, of x that was normalised.
+struct NormedLayer {
+  Tensor x;
+  attention::Moments moments;
+  attention::Engine engine;
+};
 
 /// Hierarchical attention over the layer's outputs; an empty b stands for zeros.
 struct SegmentsRun {
@@ -47,9 +52,6 @@ struct SegmentsRun {
 
   attention::HierarchyInputs inputs() const;
 };
-
-/// Computes it from the options segment_… and the trace of the layer.
-SegmentsRun runSegments(const State& state, const attention::Trace& trace);
 
 /// The recurrent network that reads the same tokens as the layer, without positions: x, or the heads of Q
 /// side by side where Q is an input.
@@ -63,9 +65,6 @@ struct MemoryRun {
 
   attention::DecoderInputs decoder() const;
 };
-
-/// Computes it from the options memory_… and the trace of the layer.
-MemoryRun runMemory(const State& state, const attention::Trace& trace);
 
 /// The tensor of that name among attention::kDerivedTensors; nothing if there is none.
 std::optional<attention::TensorId> derivedNamed(std::string_view name);
@@ -87,14 +86,30 @@ class DerivedTensors {
         training(state),
         state_(state),
         engine_(&engine) {}
-  /// Must be called whenever the state or the trace has changed.
-  void changed() { ++revision_, headTags_.changed(); }
+  /// Must be called whenever the state has changed, or the trace with it.
+  void changed(bool isOfLayer = true) { ++revision_, layer_ += isOfLayer, headTags_.changed(); }
 
-  const BlockRun& block();
+  const BlockRun& block() { return block({0, state_.tokens}); }
+  const BlockRun& block(attention::Span rows);
   const SegmentsRun& segments();
   const MemoryRun& memory();
   const Tensor& parameter(ParameterId id);
   const attention::Comparison& comparison() { return experiments.comparison(trace(), revision_); }
+  const attention::Comparison& comparisonShown() { return experiments.comparisonShown(shapes(), revision_); }
+
+  /// Is there something that the page of this view shows and that has not been computed yet?
+  bool lacks(View view);
+  /// Does it wait for the engine to compute heads that it is made of?
+  bool waitsForHeads(View view) const;
+  /// Computes some of it, for about so many milliseconds; nothing while it waits for heads. Returns whether
+  /// there is more.
+  bool compute(View view, double milliseconds);
+  base::Slices::Progress progress(View view);
+  /// What there is of it while more is computed, of the present tokens but perhaps for options as they were;
+  /// null: nothing.
+  const BlockRun* blockSoon(attention::Span rows);
+  const SegmentsRun* segmentsSoon();
+  const MemoryRun* memorySoon();
   /// The pointer is valid until the next change, or the next experiment asked for. An error if the layer does
   /// not have this tensor (for example without normalisation).
   Result<const Tensor*> tensor(attention::TensorId id);
@@ -107,13 +122,10 @@ class DerivedTensors {
   /// The gradient of that cell with respect to these inputs, and steps that would raise it.
   const attention::Saliency& saliency(const attention::CellRef& target, attention::InputSet by);
 
-  /// One picture for each layer of a model. Each layersAreWhole() of a frame computes more for a few
-  /// milliseconds; until it is true, some are not computed yet.
+  /// One picture for each layer of a model; while lacks(View::model), some are not computed yet.
   const std::vector<LayerPicture>& layers() { return layers_.of(state_, revision_, 0); }
   int headsInLayers() { return layers_.of(state_, revision_, 0), layers_.heads(state_); }
   int headsPictured() { return layers_.of(state_, revision_, 0), layers_.pictured(state_); }
-  bool layersKnown() { return layers_.of(state_, revision_, 0), layers_.isWhole(); }
-  bool layersAreWhole() { return layers_.of(state_, revision_, 6), layers_.isWhole(); }
 
   /// What a head of the layer mostly looks at, if hasHeadTags(): see HeadTags::of().
   const attention::HeadTag& headTag(int head, const attention::Trace& trace, std::uint32_t written,
@@ -138,17 +150,49 @@ class DerivedTensors {
     attention::InputSet by;
     bool operator==(const Question&) const = default;
   };
+  /// What pre-norm is computed from.
+  struct NormedBy {
+    std::uint64_t layer;
+    float epsilon;
+    Tensor gamma, delta;
+    bool operator==(const NormedBy&) const = default;
+  };
+  /// What the numbers of a parameter are: those given, or drawn.
+  struct ParameterBy {
+    Tensor own;
+    ParameterShape shape;
+    std::array<std::uint32_t, 3> seeds;
+    bool operator==(const ParameterBy&) const = default;
+  };
+  struct RowsBy {
+    std::uint64_t revision;
+    attention::Span rows;
+    bool operator==(const RowsBy&) const = default;
+  };
   Tensor numbersOf(attention::TensorId id);
   const attention::Trace& trace() { return engine_ ? engine_->trace() : *trace_; }
+  /// Of which only what comes before the scores may be read.
+  const attention::Trace& shapes() const { return engine_ ? engine_->shapes() : *trace_; }
+  /// All, these as they are drawn if they are not given.
+  Parameters parametersWith(std::initializer_list<ParameterId> drawn);
+  bool isOfNormed() const;
+  NormedBy normedBy() const;
+  ParameterBy parameterBy(ParameterId id) const;
+  bool hasParameter(ParameterId id) const;
+  void computeForBlock();
+  bool computeNormed();
+  bool computeSegments();
+  bool computeMemory();
 
   const State& state_;
   const attention::Trace* trace_ = nullptr;  ///< of the layer; null where that is the engine's
   attention::Engine* engine_ = nullptr;
-  std::uint64_t revision_ = 0;
-  base::Cached<std::uint64_t, BlockRun> block_;  ///< computed for a revision, as are those below
-  base::Cached<std::uint64_t, SegmentsRun> segments_;
-  base::Cached<std::uint64_t, MemoryRun> memory_;
-  std::array<base::Cached<std::uint64_t, Tensor>, kParameterCount> parameters_;
+  std::uint64_t revision_ = 0, layer_ = 0;
+  base::CachedSlices<NormedBy, NormedLayer> normed_;
+  base::Cached<RowsBy, BlockRun> block_;
+  base::CachedSlices<std::uint64_t, SegmentsRun> segments_;  ///< computed for a revision, as are those below
+  base::CachedSlices<std::uint64_t, MemoryRun> memory_;
+  std::array<base::Cached<ParameterBy, Tensor>, kParameterCount> parameters_;
   attention::SaliencySolver saliencySolver_;
   base::Cached<Question, attention::Saliency> saliency_;
   LayerPictures layers_;

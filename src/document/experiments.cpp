@@ -1,32 +1,42 @@
 #include "document/experiments.h"
 
 #include <algorithm>
-#include <array>
 
-#include "attention/steps/steps.h"
+#include "attention/steps/rows.h"
 
 namespace document {
 
-using attention::Spread;
 using attention::SpreadDraws;
+using attention::SpreadSpec;
 
-const SpreadDraws& Experiments::draws() {
-  return draws_.get(drawsKey(), [&] { return SpreadDraws(drawsKey().seed, drawsKey().count); });
+namespace {
+
+/// A picture of so many tokens around the one that is perturbed has cells that are to be told apart.
+constexpr int kFewestCompared = 8, kMostCompared = 64;
+
+}  // namespace
+
+base::Slices Experiments::spreadsInSlices(Spreads& out) {
+  const DrawsKey key = drawsKey();
+  while (
+      draws_.next(key, [&](SpreadDraws& draws) { return SpreadDraws::inSlices(key.seed, key.count, draws); }))
+    co_yield draws_.progress();
+  SpreadSpec spec = state_.experiments.spread;
+  const SpreadDraws& draws = *draws_.last();
+  out.at = draws.at(spec);
+  for (spec.dim = 1; spec.dim <= SpreadDraws::largestDim; spec.dim *= 2) {
+    co_yield {spec.dim, SpreadDraws::largestDim};
+    out.curve.push_back(draws.at(spec));
+  }
 }
 
-const Spread& Experiments::spread() {
-  const ExperimentOptions& o = state_.experiments;
-  return spread_.get({o.spread, drawsKey()}, [&] { return draws().at(o.spread); });
+const Experiments::Spreads& Experiments::spreads() {
+  while (computeSpreads()) {}
+  return *spreads_.last();
 }
 
-const std::vector<Spread>& Experiments::curve() {
-  attention::SpreadSpec spec = state_.experiments.spread;
-  spec.dim = 1;  // the curve does not depend on dim, so the key must not either
-  return curve_.get({spec, drawsKey()}, [&] {
-    std::vector<Spread> curve;
-    for (; spec.dim <= SpreadDraws::largestDim; spec.dim *= 2) curve.push_back(draws().at(spec));
-    return curve;
-  });
+bool Experiments::computeSpreads() {
+  return spreads_.next(spreadKey(), [this](Spreads& out) { return spreadsInSlices(out); });
 }
 
 const std::vector<attention::Reach>& Experiments::reach() {
@@ -74,33 +84,15 @@ int Experiments::denseToken() const {
   return std::min(state_.experiments.dense.token, std::min(state_.tokens, state_.keyTokens) - 1);
 }
 
-namespace {
-
-/// The comparison of one head, of a layer whose heads together do not fit into memory.
-attention::Comparison compareOne(attention::Spec layer, attention::Inputs in, int head,
-                                 const attention::ComparisonSpec& asked) {
-  const auto headOf = [](const Tensor& all, int of) {
-    Tensor one(1, all.rows(), all.cols());
-    std::copy_n(all.head(of), one.size(), one.data());
-    return one;
-  };
-  const int kvHead = attention::kvHeadOf(layer, head);
-  const Tensor q = headOf(*in.q, head), k = headOf(*in.k, kvHead), v = headOf(*in.v, kvHead);
-  in.q = &q, in.k = &k, in.v = &v;
-  std::array<Tensor, 5> own;
-  std::size_t used = 0;
-  for (const Tensor** each : {&in.wA, &in.uA, &in.vA, &in.bias, &in.sink})
-    if (*each && (*each)->heads() > 1) own[used] = headOf(**each, head), *each = &own[used++];
-  layer.heads = layer.kvHeads = 1, layer.hiddenHeads = 0;
-  return attention::compare(layer, in, asked);
+attention::ComparisonSpec Experiments::asked() const {
+  attention::ComparisonSpec out = state_.experiments.dense;
+  out.token = denseToken();
+  return out;
 }
 
-}  // namespace
-
-const attention::Comparison& Experiments::comparison(const attention::Trace& trace, std::uint64_t revision) {
-  attention::ComparisonSpec asked = state_.experiments.dense;
-  asked.token = denseToken();
-  return comparison_.get({revision, asked}, [&] {
+const attention::Comparison& Experiments::comparisonOf(const attention::Trace& trace,
+                                                       const ComparisonKey& key) {
+  return comparison_.get(key, [&] {
     attention::Spec layer = spec(state_);
     // Q and K already contain the positions.
     if (layer.position == attention::Position::sinusoidal) layer.position = attention::Position::none;
@@ -108,10 +100,38 @@ const attention::Comparison& Experiments::comparison(const attention::Trace& tra
     direct.x = direct.xKv = direct.wQ = direct.wK = direct.wV = direct.wO = direct.bQ = direct.bK =
         direct.bV = direct.bO = direct.xV = nullptr;
     direct.q = &trace.q, direct.k = &trace.k, direct.v = &trace.v;
-    if (std::int64_t{layer.heads} * layer.queryCount * layer.keyCount > attention::Limits::stored)
-      return compareOne(layer, direct, state_.focusHead, asked);
-    return attention::compare(layer, direct, asked);
+    return key.some.keys.empty() ? attention::compare(layer, direct, key.spec)
+                                 : attention::compare(layer, direct, key.spec, key.some);
   });
+}
+
+const attention::Comparison& Experiments::comparison(const attention::Trace& trace, std::uint64_t revision) {
+  const State& s = state_;
+  ComparisonKey key{revision, asked(), {}};
+  if (std::int64_t{s.heads} * s.tokens * s.keyTokens > attention::Limits::stored)
+    key.some = {s.focusHead, {0, s.tokens}, {0, s.keyTokens}};
+  return comparisonOf(trace, key);
+}
+
+const attention::Comparison& Experiments::comparisonShown(const attention::Trace& trace,
+                                                          std::uint64_t revision) {
+  ComparisonKey key{revision, asked(), {}};
+  if (const attention::Span shown = tokensCompared();
+      shown.size() < std::max(state_.tokens, state_.keyTokens))
+    key.some = {state_.focusHead,
+                {std::min(shown.begin, state_.tokens), std::min(shown.end, state_.tokens)},
+                {std::min(shown.begin, state_.keyTokens), std::min(shown.end, state_.keyTokens)}};
+  return comparisonOf(trace, key);
+}
+
+attention::Span Experiments::tokensCompared() const {
+  const State& s = state_;
+  const int tokens = std::max(s.tokens, s.keyTokens);
+  const std::int64_t ofRow = attention::workOfRow(spec(s), inputs(s));
+  if (s.heads * s.tokens * ofRow <= attention::kBriefWork) return {0, tokens};
+  const int size = std::min(std::clamp(attention::briefRows(ofRow), kFewestCompared, kMostCompared), tokens),
+            before = std::clamp(denseToken() - size / 2, 0, tokens - size);
+  return {before, before + size};
 }
 
 }  // namespace document

@@ -24,6 +24,8 @@ struct Mirror {
     field = 'f'
   };
 
+  static constexpr int kMostInTable = 32;  ///< rows and columns
+
   /// The record of the frame: one line for each control and for each line of text, in drawing order.
   std::string notes;
   std::string press;  ///< the name of the control that this frame should press; cleared once that is done

@@ -69,7 +69,7 @@ TEST_CASE("derived tensors: computed when it is asked for, once for every change
 TEST_CASE("derived tensors: the spread as a table, a curve and a histogram") {
   Layer layer;
   layer.state.experiments.spread = {0.5, 2.0, 16};
-  const attention::Spread spread = layer.derived.experiments.spread();
+  const attention::Spread spread = layer.derived.experiments.spreads().at;
   const Tensor table = layer.tensor(TensorId::spread_table), curve = layer.tensor(TensorId::spread_curve);
   const Tensor counts = layer.tensor(TensorId::spread_counts);
   REQUIRE(table.cols() == 9);
@@ -122,4 +122,101 @@ TEST_CASE("derived tensors: where nothing is normalised, the sentence offers wha
   layer.compute();
   CHECK(refused(attention::NormPlace::pre) ==
         "block:norm_1: nothing is normalised here; set block_norm to \"post\".");
+}
+
+namespace {
+
+/// A layer whose trace is that of an engine, as in the app.
+struct Computed {
+  State state = test::start();
+  attention::Engine engine;
+  DerivedTensors derived{state, engine};
+
+  void compute() {
+    engine.apply(spec(state), inputs(state), attention::Change{});
+    derived.changed();
+  }
+};
+
+/// In the last bits they may differ: rows of another number are computed by other steps of the kernels.
+bool isClose(const Tensor& some, const Tensor& all, int first) {
+  for (int h = 0; h < some.heads(); ++h)
+    for (int r = 0; r < some.rows(); ++r)
+      for (int c = 0; c < some.cols(); ++c)
+        if (std::abs(some.at(h, r, c) - all.at(h, first + r, c)) > 1e-5f) return false;
+  return some.cols() == all.cols() && some.heads() == all.heads();
+}
+
+}  // namespace
+
+TEST_CASE("derived tensors: some rows of the block are those of all") {
+  Computed layer;
+  layer.state.block.dropout = 0.5f;
+  for (const auto norm :
+       {attention::NormPlace::none, attention::NormPlace::post, attention::NormPlace::pre}) {
+    for (const Mode mode : {Mode::qkv, Mode::x}) {
+      CAPTURE(norm);
+      layer.state.block.norm = norm, layer.state.mode = mode;
+      layer.compute();
+      const BlockRun all = layer.derived.block(), some = layer.derived.block({1, 3});
+      CHECK(all.spec.norm == some.spec.norm);
+      REQUIRE(some.attended.rows() == 2);
+      CHECK(isClose(some.x, all.x, 1));
+      CHECK(isClose(some.heads, all.heads, 1));
+      CHECK(isClose(some.dropMasks[0], all.dropMasks[0], 1));
+      for (int i = 0; i < attention::kBlockStages; ++i) {
+        const auto stage = static_cast<attention::BlockStage>(i);
+        if (!all.trace[stage].empty()) CHECK(isClose(some.trace[stage], all.trace[stage], 1));
+        if (all.trace[stage].empty()) continue;
+        const auto words = [&](const BlockRun& run, int row) {
+          return attention::explain(run.spec, run.inputs(), run.trace, {stage, row, 0}, layer.state.labels, 2)
+              .text();
+        };
+        CHECK(words(some, 1).english() == words(all, 2).english());
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "derived tensors: what a page shows is computed in slices, and what was there stays until it is whole") {
+  Computed layer;
+  layer.compute();
+  for (const View view : {View::segments, View::memory, View::spread}) {
+    CAPTURE(static_cast<int>(view));
+    CHECK(layer.derived.lacks(view));
+    CHECK(layer.derived.compute(view, 0));  // no time, so nothing is done
+    while (layer.derived.compute(view, 1)) continue;
+    CHECK_FALSE(layer.derived.lacks(view));
+  }
+  const SegmentsRun* segments = layer.derived.segmentsSoon();
+  const MemoryRun* memory = layer.derived.memorySoon();
+  REQUIRE(segments);
+  REQUIRE(memory);
+  const Tensor before = segments->trace.tokens.weights;
+  layer.state.segments.seed += 1;
+  layer.derived.changed(false);
+  CHECK(layer.derived.lacks(View::segments));
+  CHECK(layer.derived.segmentsSoon()->trace.tokens.weights == before);
+  CHECK_FALSE(layer.derived.segments().trace.tokens.weights == before);
+  CHECK(layer.derived.segmentsSoon() == &layer.derived.segments());
+  CHECK_FALSE(layer.derived.lacks(View::segments));
+}
+
+TEST_CASE("derived tensors: pre-norm of a layer stays as it is while only the block changes") {
+  Computed layer;
+  layer.state.mode = Mode::x, layer.state.block.norm = attention::NormPlace::pre;
+  layer.compute();
+  CHECK(layer.derived.lacks(View::block));
+  CHECK(layer.derived.blockSoon({0, 2}) == nullptr);
+  while (layer.derived.compute(View::block, 1)) continue;
+  const Tensor before = layer.derived.blockSoon({0, 2})->attended;
+  layer.state.block.activation = attention::Activation::tanh;
+  layer.derived.changed(false);
+  CHECK_FALSE(layer.derived.lacks(View::block));
+  layer.state.block.epsilon = 0.5f;
+  layer.derived.changed(false);
+  CHECK(layer.derived.lacks(View::block));
+  CHECK(layer.derived.blockSoon({0, 2})->attended == before);  // as it was, until that has been computed
+  CHECK_FALSE(layer.derived.block({0, 2}).attended == before);
 }

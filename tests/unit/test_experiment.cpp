@@ -235,6 +235,38 @@ TEST_CASE("comparison: both outputs are what their weights make of the values") 
   }
 }
 
+TEST_CASE("comparison: some pairs of one head are those of all") {
+  Random random(24);
+  Spec spec = square(4, 40, 5, 3);
+  spec.kvHeads = 2, spec.causal = true;
+  const test::Layer layer = test::direct(spec, random);
+  const Span queries{3, 30}, keys{7, 33};
+  for (const Moved moved : {Moved::values, Moved::queriesAndKeys, Moved::all}) {
+    const ComparisonSpec how{12, 1.0, moved, 3};
+    const Comparison all = compare(layer.spec, layer.inputs(), how);
+    for (int head = 0; head < spec.heads; ++head) {
+      CAPTURE(head);
+      const Comparison some = compare(layer.spec, layer.inputs(), how, {head, queries, keys});
+      const auto differs = [&](const Tensor& part, const Tensor& whole, int firstCol) {
+        double most = 0;
+        for (int r = 0; r < part.rows(); ++r)
+          for (int c = 0; c < part.cols(); ++c)
+            most = std::max(most, std::abs(double{part.at(0, r, c)} -
+                                           double{whole.at(head, queries.begin + r, firstCol + c)}));
+        return most;
+      };
+      REQUIRE(some.fixed.rows() == queries.size());
+      REQUIRE(some.fixed.cols() == keys.size());
+      CHECK(differs(some.fixed, all.fixed, keys.begin) < 1e-6);
+      CHECK(differs(some.following, all.following, keys.begin) < 1e-6);
+      CHECK(differs(some.connected, all.connected, 0) < 1e-6);
+      CHECK(differs(some.attended, all.attended, 0) < 1e-6);
+      CHECK(some.difference <= all.difference + 1e-6);
+      CHECK(some.attentionWeights == all.attentionWeights);
+    }
+  }
+}
+
 TEST_CASE("comparison: for d_v = 1 the fully connected layer has just the weights of attention") {
   Random random(23);
   const test::Layer one = test::direct(square(1, 4, 3, 1), random),

@@ -245,7 +245,7 @@ TEST_CASE("hierarchy: the class follows the weights of the words, and its names 
   const auto probability = [&] {
     attention::Trace trace;
     forward(spec(d.state()), inputs(d.state()), trace);
-    return document::runSegments(d.state(), trace).trace.classProbabilities;
+    return document::DerivedTensors(d.state(), trace).segments().trace.classProbabilities;
   };
   CHECK(probability().cols() == 2);
   CHECK(document::className(d.state(), 1) == "Class 2");

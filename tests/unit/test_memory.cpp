@@ -218,7 +218,7 @@ TEST_CASE(
   const auto run = [&] {
     attention::Trace trace;
     attention::forward(spec(d.state()), inputs(d.state()), trace);
-    return document::runMemory(d.state(), trace);
+    return document::DerivedTensors(d.state(), trace).memory();
   };
   const document::MemoryRun four = run();
   CHECK(four.trace.decoder.weights.rows() == 4);

@@ -591,7 +591,8 @@ TEST_CASE("options: W_O of another width, and none") {
     d.apply(test::set(OptionId::block_norm, std::string(norm)));
     attention::Trace trace;
     attention::forward(spec(d.state()), inputs(d.state()), trace);
-    CHECK(runBlock(d.state(), trace).trace[attention::BlockStage::residual_2].cols() == trace.output.cols());
+    const BlockRun run = DerivedTensors(d.state(), trace).block();
+    CHECK(run.trace[attention::BlockStage::residual_2].cols() == trace.output.cols());
   }
   CHECK(sameBits(*fromText(toText(d.state()), {}), d.state()));
   CHECK(refusal(d.apply(test::set(OptionId::output_projection, true))) == "accepted");

@@ -23,13 +23,13 @@ std::vector<Id> all() {
 BlockRun block(const State& state) {
   attention::Trace trace;
   attention::forward(spec(state), inputs(state), trace);
-  return runBlock(state, trace);
+  return DerivedTensors(state, trace).block();
 }
 
 SegmentsRun segments(const State& state) {
   attention::Trace trace;
   attention::forward(spec(state), inputs(state), trace);
-  return runSegments(state, trace);
+  return DerivedTensors(state, trace).segments();
 }
 
 }  // namespace

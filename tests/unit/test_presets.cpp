@@ -388,7 +388,7 @@ TEST_CASE("presets: the block adds, normalises and goes on") {
   const double strong = std::exp(3.0) / (std::exp(3.0) + 3);
   const int wanted[] = {2, 2, 1, 2};
   for (int i = 0; i < 4; ++i) CHECK(weight(trace, i, wanted[i]) == doctest::Approx(strong));
-  const BlockRun run = runBlock(s, trace);
+  const BlockRun run = DerivedTensors(s, trace).block();
   CHECK(run.spec.residual);
   CHECK(test::refusal(attention::validate(run.spec, run.inputs())) == "accepted");
   const Tensor& sum = run.trace[attention::BlockStage::residual_1];
@@ -406,7 +406,8 @@ TEST_CASE("presets: the block adds, normalises and goes on") {
 TEST_CASE("presets: three clauses, weighed within and then against each other") {
   const State s = named("segments");
   CHECK(s.view == View::segments);
-  const SegmentsRun run = runSegments(s, traced(s));
+  const attention::Trace trace = traced(s);
+  const SegmentsRun run = DerivedTensors(s, trace).segments();
   CHECK(run.starts == std::vector<int>{0, 3, 6});
   for (int clause = 0; clause < 3; ++clause) {
     double sum = 0;

@@ -28,8 +28,8 @@ constexpr int kThreadsPay = 1 << 17;
 /// Parts of a row are made alone if they are at most one in so many of its numbers: whole rows are made
 /// together, by fewer steps for each.
 constexpr int kRowsOfPart = 3;
-/// A slice has so much work for each thread: at most 20 ms in a page; a brief one 3 to 4 ms.
-constexpr std::int64_t kSliceWork = 200'000'000, kBriefWork = 40'000'000;
+/// A slice has so much work for each thread: at most 20 ms in a page.
+constexpr std::int64_t kSliceWork = 200'000'000;
 /// Rows of all heads with more pairs than this are not computed anew at once: of 64 heads of 4,096 keys they
 /// would take 60 ms, and several times as long in a page.
 constexpr std::int64_t kPairsAtOnce = 1 << 19;

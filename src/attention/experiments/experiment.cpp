@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
+#include "attention/engine/engine.h"
 #include "attention/layer/checks.h"
-#include "attention/steps/forward.h"
 #include "base/random.h"
 #include "base/sentence.h"
 
@@ -27,6 +28,8 @@ Result<void> checkRange(const char* field, double value, double least, double mo
 constexpr int kKeys = SpreadDraws::keys;
 constexpr int kPairs = kKeys * (kKeys + 1) / 2;  // pairs of keys, j <= l
 using Scores = std::vector<double>;              // [queries, kKeys]
+/// Components of so many queries are drawn in a slice, in about 5 ms.
+constexpr int kDrawsOfSlice = 2048;
 
 void measureMoments(const Scores& scores, double factor, Distribution& out) {
   double sum = 0.0, squares = 0.0;
@@ -141,12 +144,76 @@ Spread measure(const SpreadSpec& spec, const Scores& scores, const std::vector<d
 
 // --- comparison
 
-void moveRow(const ComparisonSpec& spec, base::NormalRandom& random, Tensor& tensor) {
-  for (int h = 0; h < tensor.heads(); ++h) {
-    for (int c = 0; c < tensor.cols(); ++c) {
-      float& v = tensor.at(h, spec.token, c);
-      v = saturate(double{v} + spec.amount * random.next());
+/// The heads [first, first + count) of a tensor.
+Tensor headsOf(const Tensor& all, int first, int count) {
+  Tensor out(count, all.rows(), all.cols());
+  std::copy_n(all.head(first), out.size(), out.data());
+  return out;
+}
+
+/// Both layers read the perturbed values; only attention reads perturbed queries and keys, too.
+struct Perturbed {
+  Tensor q, k, v, movedQ, movedK, movedV;
+
+  /// Of these query heads, and the key heads that they read.
+  Perturbed(const Spec& spec, const Inputs& direct, Span heads, const ComparisonSpec& comparison)
+      : random_(comparison.seed) {
+    const int keyHead = kvHeadOf(spec, heads.begin), keyHeads = kvHeadOf(spec, heads.end - 1) + 1 - keyHead;
+    q = headsOf(*direct.q, heads.begin, heads.size());
+    k = headsOf(*direct.k, keyHead, keyHeads), v = headsOf(*direct.v, keyHead, keyHeads);
+    // Each tensor gets the same draws whether or not the others are perturbed, and whichever heads are there.
+    const bool scores = comparison.moved != Moved::values, values = comparison.moved != Moved::queriesAndKeys;
+    movedQ = moved(q, {scores ? comparison.amount : 0, comparison.token, heads.begin, direct.q->heads()});
+    movedK = moved(k, {scores ? comparison.amount : 0, comparison.token, keyHead, direct.k->heads()});
+    movedV = moved(v, {values ? comparison.amount : 0, comparison.token, keyHead, direct.v->heads()});
+  }
+
+  Inputs fixed(Inputs in) const { return in.q = &q, in.k = &k, in.v = &movedV, in; }
+  Inputs following(Inputs in) const { return in.q = &movedQ, in.k = &movedK, in.v = &movedV, in; }
+
+ private:
+  struct Move {
+    double amount;
+    int row, first, heads;  ///< of all heads there are the tensor has some, from `first` on
+  };
+  Tensor moved(const Tensor& tensor, const Move& move) {
+    Tensor out = tensor;
+    for (int h = 0; h < move.heads; ++h) {
+      for (int c = 0; c < out.cols(); ++c) {
+        const double drawn = move.amount * random_.next();
+        if (move.amount == 0 || h < move.first || h >= move.first + out.heads()) continue;
+        float& number = out.at(h - move.first, move.row, c);
+        number = saturate(double{number} + drawn);
+      }
     }
+    return out;
+  }
+
+  base::NormalRandom random_;
+};
+
+void count(const Spec& spec, Comparison& out) {
+  for (std::size_t i = 0; i < out.attended.size(); ++i) {
+    out.difference =
+        std::max(out.difference, std::abs(double{out.attended.data()[i]} - double{out.connected.data()[i]}));
+  }
+  out.attentionWeights = std::int64_t{spec.queryCount} * spec.keyCount;
+  out.connectedWeights = out.attentionWeights * spec.valueDim * spec.valueDim;
+}
+
+/// Some weights, and rows of the output, of a layer of one head.
+void computeSome(const Spec& spec, const Inputs& in, const SomePairs& some, Tensor& weights, Tensor& output) {
+  Engine engine;
+  engine.setMost({0, 0, 0});
+  engine.apply(spec, in, Change{});
+  const Trace& trace = engine.shapes();
+  trace.headOutput.expect(0, some.queries.begin, some.queries.size());
+  weights = Tensor(1, some.queries.size(), some.keys.size());
+  output = Tensor(1, some.queries.size(), spec.valueDim);
+  for (int r = 0; r < some.queries.size(); ++r) {
+    const int query = some.queries.begin + r;
+    std::copy_n(trace.headOutput.row(0, query), output.cols(), output.row(0, r));
+    std::copy_n(trace.weights.row(0, query) + some.keys.begin, weights.cols(), weights.row(0, r));
   }
 }
 
@@ -257,15 +324,20 @@ void SpreadDraws::Sums::add(base::NormalRandom& random) {
   }
 }
 
-SpreadDraws::SpreadDraws(std::uint32_t seed, int count) : seed_(seed) {
+SpreadDraws::SpreadDraws(std::uint32_t seed, int count) { inSlices(seed, count, *this).finish(); }
+
+base::Slices SpreadDraws::inSlices(std::uint32_t seed, int count, SpreadDraws& out) {
   base::NormalRandom random(seed);
   const auto all = static_cast<std::size_t>(count);
   Sums sums{std::vector<double>(all), std::vector<double>(all * kKeys), std::vector<double>(all * kKeys),
             std::vector<double>(all * kPairs)};
-  kept_.push_back(sums);
+  out.seed_ = seed;
+  out.kept_.push_back(sums);
+  const int most = std::max(1, kDrawsOfSlice / count);
   for (int c = 1; c <= largestDim; ++c) {
     sums.add(random);
-    if (c % kStep == 0) kept_.push_back(sums);
+    if (c % kStep == 0) out.kept_.push_back(sums);
+    if (c % most == 0) co_yield {c, largestDim};
   }
 }
 
@@ -287,31 +359,31 @@ Spread SpreadDraws::at(const SpreadSpec& spec) const {
 }
 
 Comparison compare(const Spec& spec, const Inputs& direct, const ComparisonSpec& comparison) {
-  Trace trace;
-  forward(spec, direct, trace);
+  const Perturbed compared(spec, direct, {0, spec.heads}, comparison);
   Comparison out;
-  out.fixed = trace.weights;
+  Trace trace;
+  forward(spec, compared.fixed(direct), trace);
+  out.fixed = std::move(trace.weights), out.connected = std::move(trace.headOutput);
+  forward(spec, compared.following(direct), trace);
+  out.following = std::move(trace.weights), out.attended = std::move(trace.headOutput);
+  count(spec, out);
+  return out;
+}
 
-  // Each tensor gets the same draws whether or not the others are perturbed.
-  base::NormalRandom random(comparison.seed);
-  const bool scores = comparison.moved != Moved::values, values = comparison.moved != Moved::queriesAndKeys;
-  Tensor q = *direct.q, k = *direct.k, v = *direct.v;
-  moveRow(comparison, random, q), moveRow(comparison, random, k), moveRow(comparison, random, v);
-  Inputs moved = direct;
-  if (scores) moved.q = &q, moved.k = &k;
-  if (values) moved.v = &v;
-  forward(spec, moved, trace);
-  out.following = trace.weights, out.attended = trace.headOutput;
-
-  trace.weights = out.fixed;
-  for (int h = 0; h < spec.heads; ++h) makeHeadOutput(spec, h, {0, spec.queryCount}, trace);
-  out.connected = trace.headOutput;
-  for (std::size_t i = 0; i < out.attended.size(); ++i) {
-    out.difference =
-        std::max(out.difference, std::abs(double{out.attended.data()[i]} - double{out.connected.data()[i]}));
-  }
-  out.attentionWeights = std::int64_t{spec.queryCount} * spec.keyCount;
-  out.connectedWeights = out.attentionWeights * spec.valueDim * spec.valueDim;
+Comparison compare(const Spec& spec, const Inputs& direct, const ComparisonSpec& comparison,
+                   const SomePairs& some) {
+  const Perturbed compared(spec, direct, {some.head, some.head + 1}, comparison);
+  Spec one = spec;
+  one.heads = one.kvHeads = 1, one.hiddenHeads = 0;
+  Inputs in = direct;
+  std::array<Tensor, 5> own;
+  std::size_t used = 0;
+  for (const Tensor** each : {&in.wA, &in.uA, &in.vA, &in.bias, &in.sink})
+    if (*each && (*each)->heads() > 1) own[used] = headsOf(**each, some.head, 1), *each = &own[used++];
+  Comparison out;
+  computeSome(one, compared.fixed(in), some, out.fixed, out.connected);
+  computeSome(one, compared.following(in), some, out.following, out.attended);
+  count(spec, out);
   return out;
 }
 

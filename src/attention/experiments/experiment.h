@@ -5,8 +5,9 @@
 #include <array>
 #include <vector>
 
-#include "attention/layer/spec.h"
+#include "attention/steps/steps.h"
 #include "base/random.h"
+#include "base/slices.h"
 
 namespace attention {
 
@@ -65,6 +66,8 @@ class SpreadDraws {
   /// Draws nothing; at() must not be called.
   SpreadDraws() = default;
   explicit SpreadDraws(std::uint32_t seed, int count = queries);
+  /// The same in slices, into one that has drawn nothing.
+  static base::Slices inSlices(std::uint32_t seed, int count, SpreadDraws& out);
 
   /// The distribution of q·k. A product of two components has mean μ_q·μ_k and variance (σ_q² + μ_q²)(σ_k² +
   /// μ_k²) − μ_q²·μ_k²; a sum of d independent ones has d times both, so a variance of d·((σ² + μ²)² − μ⁴)
@@ -120,6 +123,17 @@ struct Comparison {
 
 /// `spec` with q, k and v must have passed validate(), and `comparison.token` must be a row of q and of k.
 Comparison compare(const Spec& spec, const Inputs& direct, const ComparisonSpec& comparison);
+
+/// Some of the pairs of one head.
+struct SomePairs {
+  int head = 0;
+  Span queries, keys;
+  bool operator==(const SomePairs&) const = default;
+};
+/// The same of these alone: weights [1, queries, keys], outputs [1, queries, d_v] of all keys, and their
+/// largest difference.
+Comparison compare(const Spec& spec, const Inputs& direct, const ComparisonSpec& comparison,
+                   const SomePairs& some);
 
 // --- How much of an early token is left?
 

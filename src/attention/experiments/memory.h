@@ -29,5 +29,7 @@ struct MemoryTrace {
 
 /// Fills `trace`. `inputs.cell` must have passed validate().
 void runMemory(const MemoryInputs& inputs, MemoryTrace& trace);
+/// The same in slices: of all tokens at once, and of one word or the gradient of one unit each.
+base::Slices memoryInSlices(MemoryInputs inputs, MemoryTrace& trace);
 
 }  // namespace attention

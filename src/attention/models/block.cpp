@@ -4,9 +4,9 @@
 #include <cassert>
 #include <cmath>
 
-#include "attention/kernels/kernels.h"
 #include "attention/layer/checks.h"
 #include "attention/models/stages.h"
+#include "attention/steps/products.h"
 #include "attention/steps/steps.h"
 #include "base/random.h"
 #include "base/sentence.h"
@@ -54,12 +54,8 @@ void add(const Tensor* stream, const Tensor& in, Tensor& out) {
 /// out = x · w + b, for each token separately.
 void connect(const Tensor& x, const Tensor& w, const Tensor* b, Tensor& out) {
   out.reshape(1, x.rows(), w.cols());
-  for (int r = 0; r < x.rows(); ++r) {
-    float* to = out.row(0, r);
-    kernels::weightedSum(kernels::best(), x.row(0, r), w.data(), w.cols(), x.cols(), w.cols(), to);
-    if (!b) continue;
-    for (int c = 0; c < w.cols(); ++c) to[c] = saturate(double{to[c]} + double{b->at(0, 0, c)});
-  }
+  Products().ab(matrixOf(x), matrixOf(w), out.data(), out.cols());
+  addBias(b, 0, out.rows(), out.cols(), out.data(), out.cols());
 }
 
 double activated(Activation activation, double h) {
@@ -126,7 +122,8 @@ void layerNorm(const Tensor& x, const Tensor* gamma, const Tensor* delta, float 
 
 bool isKept(const BlockSpec& spec, int site, int row, int col) {
   if (!spec.drops()) return true;
-  const std::uint64_t place = static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(col);
+  const std::uint64_t place =
+      static_cast<std::uint64_t>(spec.first + row) << 32 | static_cast<std::uint64_t>(col);
   const std::uint64_t bits =
       base::mix(base::mix(std::uint64_t{spec.seed} << 8 | static_cast<std::uint64_t>(site)) ^ place);
   return static_cast<double>(bits >> 11) * 0x1p-53 >= double{spec.dropRate};

@@ -46,6 +46,7 @@ struct BlockLimits {
 
 /// Sizes and options. The output of a block is as wide as its input.
 struct BlockSpec {
+  int first = 0;   ///< the token of row 0
   int rows = 0;    ///< tokens, at most Limits::modelTokens
   int width = 0;   ///< columns of x, at most Limits::modelDim
   int hidden = 0;  ///< hidden units, at most BlockLimits::hidden
@@ -128,8 +129,8 @@ void forwardBlock(const BlockSpec& spec, const BlockInputs& inputs, BlockTrace& 
 void layerNorm(const Tensor& x, const Tensor* gamma, const Tensor* delta, float epsilon, Moments& moments,
                Tensor& out);
 
-/// Does dropout keep this cell? `site` is 1 or 2. Depends only on seed, rate, site, row and column: adding a
-/// token does not change the others, and a cell that is dropped at a low rate is also dropped at a higher
+/// Does dropout keep this cell? `site` is 1 or 2. Depends only on seed, rate, site, token and column: adding
+/// a token does not change the others, and a cell that is dropped at a low rate is also dropped at a higher
 /// one.
 bool isKept(const BlockSpec& spec, int site, int row, int col);
 /// The drop mask Z of site 1 or 2: 1 where isKept(), else 0; [1, rows, width].

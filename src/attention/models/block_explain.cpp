@@ -33,7 +33,8 @@ class BlockExplainer {
   base::Message off(double value) const {
     return base::message({base::Message("off"), ", so ", number(value)});
   }
-  std::string token() const { return explanation_format::token(labels_, row_); }
+  int tokenAt() const { return spec_.first + row_; }
+  std::string token() const { return explanation_format::token(labels_, tokenAt()); }
   double at(const Tensor& tensor) const { return double{tensor.at(0, row_, col_)}; }
   double at(Stage stage) const { return at(trace_[stage]); }
   static double at(const Tensor* vector, int col, double otherwise) {
@@ -51,7 +52,7 @@ class BlockExplainer {
     switch (stage) {
       case Stage::attention:
         return add("attention", base::message({"the layer's output = ", number(at(stage))}), at(stage),
-                   {{TensorId::output, 0, row_, col_}});
+                   {{TensorId::output, 0, tokenAt(), col_}});
       case Stage::dropout_1: return addDropout(stage, *source(0), 1);
       case Stage::dropout_2: return addDropout(stage, *source(0), 2);
       case Stage::residual_1:
@@ -93,7 +94,7 @@ class BlockExplainer {
       }
     };
     std::vector<CellRef> cells;
-    if (stream == TensorId::x) cells.push_back({stream, 0, row_, col_});
+    if (stream == TensorId::x) cells.push_back({stream, 0, tokenAt(), col_});
     add(called(stream) + " + " + called(before),
         number(at(streamed)) + " + " + operand(number(at(changed))) + " = " + number(at(stage)), at(stage),
         std::move(cells));
@@ -134,8 +135,8 @@ class BlockExplainer {
           operand(number(double{z.at(0, row_, i)})) + "×" + operand(number(double{w.at(0, i, col_)})), {});
     };
     explanation_format::join(piece, w.rows(), " + ", text, cells);
-    add("z" + explanation_format::subscript(row_ + 1) + " · " + weights + "[:, " + std::to_string(col_ + 1) +
-            "]",
+    add("z" + explanation_format::subscript(tokenAt() + 1) + " · " + weights + "[:, " +
+            std::to_string(col_ + 1) + "]",
         text + " = " + number(sum), sum);
     if (!b) return;
     add(std::string("+ ") + bias,

@@ -44,7 +44,7 @@ void look(const DecoderInputs& in, const float* query, Tensor& bent, float* scor
   }
 }
 
-void forwardDecoder(const DecoderInputs& in, DecoderTrace& trace) {
+base::Slices decoderInSlices(DecoderInputs in, DecoderTrace& trace) {
   const int tokens = in.h->rows(), units = in.h->cols();
   for (Tensor* t : {&trace.queries, &trace.contexts, &trace.states}) t->reshape(1, in.words, units);
   for (Tensor* t : {&trace.scores, &trace.weights}) t->reshape(1, in.words, tokens);
@@ -58,8 +58,11 @@ void forwardDecoder(const DecoderInputs& in, DecoderTrace& trace) {
           std::tanh(component(before, *in.u, m) + component(trace.contexts.row(0, i), *in.c, m)));
     }
     before = trace.states.row(0, i);
+    co_yield {i + 1, in.words};
   }
 }
+
+void forwardDecoder(const DecoderInputs& in, DecoderTrace& trace) { decoderInSlices(in, trace).finish(); }
 
 Explanation explain(const DecoderInputs& in, const DecoderTrace& trace, int word, int token,
                     const std::vector<std::string>& labels, int decimals) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attention/layer/explain.h"
+#include "base/slices.h"
 
 namespace attention {
 
@@ -40,6 +41,8 @@ void look(const DecoderInputs& inputs, const float* query, Tensor& bent, float* 
 
 /// Fills `trace`. Sums are in double: weights are within 1e-6 of the exact ones, for scores of magnitude 1.
 void forwardDecoder(const DecoderInputs& inputs, DecoderTrace& trace);
+/// The same in slices, of a word each.
+base::Slices decoderInSlices(DecoderInputs inputs, DecoderTrace& trace);
 
 /// Explains the weight that a word gives a token, with `decimals` digits: query and key, score, exponential,
 /// division.

@@ -7,7 +7,7 @@
 #include "attention/kernels/kernels.h"
 #include "attention/layer/checks.h"
 #include "attention/layer/explanation_format.h"
-#include "attention/steps/steps.h"
+#include "attention/steps/rows.h"
 #include "base/sentence.h"
 
 namespace attention {
@@ -50,12 +50,16 @@ Result<void> checkLevel(const char* w, const char* b, const char* query, const L
   return level.b ? checks::checkTensors({{b, level.b, {1, 1, units}}}) : Result<void>{};
 }
 
-/// u = tanh(W h + b) and the scores u · u_w of every row.
-void score(const Tensor& h, const LevelInputs& level, LevelTrace& trace) {
-  const int units = level.w->cols();
-  trace.hidden.reshape(1, h.rows(), units);
+void shape(const Tensor& h, const LevelInputs& level, LevelTrace& trace) {
+  trace.hidden.reshape(1, h.rows(), level.w->cols());
   trace.scores.reshape(1, h.rows(), 1);
-  for (int r = 0; r < h.rows(); ++r) {
+  trace.weights.reshape(1, h.rows(), 1);
+}
+
+/// u = tanh(W h + b) and the scores u · u_w of some rows.
+void score(const Tensor& h, Span rows, const LevelInputs& level, LevelTrace& trace) {
+  const int units = level.w->cols();
+  for (int r = rows.begin; r < rows.end; ++r) {
     float* u = trace.hidden.row(0, r);
     kernels::weightedSum(kernels::best(), h.row(0, r), level.w->data(), units, h.cols(), units, u);
     double sum = 0.0;
@@ -124,26 +128,38 @@ Result<void> validate(const HierarchyInputs& in) {
       {{"class.w", in.classW, {1, width, classes}}, {"class.b", in.classB, {1, 1, classes}}});
 }
 
-void forwardHierarchy(const HierarchyInputs& in, HierarchyTrace& trace) {
+base::Slices hierarchyInSlices(HierarchyInputs in, HierarchyTrace& trace) {
   assert(validate(in));
   const int tokens = in.h->rows(), width = in.h->cols(), segments = static_cast<int>(in.starts.size());
-  trace.tokens.weights.reshape(1, tokens, 1);
+  const int most = briefRows(in.tokens.w->cols() * (width + kWorkOfTanh)), total = tokens + segments;
+  shape(*in.h, in.tokens, trace.tokens);
   trace.tokens.sums.reshape(1, segments, width);
-  trace.segments.weights.reshape(1, segments, 1);
   trace.segments.sums.reshape(1, 1, width);
   trace.shares.reshape(1, tokens, 1);
-  score(*in.h, in.tokens, trace.tokens);
+  for (int r = 0; r < tokens; r += most) {
+    score(*in.h, {r, std::min(r + most, tokens)}, in.tokens, trace.tokens);
+    co_yield {r, total};
+  }
   for (int s = 0; s < segments; ++s) {
     const int begin = in.starts[static_cast<std::size_t>(s)];
     attend(*in.h, begin, endOf(in.starts, s, tokens), trace.tokens, trace.tokens.sums.row(0, s));
   }
-  score(trace.tokens.sums, in.segments, trace.segments);
-  attend(trace.tokens.sums, 0, segments, trace.segments, trace.segments.sums.data());
+  const Tensor& sums = trace.tokens.sums;
+  shape(sums, in.segments, trace.segments);
+  for (int r = 0; r < segments; r += most) {
+    co_yield {tokens + r, total};
+    score(sums, {r, std::min(r + most, segments)}, in.segments, trace.segments);
+  }
+  attend(sums, 0, segments, trace.segments, trace.segments.sums.data());
   if (in.classW) classify(in, trace);
   for (int i = 0; i < tokens; ++i) {
     trace.shares.at(0, i, 0) =
         trace.tokens.weights.at(0, i, 0) * trace.segments.weights.at(0, segmentOf(in.starts, i), 0);
   }
+}
+
+void forwardHierarchy(const HierarchyInputs& in, HierarchyTrace& trace) {
+  hierarchyInSlices(in, trace).finish();
 }
 
 std::vector<int> splitEvery(int tokens, int size) {

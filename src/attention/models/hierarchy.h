@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attention/layer/explain.h"
+#include "base/slices.h"
 
 namespace attention {
 
@@ -55,6 +56,8 @@ Result<void> validate(const HierarchyInputs& inputs);
 /// Fills `trace`; `inputs` must have passed validate(). Products are in float32, the rest in double: weights
 /// are within 1e-6 of the exact ones, for scores of magnitude 1.
 void forwardHierarchy(const HierarchyInputs& inputs, HierarchyTrace& trace);
+/// The same in slices, of some tokens each.
+base::Slices hierarchyInSlices(HierarchyInputs inputs, HierarchyTrace& trace);
 
 /// The starts of segments of `size` tokens each (at least 1); the last one may be shorter.
 std::vector<int> splitEvery(int tokens, int size);

@@ -1,6 +1,7 @@
 // Some rows of one head, computed alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -25,6 +26,14 @@ void forwardRows(const Spec& spec, const Inputs& inputs, const RowsOfHead& rows,
 /// About how long one such row takes, in multiply-adds of the kernels: a page makes ten million in a
 /// millisecond. Steps that the kernels do not have take several times as long as theirs.
 std::int64_t workOfRow(const Spec& spec, const Inputs& inputs);
+/// So much work takes a page 3 to 4 ms: it need hardly wait for it.
+inline constexpr std::int64_t kBriefWork = 40'000'000;
+/// A hyperbolic tangent takes as long as so many multiply-adds.
+inline constexpr std::int64_t kWorkOfTanh = 40;
+/// How many rows are a slice of that.
+inline int briefRows(std::int64_t workOfRow) {
+  return static_cast<int>(std::clamp(kBriefWork / workOfRow, std::int64_t{1}, std::int64_t{1} << 20));
+}
 
 /// Some queries of one head, wherever they stand.
 struct SomeOfHead {

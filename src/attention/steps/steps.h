@@ -12,6 +12,7 @@ struct Span {
   int begin = 0, end = 0;
   int size() const { return end - begin; }
   bool empty() const { return end <= begin; }
+  bool operator==(const Span&) const = default;
 };
 
 /// The float nearest to a real number, or the largest float of its sign if that is out of range. Everything

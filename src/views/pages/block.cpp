@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/steps/rows.h"
 #include "base/number.h"
 #include "base/sentence.h"
 #include "views/pages/column.h"
@@ -26,13 +27,15 @@ class BlockView {
         list_(ImGui::GetWindowDrawList()) {}
 
   float draw() {
-    run_ = &c_.derived.block();
+    shown_ = tokensShown(c_, mostTokens());
+    run_ = c_.derived.blockSoon(shown_);
+    PageColumn top(c_, area_.x, area_.y, area_.width);
+    top.title("What stands around attention in a Transformer?");
+    if (!run_) return stillComputes(top);
     chain_ = attention::chain(run_->spec);
     const bool there =
         std::any_of(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == view_.stage; });
     if (!there) view_.stage = chain_.back().stage;
-    PageColumn top(c_, area_.x, area_.y, area_.width);
-    top.title("What stands around attention in a Transformer?");
     top.gap(8);
     const Box below = top.below(area_);
     PageColumn left = firstColumn(c_, below);
@@ -51,6 +54,12 @@ class BlockView {
   }
 
  private:
+  /// What takes hardly longer than a frame: the feed-forward network multiplies by two matrices.
+  int mostTokens() const {
+    const std::int64_t width = document::outputWidth(c_.state), hidden = width * c_.state.block.hidden;
+    return std::clamp(2 * attention::briefRows(2 * width * hidden), 16, kMostTokens);
+  }
+
   void controls(PageColumn& column) {
     static constexpr std::string_view kNorms[] = {"none", "post", "pre"};
     static constexpr std::string_view kActivations[] = {"ReLU", "GELU", "tanh"};
@@ -73,6 +82,7 @@ class BlockView {
     if (column.button("block_seed", both ? "Draw weights and dropout again" : "Draw weights again")) {
       setNextSeed(c_, OptionId::block_seed, now.seed);
     }
+    chooseTokens(c_, column, shown_);
   }
 
   void drops(PageColumn& column) {
@@ -143,6 +153,7 @@ class BlockView {
     PageMatrix m;
     m.slot = kBlockSlot + static_cast<std::uint32_t>(stage), m.tensor = &run_->trace[stage];
     m.name = attention::name(stage), m.before = before;
+    m.firstToken = shown_.begin, m.ofTokens = c_.state.tokens;
     return m;
   }
 
@@ -150,6 +161,7 @@ class BlockView {
                  std::string_view before = {}) const {
     PageMatrix m;
     m.slot = kBlockSlot + slot, m.tensor = &tensor, m.name = std::move(name), m.before = before;
+    m.firstToken = shown_.begin, m.ofTokens = c_.state.tokens;
     return m;
   }
 
@@ -206,7 +218,7 @@ class BlockView {
     const bool hasWeights = projected && c_.state.outputProjection;
     if (hasWeights) {
       all.push_back(own(22, *c_.tensor(TensorId::w_o), "W_O", "·"));
-      all.back().rowsAreTokens = false;
+      all.back().rowsAreTokens = false, all.back().ofTokens = 0;
     }
     all.push_back(of(BlockStage::attention, "="));
     if (!projected)
@@ -265,10 +277,7 @@ class BlockView {
     view_.col = std::clamp(view_.col, 0, m.tensor->cols() - 1);
     int row = 0, col = 0;
     if (ImGui::IsWindowHovered() && m.hit(mouse.x, mouse.y, row, col)) view_.row = row, view_.col = col;
-    const float x = m.box.x + m.cell * static_cast<float>(view_.col);
-    const float y = m.box.y + m.cell * static_cast<float>(view_.row);
-    list_->AddRect({x - 1, y - 1}, {x + m.cell + 1, y + m.cell + 1}, c_.palette.text,
-                   m.cell >= 20 ? 6.0f : 1.0f, 0, 2);
+    frameCell(c_, m, view_.row, view_.col);
   }
 
   void explanation(PageColumn& column) {
@@ -285,6 +294,7 @@ class BlockView {
   Box area_;
   ImDrawList* list_;
   const document::BlockRun* run_ = nullptr;
+  attention::Span shown_;
   std::vector<attention::BlockLink> chain_;
   std::string scaled_;
 };

@@ -6,6 +6,7 @@
 
 #include "base/sentence.h"
 #include "document/text.h"
+#include "views/mirror.h"
 
 namespace views {
 namespace {
@@ -59,11 +60,15 @@ base::MessageView called(const PageMatrix& m) {
   return at == std::end(kSymbols) ? base::MessageView(m.name) : at->second;
 }
 
-/// "4 tokens × 3", or "3 × 6" where rows are none.
+/// "4 tokens × 3", "64 of 4,096 tokens × 3", or "3 × 6" where rows are no tokens.
 base::Message shapeOf(const PageMatrix& m) {
-  const int rows = m.tensor->rows();
+  const int rows = m.rowsDrawn().size(), cols = m.colsDrawn().size(),
+            ofRows = m.ofTokens > 0 ? m.ofTokens : m.tensor->rows(), ofCols = m.tensor->cols();
   const bool hasTokens = m.rowsAreTokens && m.rows.empty();
-  return base::message({rows, !hasTokens ? " × " : rows == 1 ? " token × " : " tokens × ", m.tensor->cols()});
+  if (rows < ofRows)
+    return base::message({counted(rows), " of ", counted(ofRows), hasTokens ? " tokens × " : " × ", cols});
+  if (cols < ofCols) return base::message({rows, " × ", counted(cols), " of ", counted(ofCols)});
+  return base::message({rows, !hasTokens ? " × " : rows == 1 ? " token × " : " tokens × ", cols});
 }
 
 /// How the numbers of a matrix are drawn.
@@ -81,6 +86,19 @@ Digits digitsFor(ImFont* font, double widest, float cell) {
     if (scale >= (squeezes ? 0.85f : 1.0f)) return {decimals, scale};
   }
   return {};
+}
+
+/// What assistive technology is told of a matrix that has a name for scripts.
+void mirrorMatrix(const Context& c, const PageMatrix& m, bool editable) {
+  const std::string_view name = m.isParameter ? std::string_view(m.name) : m.place;
+  if (!c.fonts.mirror || !document::derivedNamed(name)) return;
+  const attention::Span rows = m.rowsDrawn(), cols = m.colsDrawn();
+  Mirror::line(c.fonts.mirror->notes,
+               {"D", name, editable ? 1 : 0,
+                reinterpret_cast<std::uintptr_t>(m.tensor->row(m.head, rows.begin) + cols.begin),
+                m.tensor->cols(), m.firstToken + rows.begin, std::min(rows.size(), Mirror::kMostInTable),
+                cols.begin, std::min(cols.size(), Mirror::kMostInTable),
+                m.ofTokens > 0 ? m.ofTokens : m.tensor->rows(), m.tensor->cols()});
 }
 
 }  // namespace
@@ -248,6 +266,11 @@ PageColumn secondColumn(Context& c, const Box& area, const PageColumn& first) {
   return {c, area.x + from, area.y, area.width - from};
 }
 
+float stillComputes(PageColumn& column) {
+  column.sentence("The numbers of this page are being computed.");
+  return column.y();
+}
+
 void set(Context& c, document::OptionId id, document::Value value, std::uint64_t gesture) {
   if (!c.locked(document::option(id).name)) c.requests.set(id, std::move(value), gesture);
 }
@@ -262,23 +285,56 @@ void setNextSeed(Context& c, document::OptionId id, std::uint32_t seed) {
 
 bool PageMatrix::hit(float x, float y, int& row, int& col) const {
   if (cell <= 0 || !box.contains(x, y)) return false;
-  row = static_cast<int>((y - box.y) / cell), col = static_cast<int>((x - box.x) / cell);
+  row = rowsDrawn().begin + static_cast<int>((y - box.y) / cell),
+  col = colsDrawn().begin + static_cast<int>((x - box.x) / cell);
   return true;
 }
 
-float largest(const attention::Tensor& tensor, int head) {
+float largest(const PageMatrix& m) {
+  const attention::Span rows = m.rowsDrawn(), cols = m.colsDrawn();
   float most = 0;
-  const int count = tensor.rows() * tensor.cols();
-  for (int i = 0; i < count; ++i) most = std::max(most, std::fabs(tensor.head(head)[i]));
+  for (int r = rows.begin; r < rows.end; ++r) {
+    const float* const row = m.tensor->row(m.head, r);
+    for (int c = cols.begin; c < cols.end; ++c) most = std::max(most, std::fabs(row[c]));
+  }
   return most;
+}
+
+void frameCell(Context& c, const PageMatrix& m, int row, int col) {
+  const float x = m.box.x + m.cell * static_cast<float>(col - m.colsDrawn().begin),
+              y = m.box.y + m.cell * static_cast<float>(row - m.rowsDrawn().begin);
+  ImGui::GetWindowDrawList()->AddRect({x - 1, y - 1}, {x + m.cell + 1, y + m.cell + 1}, c.palette.text,
+                                      m.cell >= 20 ? 6.0f : 1.0f, 0, 2);
+}
+
+attention::Span tokensShown(const Context& c, int most) {
+  const int size = std::min(c.state.tokens, most),
+            first = std::clamp(c.view.experiments.firstToken, 0, c.state.tokens - size);
+  return {first, first + size};
+}
+
+int tokenSlider(PageColumn& column, std::string_view name, base::MessageView words,
+                const TokenChoice& choice) {
+  const auto& [token, last, step] = choice;
+  float at = static_cast<float>(token) / static_cast<float>(last);
+  const bool moves =
+      column.slider(name, words, counted(token + 1), at, static_cast<float>(step) / static_cast<float>(last));
+  return moves ? static_cast<int>(std::lround(at * static_cast<float>(last))) : token;
+}
+
+void chooseTokens(Context& c, PageColumn& column, attention::Span shown) {
+  const int last = c.state.tokens - shown.size();
+  if (last > 0)
+    c.view.experiments.firstToken =
+        tokenSlider(column, "slider:tokens", "From token", {shown.begin, last, shown.size()});
 }
 
 float cellFor(std::span<const PageMatrix> matrices, float width, float height) {
   float cell = kFullCell;
   for (const PageMatrix& m : matrices) {
     const float labels = m.rowsAreTokens ? std::min(kLabels, width * 0.2f) : 4.0f;
-    cell = std::min({cell, (width - labels - 4) / static_cast<float>(m.tensor->cols()),
-                     height / static_cast<float>(m.tensor->rows())});
+    cell = std::min({cell, (width - labels - 4) / static_cast<float>(m.colsDrawn().size()),
+                     height / static_cast<float>(m.rowsDrawn().size())});
   }
   return cell >= 8 ? std::floor(cell) : cell;
 }
@@ -292,8 +348,8 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
   textMiddle(list, c.fonts.strong, at.x, at.y + 9, c.palette.text, called(m));
   textMiddle(list, c.fonts.small, at.x + named + 8, at.y + 9, c.palette.muted, shape);
   m.cell = cell;
-  m.box = {at.x, at.y + head, cell * static_cast<float>(tensor.cols()),
-           cell * static_cast<float>(tensor.rows())};
+  const attention::Span rows = m.rowsDrawn(), cols = m.colsDrawn();
+  m.box = {at.x, at.y + head, cell * static_cast<float>(cols.size()), cell * static_cast<float>(rows.size())};
   if (!m.place.empty()) c.widgetRects[std::string(m.place)] = m.box;
 
   draw::Heatmap look;
@@ -303,9 +359,11 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
   look.map = m.cells == Cells::numbers ? c.palette.signedMap : c.palette.weightMap;
   look.high = m.cells == Cells::numbers ? niceBound(most) : 1.0f,
   look.low = m.cells == Cells::numbers ? -look.high : 0.0f;
-  c.heatmaps.draw(list, m.slot, {tensor.head(m.head), tensor.rows(), tensor.cols(), tensor.cols(), version},
-                  look);
+  c.heatmaps.draw(
+      list, m.slot,
+      {tensor.row(m.head, rows.begin) + cols.begin, rows.size(), cols.size(), tensor.cols(), version}, look);
   const bool editable = m.isParameter && !c.locked(m.name);
+  mirrorMatrix(c, m, editable);
   list->AddRect({m.box.x - 2, m.box.y - 2}, {m.box.right() + 2, m.box.bottom() + 2},
                 editable ? c.palette.query : c.palette.border, 5, 0, editable ? 1.5f : 1.0f);
   for (int g = 1; g < m.groups; ++g) {
@@ -316,25 +374,28 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
   Digits digits =
       digitsFor(c.fonts.monoSmall, m.cells == Cells::numbers ? -static_cast<double>(most) : 0.0, cell);
   if (m.cells == Cells::mask && digits.decimals > 0) digits.decimals = 0;
-  for (std::size_t col = 0; cell >= 20 && col < m.columns.size(); ++col) {
+  const auto centre = [pitch = cell](int i) { return pitch * (static_cast<float>(i) + 0.5f); };
+  for (int col = cols.begin; cell >= 20 && col < std::min(cols.end, static_cast<int>(m.columns.size()));
+       ++col) {
     const AsIs asIs;
-    textCentered(list, c.fonts.small, m.box.x + cell * (static_cast<float>(col) + 0.5f), m.box.y - 11,
-                 c.palette.text, elide(c.fonts.small, m.columns[col], cell - 2));
+    textCentered(list, c.fonts.small, m.box.x + centre(col - cols.begin), m.box.y - 11, c.palette.text,
+                 elide(c.fonts.small, m.columns[static_cast<std::size_t>(col)], cell - 2));
   }
   const std::span<const std::string> names = m.rows.empty() ? c.state.labels : m.rows;
-  for (int r = 0; r < tensor.rows(); ++r) {
-    const float middle = m.box.y + cell * (static_cast<float>(r) + 0.5f);
+  for (int r = rows.begin; r < rows.end; ++r) {
+    const float middle = m.box.y + centre(r - rows.begin);
+    const auto label = static_cast<std::size_t>(m.rows.empty() ? m.firstToken + r : r);
     if (!ImGui::IsRectVisible({m.box.x - kLabels, middle - cell}, {m.box.right(), middle + cell})) continue;
-    if (labels && cell >= 13 && static_cast<std::size_t>(r) < names.size()) {
+    if (labels && cell >= 13 && label < names.size()) {
       const AsIs asIs;
       textRight(list, c.fonts.small, m.box.x - 8, middle, c.palette.text,
-                elide(c.fonts.small, names[static_cast<std::size_t>(r)], kLabels - 10));
+                elide(c.fonts.small, names[label], kLabels - 10));
     }
-    for (int col = 0; digits.decimals >= 0 && col < tensor.cols(); ++col) {
+    for (int col = cols.begin; digits.decimals >= 0 && col < cols.end; ++col) {
       const float v = tensor.at(m.head, r, col);
       const draw::Color under = draw::at(look.map, (v - look.low) / (look.high - look.low));
       digitsCentered({list, c.fonts.monoSmall, textOn(under)}, digits.scale,
-                     m.box.x + cell * (static_cast<float>(col) + 0.5f), middle,
+                     m.box.x + centre(col - cols.begin), middle,
                      formatNumber(static_cast<double>(v), digits.decimals));
     }
   }
@@ -346,7 +407,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
   ImDrawList* list = ImGui::GetWindowDrawList();
   float most = 0, x = line.x, y = line.y, high = 0;
   for (const PageMatrix& m : matrices) {
-    if (m.cells == Cells::numbers) most = std::max(most, largest(*m.tensor, m.head));
+    if (m.cells == Cells::numbers) most = std::max(most, largest(m));
   }
   const bool named =
       std::any_of(matrices.begin(), matrices.end(), [](const PageMatrix& m) { return !m.columns.empty(); });
@@ -354,7 +415,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
   const PageMatrix* above = nullptr;
   for (PageMatrix& m : matrices) {
     const float titled = textWidth(c.fonts.strong, called(m)) + 8 + textWidth(c.fonts.small, shapeOf(m));
-    const float cells = cell * static_cast<float>(m.tensor->cols()), wide = std::max(cells + 4, titled);
+    const float cells = cell * static_cast<float>(m.colsDrawn().size()), wide = std::max(cells + 4, titled);
     const float sign = m.before.empty() ? 0 : textWidth(c.fonts.title, m.before);
     const float labels = m.rowsAreTokens ? std::min(kLabels, line.width * 0.2f) : std::max(2.0f, sign + 8);
     // A bias with one row is placed below the matrix that it belongs to.
@@ -366,7 +427,7 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
     } else {
       if (x > line.x && x + sign + 22 + wide > line.right()) x = line.x, y += high + 18, high = 0;
       const bool first = x == line.x;
-      const float middle = y + head + cell * static_cast<float>(m.tensor->rows()) / 2;
+      const float middle = y + head + cell * static_cast<float>(m.rowsDrawn().size()) / 2;
       x += first ? labels : sign > 0 ? sign + 22 : 2;
       // At the start of a line token labels are where the operator would be, so it is placed before the name.
       const float before = x - sign / 2 - (first ? 8.0f : 12.0f);

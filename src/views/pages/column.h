@@ -85,6 +85,9 @@ class PageColumn {
 PageColumn firstColumn(Context& context, const Box& area, float width = 264);
 PageColumn secondColumn(Context& context, const Box& area, const PageColumn& first);
 
+/// What a page says while it has no numbers yet; returns where that ends.
+float stillComputes(PageColumn& column);
+
 /// Sets an option from a control of a page, unless the host page locked it.
 void set(Context& context, document::OptionId id, document::Value value, std::uint64_t gesture = 0);
 /// The same with the result of PageColumn::choice(): the index of one of the option's choices, or −1 for no
@@ -92,9 +95,6 @@ void set(Context& context, document::OptionId id, document::Value value, std::ui
 void setChoice(Context& context, document::OptionId id, int chosen);
 /// The same with the next seed; the largest one is followed by the smallest.
 void setNextSeed(Context& context, document::OptionId id, std::uint32_t seed);
-
-/// The largest magnitude in a head of a tensor.
-float largest(const attention::Tensor& tensor, int head);
 
 /// The kind of numbers in a matrix: signed with magnitudes up to `most`, weights from 0 to 1, or a mask of 0
 /// and 1.
@@ -114,15 +114,40 @@ struct PageMatrix {
   std::span<const std::string> columns{};  ///< what stands above the columns
   std::string_view place{};                ///< its name in Context::widgetRects
   document::ParameterId parameter{};
-  bool isParameter = false;  ///< its cells can be edited by dragging up and down, and by keys
-  int groups = 1;            ///< groups of columns separated by lines: the heads side by side
+  bool isParameter = false;                ///< its cells can be edited by dragging up and down, and by keys
+  int groups = 1;                          ///< groups of columns separated by lines: the heads side by side
+  attention::Span onlyRows{}, onlyCols{};  ///< only these are drawn; empty: all
+  int firstToken = 0, ofTokens = 0;        ///< the token of its first row, and of how many; 0: all are rows
   // As it was drawn last.
   Box box{};  ///< of the cells
   float cell = 0;
 
+  attention::Span rowsDrawn() const {
+    return onlyRows.empty() ? attention::Span{0, tensor->rows()} : onlyRows;
+  }
+  attention::Span colsDrawn() const {
+    return onlyCols.empty() ? attention::Span{0, tensor->cols()} : onlyCols;
+  }
   /// Finds the cell at a point; false if there is none.
   bool hit(float x, float y, int& row, int& col) const;
 };
+
+/// The largest magnitude that is drawn.
+float largest(const PageMatrix& matrix);
+/// A frame around one cell.
+void frameCell(Context& context, const PageMatrix& matrix, int row, int col);
+
+/// The tokens that a page shows, of many; all where they are at most `most`.
+inline constexpr int kMostTokens = 128;
+attention::Span tokensShown(const Context& context, int most = kMostTokens);
+/// A slider for one of many tokens, up to `last`, which a key moves by `step`; returns the chosen one.
+struct TokenChoice {
+  int token, last, step;
+};
+int tokenSlider(PageColumn& column, std::string_view name, base::MessageView label,
+                const TokenChoice& choice);
+/// One for the first of the tokens shown, where there are more.
+void chooseTokens(Context& context, PageColumn& column, attention::Span shown);
 
 /// The cell pitch with which the widest of the matrices fits the width, and the highest the height; at most
 /// that of the board.

@@ -22,9 +22,11 @@ inline std::string small(double value) {
 // The common layout: charts beside controls and text, or between them on a narrow page.
 template <class ViewOf>
 float drawExperiment(Context& c, const Box& area) {
-  ViewOf view(c);
   PageColumn top(c, area.x, area.y, area.width);
   top.title(ViewOf::kTitle);
+  if constexpr (requires { ViewOf::isThere(c); })
+    if (!ViewOf::isThere(c)) return stillComputes(top);
+  ViewOf view(c);
   top.gap(8);
   const Box below = top.below(area);
   PageColumn left = firstColumn(c, below);

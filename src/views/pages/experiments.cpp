@@ -25,11 +25,12 @@ class SpreadView {
  public:
   static constexpr std::string_view kTitle = "Why are scores divided by √d_k?";
 
+  static bool isThere(const Context& c) { return c.derived.experiments.lastSpreads() != nullptr; }
   explicit SpreadView(Context& c)
       : c_(c),
         now_(c.state.experiments),
-        at_(c.derived.experiments.spread()),
-        curve_(c.derived.experiments.curve()) {}
+        at_(c.derived.experiments.lastSpreads()->at),
+        curve_(c.derived.experiments.lastSpreads()->curve) {}
 
   void controls(PageColumn& column) {
     const int dim = now_.spread.dim;
@@ -223,15 +224,24 @@ class DenseView {
  public:
   static constexpr std::string_view kTitle = "What sets attention apart from a fully connected layer?";
 
-  explicit DenseView(Context& c) : c_(c), now_(c.state.experiments.dense), result_(&c.derived.comparison()) {}
+  explicit DenseView(Context& c)
+      : c_(c),
+        now_(c.state.experiments.dense),
+        shown_(c.derived.experiments.tokensCompared()),
+        result_(&c.derived.comparisonShown()) {}
 
   void controls(PageColumn& column) {
     static constexpr std::string_view kMoved[] = {"V", "Q and K", "all"};
     const int rows = std::min(c_.trace.q.rows(), c_.trace.k.rows()),
               token = c_.derived.experiments.denseToken();
-    const int step = column.stepper("lab:token", "Token that moves", std::to_string(token + 1), token > 0,
-                                    token + 1 < rows);
-    if (step != 0) set(c_, OptionId::dense_token, static_cast<double>(token + step));
+    if (rows > kMostTokens) {
+      const int chosen = tokenSlider(column, "lab:token", "Token", {token, rows - 1, 1});
+      if (chosen != token) set(c_, OptionId::dense_token, static_cast<double>(chosen), kSliderGesture);
+    } else if (const int step = column.stepper("lab:token", "Token that moves", std::to_string(token + 1),
+                                               token > 0, token + 1 < rows);
+               step != 0) {
+      set(c_, OptionId::dense_token, static_cast<double>(token + step));
+    }
     column.number(OptionId::dense_amount, "slider:amount", "By", {0, 3, 10, 2});
     setChoice(c_, OptionId::dense_moved,
               column.choice("lab:moved", "What of it moves", kMoved, static_cast<int>(now_.moved)));
@@ -246,14 +256,17 @@ class DenseView {
             ? "Both are sums of values. As long as only values move, the weights stay and the outputs agree."
             : "Both are sums of values. When queries and keys move, attention weighs anew, and the fully "
               "connected layer keeps the weights that it learned.");
-    column.numbers(result_->fixed.heads() > 1 ? "largest difference of all heads" : "largest difference",
+    const bool isPart = shown_.size() < std::max(c_.state.tokens, c_.state.keyTokens);
+    column.numbers(isPart                       ? "largest difference in these rows"
+                   : result_->fixed.heads() > 1 ? "largest difference of all heads"
+                                                : "largest difference",
                    fixed(result_->difference, 4));
     column.gap(8);
     const int rows = c_.trace.v.rows(), cols = c_.trace.v.cols();
     column.sentence(base::message(
-        {"From ", rows, " tokens of ", cols, cols == 1 ? " number" : " numbers",
-         " a fully connected layer has ", result_->connectedWeights,
-         " weights, all learned; attention computes ", result_->attentionWeights,
+        {"From ", counted(rows), " tokens of ", cols, cols == 1 ? " number" : " numbers",
+         " a fully connected layer has ", counted(result_->connectedWeights),
+         " weights, all learned; attention computes ", counted(result_->attentionWeights),
          cols == 1 ? ", as many, because d_v is 1."
                    : ", the same for all numbers of a value. With d_v = 1 both have as many."}));
   }
@@ -266,10 +279,13 @@ class DenseView {
                             Cells cells) {
       PageMatrix m;
       m.slot = kSlot + slot, m.tensor = &tensor, m.name = name, m.head = head, m.cells = cells;
+      m.firstToken = shown_.begin, m.ofTokens = c_.state.tokens;
       return m;
     };
     // The outputs share one scale, because they are compared.
-    const float most = std::max(largest(result_->connected, head), largest(result_->attended, head));
+    const PageMatrix outputs[] = {matrix(2, result_->connected, "output", Cells::numbers),
+                                  matrix(3, result_->attended, "output", Cells::numbers)};
+    const float most = std::max(largest(outputs[0]), largest(outputs[1]));
     const Box area = column.take(0);
     PageColumn left = firstColumn(c_, area, (area.width - kColumnGap) / 2);
     const auto card = [&](PageColumn& to, std::string_view title, PageMatrix weights, PageMatrix output) {
@@ -283,10 +299,10 @@ class DenseView {
       to.closeCard();
     };
     card(left, "Fully connected: fixed weights", matrix(0, result_->fixed, "weights", Cells::weights),
-         matrix(2, result_->connected, "output", Cells::numbers));
+         outputs[0]);
     PageColumn right = secondColumn(c_, area, left);
     card(right, "Attention: weights that follow", matrix(1, result_->following, "weights", Cells::weights),
-         matrix(3, result_->attended, "output", Cells::numbers));
+         outputs[1]);
     column.gap(std::max(left.y(), right.y()) - column.y());
   }
 
@@ -294,6 +310,7 @@ class DenseView {
   static constexpr std::uint32_t kSlot = 5000;
   Context& c_;
   const attention::ComparisonSpec& now_;
+  const attention::Span shown_;  ///< the tokens that the matrices have
   const attention::Comparison* result_;
 };
 

@@ -38,6 +38,7 @@ struct ExperimentsView {
   /// The experiment that was open last, to which the tab returns.
   document::View recent = document::View::spread;
   Scroller page;
+  int firstToken = 0;   ///< of those that a page shows, where it does not show all
   FocusRing focusRing;  ///< keyboard focus on the page
 
   attention::BlockStage stage = attention::BlockStage::norm_2;  ///< the stage that is expanded

@@ -23,11 +23,13 @@ class MemoryView {
   static constexpr std::string_view kTitle =
       "How far back does a recurrent network remember, and attention reach?";
 
+  static bool isThere(Context& c) { return c.derived.memorySoon() != nullptr; }
   explicit MemoryView(Context& c)
       : c_(c),
         now_(c.state.experiments.reach),
         own_(c.state.experiments.memory),
-        run_(c.derived.memory()),
+        run_(*c.derived.memorySoon()),
+        shown_(tokensShown(c)),
         reach_(c.derived.experiments.reach()) {}
 
   void controls(PageColumn& column) {
@@ -42,6 +44,7 @@ class MemoryView {
     const int words = column.stepper("memory_words", "Words written", std::to_string(own_.words),
                                      own_.words > 1, own_.words < document::kMaxMemoryWords);
     if (words != 0) set(c_, OptionId::memory_words, static_cast<double>(own_.words + words));
+    chooseTokens(c_, column, shown_);
     column.gap(10);
     column.question("Reading a longer one");
     column.number(OptionId::reach_tokens, "slider:steps", "Tokens", {8, attention::ReachSpec::longest, 1, 0});
@@ -99,12 +102,14 @@ class MemoryView {
   void overWords(PageColumn& column) {
     const auto& g = run_.trace.gradients;
     Curve curves[] = {{"fixed context", c_.palette.key, {}}, {"attention", c_.palette.query, {}}};
-    for (int t = g.rows(); t-- > 0;) {
+    constexpr int kMostPoints = 256;  // more are not to be told apart
+    const int step = (g.rows() + kMostPoints - 1) / kMostPoints;
+    for (int t = g.rows() - 1; t >= 0; t -= step) {
       for (const int way : {0, 1})
         curves[way].points.push_back({double{g.at(0, t, 0)}, double{g.at(0, t, way + 1)}});
     }
     column.openCard();
-    gradients(column, "What a change of a word does to the context", "tokens after it", curves, true);
+    gradients(column, "What a change of a word does to the context", "tokens after it", curves, step == 1);
     column.closeCard();
   }
 
@@ -132,12 +137,13 @@ class MemoryView {
                     bool tokens = true) {
     PageMatrix m;
     m.slot = kSlot + slot_++, m.tensor = &tensor, m.name = name, m.before = before, m.rowsAreTokens = tokens;
+    if (tokens) m.onlyRows = shown_;
     return m;
   }
 
   void reading(PageColumn& column) {
     const attention::RecurrentTrace& t = run_.trace.cell;
-    const bool isLstm = own_.cell == attention::CellKind::lstm;
+    const bool isLstm = !t.gates.empty();  // the options may be others already
     column.openCard("The network reads one word after the other");
     column.sentence(isLstm ? "z = x·W + h·U + b with the h of the word before; i, f, o = sigmoid(z) and g = "
                              "tanh(z) of their parts; "
@@ -207,8 +213,8 @@ class MemoryView {
                          parameterMatrix(c_, ParameterId::decoder_c, "·"),
                          parameterMatrix(c_, ParameterId::decoder_u, "+ s ·"),
                          matrix(t.states, "s", "tanh →")};
-    for (PageMatrix* m : {&line[0], &line[1], &line[4]}) m->rows = words;
-    line[0].columns = c_.state.labels;
+    for (PageMatrix* m : {&line[0], &line[1], &line[4]}) m->rows = words, m->onlyRows = {};
+    line[0].columns = c_.state.labels, line[0].onlyCols = shown_;
     line[0].cells = Cells::weights, line[0].place = "decoder:weights";
     line[1].place = "decoder:contexts", line[4].place = "decoder:states";
     drawEquation(c_, column, c_.revision, line);
@@ -230,10 +236,7 @@ class MemoryView {
     row = at / cols, col = at % cols;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (ImGui::IsWindowHovered()) m.hit(mouse.x, mouse.y, row, col);
-    const float x = m.box.x + m.cell * static_cast<float>(col);
-    const float y = m.box.y + m.cell * static_cast<float>(row);
-    ImGui::GetWindowDrawList()->AddRect({x - 1, y - 1}, {x + m.cell + 1, y + m.cell + 1}, c_.palette.text,
-                                        m.cell >= 20 ? 6.0f : 1.0f, 0, 2);
+    if (shown_.begin <= col && col < shown_.end) frameCell(c_, m, row, col);
   }
 
   /// Magnitudes over distance, on a logarithmic axis that covers their range. Says if some are 0.
@@ -276,6 +279,7 @@ class MemoryView {
   const attention::ReachSpec& now_;
   const document::MemoryOptions& own_;
   const document::MemoryRun& run_;
+  const attention::Span shown_;
   const std::vector<Reach>& reach_;
   std::uint32_t slot_ = 0;
 };

@@ -132,13 +132,10 @@ class ModelPage {
   }
   bool isMeasured() const { return !asked_.tokens.empty(); }
 
-  /// Some pieces are computed in each frame of the screen, and more before the next, until the reader cancels
-  /// that; then heads are put in order. One for the mirror only tells what there is.
+  /// Once all pictures are there, heads are put in order.
   void computeOn() {
     const int all = c_.state.batch * c_.state.heads;
-    isWhole_ = c_.derived.layersKnown();
-    if (!isWhole_ && goesOn(c_.view, "Computing heads", c_.derived.headsInLayers(), all) && !c_.fonts.mirror)
-      isWhole_ = c_.derived.layersAreWhole();
+    isWhole_ = !c_.derived.lacks(document::View::model);
     if (isWhole_ && view_.by == By::likeness) putInOrder(all);
   }
 

@@ -8,6 +8,7 @@
 #include "views/pages/column.h"
 #include "views/panels/panels.h"
 #include "views/widgets.h"
+#include "views/work.h"
 
 namespace views {
 namespace {
@@ -25,6 +26,8 @@ struct PageRow {
   std::string_view words{};    ///< of its tooltip
   std::string_view opened{};   ///< what is said when its key opened it from the board
 };
+
+constexpr double kSlice = 6;  // milliseconds of a frame for what is computed in slices
 
 constexpr PageRow kPageRows[] = {
     {.page = {View::layer, "view:layer", "Layer", Page::Place::tab},
@@ -107,9 +110,21 @@ Box experimentTabs(Context& c, Box area) {
   return area;
 }
 
+/// Computes some more of what the page shows, in each frame and between them, unless the reader has cancelled
+/// that. One for the mirror only tells what there is.
+void computeSome(Context& c, View view) {
+  document::DerivedTensors& derived = c.derived;
+  if (!derived.lacks(view) || derived.waitsForHeads(view)) return;
+  const auto [done, total] = derived.progress(view);
+  if (goesOn(c.view, view == View::model ? "Computing heads" : "Computing rows", done, total) &&
+      !c.fonts.mirror)
+    derived.compute(view, kSlice);
+}
+
 float draw(Context& c, const Box& area) {
   const PageRow& row = pageRowOf(c.open());
   if (!row.draw) return area.y;
+  computeSome(c, row.page.view);
   return row.draw(c, row.page.place == Page::Place::experiment ? experimentTabs(c, area) : area);
 }
 
@@ -204,6 +219,7 @@ void page(Context& c) {
   if (open != std::exchange(state.last, open)) {
     state.focusRing = {}, state.cell.on = false;
     state.page.wanted = 0, state.page.fling = 0;
+    state.firstToken = c.view.selection.row - 8;  // where the board was
   }
   if (pageOf(open).place == Page::Place::experiment) state.recent = open;
   Box area = c.layout.board;

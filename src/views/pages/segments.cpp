@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "attention/models/stages.h"
-#include "views/pages/column.h"
+#include "views/pages/experiment_page.h"
 #include "views/panels/panels.h"
 
 namespace views {
@@ -17,13 +17,15 @@ class SegmentsView {
   SegmentsView(Context& c, const Box& area) : c_(c), area_(area), list_(ImGui::GetWindowDrawList()) {}
 
   float draw() {
-    run_ = &c_.derived.segments();
+    run_ = c_.derived.segmentsSoon();
+    shown_ = tokensShown(c_);
     PageColumn top(c_, area_.x, area_.y, area_.width);
     top.title("How does attention sum up a whole text?");
     top.sentence(
         "A learned query weighs the tokens of each segment, another the segments: u = tanh(h·W + b), a = "
         "softmax(u·query), "
         "s = Σ a·h. Here both are drawn, or set by hand.");
+    if (!run_) return stillComputes(top);
     top.gap(4);
     const Box below = top.below(area_);
     PageColumn left = firstColumn(c_, below);
@@ -33,7 +35,8 @@ class SegmentsView {
     left.closeCard();
     PageColumn right = secondColumn(c_, below, left);
     right.openCard("Weights of segments and tokens");
-    for (int s = 0; s < static_cast<int>(run_->starts.size()); ++s) segment(right, s);
+    const attention::Span segments = segmentsShown();
+    for (int s = segments.begin; s < segments.end; ++s) segment(right, s);
     right.closeCard();
     level(right, attention::Level::tokens);
     level(right, attention::Level::segments);
@@ -70,6 +73,8 @@ class SegmentsView {
         matrix(trace.sums, tokens ? "segments" : "whole", "Σ a·h =")};
     equation[5].cells = Cells::weights, equation[5].place = tokens ? "token_weights" : "segment_weights";
     equation[6].rowsAreTokens = false;
+    for (const int i : {0, 3, 5}) equation[i].onlyRows = tokens ? shown_ : segmentsShown();
+    equation[6].onlyRows = tokens ? segmentsShown() : attention::Span{};
     drawEquation(c_, column, c_.revision, equation);
     column.closeCard();
   }
@@ -121,6 +126,7 @@ class SegmentsView {
     }
     if (column.button("segment_seed", "Draw other queries"))
       setNextSeed(c_, OptionId::segment_seed, now.seed);
+    chooseTokens(c_, column, shown_);
     column.names(OptionId::segment_classes, "Classes", "Names of the classes of the text, between commas");
     column.gap(6);
   }
@@ -129,7 +135,10 @@ class SegmentsView {
     const auto i = static_cast<std::size_t>(token);
     return i < c_.state.labels.size() ? c_.state.labels[i] : std::to_string(token + 1);
   }
-  static std::string number(float value) { return formatNumber(static_cast<double>(value), 2); }
+  /// Of many segments each has little.
+  static std::string number(float value) {
+    return value < 0.005f ? small(double{value}) : formatNumber(static_cast<double>(value), 2);
+  }
 
   void answer(PageColumn& column) {
     const auto& shares = run_->trace.shares.values();
@@ -161,10 +170,16 @@ class SegmentsView {
     textMiddle(list_, c_.fonts.monoSmall, left + wide + 8, row.midY(), c_.palette.text, number(weight));
   }
 
+  /// Those of which some tokens are shown.
+  attention::Span segmentsShown() const {
+    const auto at = [this](int token) { return attention::segmentOf(run_->starts, token); };
+    return {at(shown_.begin), at(shown_.end - 1) + 1};
+  }
+
   void segment(PageColumn& column, int s) {
     const auto next = static_cast<std::size_t>(s) + 1;
-    const int begin = run_->starts[next - 1];
-    const int end = next < run_->starts.size() ? run_->starts[next] : run_->h.rows();
+    const int begin = std::max(run_->starts[next - 1], shown_.begin);
+    const int end = std::min(next < run_->starts.size() ? run_->starts[next] : run_->h.rows(), shown_.end);
     const Box head = column.take(28);
     c_.widgetRects["segment:" + std::to_string(s)] = head;
     bar(head, c_.fonts.strong, base::message({"Segment ", s + 1}), true,
@@ -183,6 +198,7 @@ class SegmentsView {
   Box area_;
   ImDrawList* list_;
   const document::SegmentsRun* run_ = nullptr;
+  attention::Span shown_;
 };
 
 }  // namespace
