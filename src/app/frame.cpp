@@ -82,6 +82,7 @@ bool Frame::build() {
   // If a frame is built again, rectangles of widgets that it no longer draws must not remain.
   if (builds_ == 0) {
     screen_.view.isHandled = quiet_ <= kMoment || io.MouseDown[0];
+    screen_.view.sliceLeft = kSlice;
     screen_.lastWidgetRects.swap(screen_.widgetRects);
     std::swap(screen_.lastPlaces, screen_.places);
   }

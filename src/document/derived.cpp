@@ -36,7 +36,7 @@ Tensor sideBySide(const Tensor& q, attention::Span rows) {
 Tensor rowsOf(const Tensor& all, attention::Span rows) {
   Tensor out(all.heads(), all.empty() ? 0 : rows.size(), all.cols());
   for (int h = 0; h < out.heads(); ++h)
-    std::copy_n(all.row(h, rows.begin), out.rows() * out.cols(), out.head(h));
+    for (int r = 0; r < out.rows(); ++r) std::copy_n(all.row(h, rows.begin + r), out.cols(), out.row(h, r));
   return out;
 }
 
@@ -322,12 +322,20 @@ const MemoryRun& DerivedTensors::memory() {
   return *memory_.last();
 }
 
+bool DerivedTensors::isTooLong(View view) const {
+  const bool isOfTokens =
+      view == View::block || view == View::segments || view == View::dense || view == View::memory;
+  return isOfTokens && std::max(state_.tokens, state_.keyTokens) > attention::Limits::modelTokens;
+}
+
 bool DerivedTensors::waitsForHeads(View view) const {
-  return (view == View::block || view == View::segments) && engine_ && !engine_->isWhole();
+  return (view == View::block || view == View::segments) && engine_ && !engine_->isWhole() &&
+         !isTooLong(view);
 }
 
 bool DerivedTensors::lacks(View view) {
   if (waitsForHeads(view)) return true;
+  if (isTooLong(view)) return false;
   switch (view) {
     case View::block:
       return !hasParameter(ParameterId::w_1) || !hasParameter(ParameterId::w_2) ||

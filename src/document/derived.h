@@ -97,7 +97,9 @@ class DerivedTensors {
   const attention::Comparison& comparison() { return experiments.comparison(trace(), revision_); }
   const attention::Comparison& comparisonShown() { return experiments.comparisonShown(shapes(), revision_); }
 
-  /// Is there something that the page of this view shows and that has not been computed yet?
+  /// Are there more tokens than what the page of this view shows is computed for?
+  bool isTooLong(View view) const;
+  /// Is there something that it shows and that has not been computed yet?
   bool lacks(View view);
   /// Does it wait for the engine to compute heads that it is made of?
   bool waitsForHeads(View view) const;

@@ -253,8 +253,9 @@ struct ViewState {
   std::shared_ptr<WorkView> work;  ///< what takes long; null: nothing does
   bool busy = false;               ///< something is moving or held, so further frames are needed
   bool isHandled = false;          ///< the reader is doing something: what no input needs waits
-  FocusRing options;               ///< keyboard focus in it
-  Notice notice;                   ///< shown until the next input
+  double sliceLeft = 0;  ///< milliseconds that a page may compute in this frame, however often built
+  FocusRing options;     ///< keyboard focus in it
+  Notice notice;         ///< shown until the next input
   /// Until this time, in seconds, letters are text that found no field, not commands.
   double typingUntil = 0;
   ExperimentsView experiments;  ///< state of the pages

@@ -220,3 +220,14 @@ TEST_CASE("derived tensors: pre-norm of a layer stays as it is while only the bl
   CHECK(layer.derived.blockSoon({0, 2})->attended == before);  // as it was, until that has been computed
   CHECK_FALSE(layer.derived.block({0, 2}).attended == before);
 }
+
+TEST_CASE("derived tensors: what a page of too many tokens would show is not computed") {
+  Computed layer;
+  layer.state.tokens = layer.state.keyTokens = attention::Limits::modelTokens + 1;
+  for (const View view : {View::block, View::segments, View::dense, View::memory}) {
+    CHECK(layer.derived.isTooLong(view));
+    CHECK_FALSE(layer.derived.lacks(view));
+  }
+  for (const View view : {View::spread, View::cost, View::train, View::model})
+    CHECK_FALSE(layer.derived.isTooLong(view));
+}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "base/sentence.h"
@@ -26,8 +27,6 @@ struct PageRow {
   std::string_view words{};    ///< of its tooltip
   std::string_view opened{};   ///< what is said when its key opened it from the board
 };
-
-constexpr double kSlice = 6;  // milliseconds of a frame for what is computed in slices
 
 constexpr PageRow kPageRows[] = {
     {.page = {View::layer, "view:layer", "Layer", Page::Place::tab},
@@ -116,16 +115,26 @@ void computeSome(Context& c, View view) {
   document::DerivedTensors& derived = c.derived;
   if (!derived.lacks(view) || derived.waitsForHeads(view)) return;
   const auto [done, total] = derived.progress(view);
-  if (goesOn(c.view, view == View::model ? "Computing heads" : "Computing rows", done, total) &&
-      !c.fonts.mirror)
-    derived.compute(view, kSlice);
+  if (!goesOn(c.view, view == View::model ? "Computing heads" : "Computing rows", done, total)) return;
+  if (c.fonts.mirror || c.view.sliceLeft <= 0) return;
+  const auto began = std::chrono::steady_clock::now();
+  derived.compute(view, c.view.sliceLeft);
+  c.view.sliceLeft -=
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
 }
 
 float draw(Context& c, const Box& area) {
   const PageRow& row = pageRowOf(c.open());
   if (!row.draw) return area.y;
+  const Box inside = row.page.place == Page::Place::experiment ? experimentTabs(c, area) : area;
+  if (c.derived.isTooLong(row.page.view)) {
+    PageColumn only(c, inside.x, inside.y, inside.width);
+    only.sentence(base::message(
+        {"This page is computed for at most ", attention::Limits::modelTokens, " tokens; use fewer."}));
+    return only.y();
+  }
   computeSome(c, row.page.view);
-  return row.draw(c, row.page.place == Page::Place::experiment ? experimentTabs(c, area) : area);
+  return row.draw(c, inside);
 }
 
 ImGuiKey imGuiKey(char key) {
