@@ -679,6 +679,37 @@ TEST_CASE("views: what the experiments are set to is in the state, undone, and t
   CHECK(f.app().state() == before);
 }
 
+TEST_CASE("pages: of many tokens some are shown, which a slider chooses") {
+  Fixture f(1440, 900);
+  const auto toldOf =
+      [&](std::string_view tensor) {  // as assistive technology is told: address, stride, first row …
+        const std::string all = f.app().mirror({}), begins = "D\x1f" + std::string(tensor) + "\x1f";
+        std::vector<long long> fields;
+        std::size_t at = all.find(begins);
+        REQUIRE(at != std::string::npos);
+        const std::size_t end = all.find('\n', at);
+        for (at += begins.size() - 1; at < end; at = all.find('\x1f', at + 1))
+          fields.push_back(std::stoll(all.substr(at + 1)));
+        return fields;
+      };
+  REQUIRE(f.app().set("tokens", "400"));
+  f.type('b');
+  f.settle();
+  CHECK(toldOf("block:norm_2")[3] == 0);
+  CHECK(toldOf("block:norm_2")[7] == 400);
+  f.drag(f.at("slider:tokens"), 400, 0);
+  f.settle();
+  const std::vector<long long> told = toldOf("block:norm_2");
+  CHECK(told[3] == 400 - 128);
+  const attention::Tensor whole = **f.app().tensor("block:norm_2");
+  const auto* shown = reinterpret_cast<const float*>(static_cast<std::uintptr_t>(toldOf("block:norm_2")[1]));
+  CHECK(shown[0] == doctest::Approx(whole.at(0, 400 - 128, 0)).epsilon(1e-4));
+  f.type('2');
+  f.settle();
+  f.drag(f.at("lab:token"), 400, 0);
+  CHECK(f.option("dense_token") == "399");
+}
+
 TEST_CASE("experiments: the pages fit into the window at all widths, in both input modes") {
   for (const auto& size : {std::pair{1440.0f, 900.0f},
                            {1100.0f, 700.0f},

@@ -31,19 +31,19 @@ class BlockView {
     run_ = c_.derived.blockSoon(shown_);
     PageColumn top(c_, area_.x, area_.y, area_.width);
     top.title("What stands around attention in a Transformer?");
-    if (!run_) return stillComputes(top);
-    chain_ = attention::chain(run_->spec);
-    const bool there =
-        std::any_of(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == view_.stage; });
-    if (!there) view_.stage = chain_.back().stage;
     top.gap(8);
     const Box below = top.below(area_);
     PageColumn left = firstColumn(c_, below);
     left.openCard();
     controls(left);
-    note(left);
+    if (run_) note(left);
     left.closeCard();
     PageColumn right = secondColumn(c_, below, left);
+    if (!run_) return std::max(left.y(), stillComputes(right));
+    chain_ = attention::chain(run_->spec);
+    const bool there =
+        std::any_of(chain_.begin(), chain_.end(), [&](const auto& l) { return l.stage == view_.stage; });
+    if (!there) view_.stage = chain_.back().stage;
     right.openCard();
     chips(right);
     right.closeCard();

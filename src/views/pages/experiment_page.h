@@ -19,13 +19,14 @@ inline std::string small(double value) {
                      : fixed(value / std::pow(10.0, power), 1) + "e−" + std::to_string(-power);
 }
 
-// The common layout: charts beside controls and text, or between them on a narrow page.
+// The common layout: charts beside controls and text, or between them on a narrow page. A view that computes
+// in slices has an isThere(); until that is true, it is asked for its controls alone.
 template <class ViewOf>
 float drawExperiment(Context& c, const Box& area) {
   PageColumn top(c, area.x, area.y, area.width);
   top.title(ViewOf::kTitle);
-  if constexpr (requires { ViewOf::isThere(c); })
-    if (!ViewOf::isThere(c)) return stillComputes(top);
+  bool isThere = true;
+  if constexpr (requires { ViewOf::isThere(c); }) isThere = ViewOf::isThere(c);
   ViewOf view(c);
   top.gap(8);
   const Box below = top.below(area);
@@ -33,9 +34,10 @@ float drawExperiment(Context& c, const Box& area) {
   const bool beside = left.width() < area.width;
   left.openCard();
   view.controls(left);
-  if (beside) view.words(left);
+  if (beside && isThere) view.words(left);
   left.closeCard();
   PageColumn right = secondColumn(c, below, left);
+  if (!isThere) return std::max(left.y(), stillComputes(right));
   view.pictures(right);
   if (!beside) {
     right.openCard();

@@ -26,11 +26,15 @@ class SpreadView {
   static constexpr std::string_view kTitle = "Why are scores divided by √d_k?";
 
   static bool isThere(const Context& c) { return c.derived.experiments.lastSpreads() != nullptr; }
+  static const document::Experiments::Spreads& numbers(const Context& c) {
+    static const document::Experiments::Spreads none;
+    return isThere(c) ? *c.derived.experiments.lastSpreads() : none;
+  }
   explicit SpreadView(Context& c)
       : c_(c),
         now_(c.state.experiments),
-        at_(c.derived.experiments.lastSpreads()->at),
-        curve_(c.derived.experiments.lastSpreads()->curve) {}
+        at_(numbers(c).at),
+        curve_(numbers(c).curve) {}
 
   void controls(PageColumn& column) {
     const int dim = now_.spread.dim;

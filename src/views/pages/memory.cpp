@@ -24,11 +24,15 @@ class MemoryView {
       "How far back does a recurrent network remember, and attention reach?";
 
   static bool isThere(Context& c) { return c.derived.memorySoon() != nullptr; }
+  static const document::MemoryRun& numbers(Context& c) {
+    static const document::MemoryRun none;
+    return isThere(c) ? *c.derived.memorySoon() : none;
+  }
   explicit MemoryView(Context& c)
       : c_(c),
         now_(c.state.experiments.reach),
         own_(c.state.experiments.memory),
-        run_(*c.derived.memorySoon()),
+        run_(numbers(c)),
         shown_(tokensShown(c)),
         reach_(c.derived.experiments.reach()) {}
 

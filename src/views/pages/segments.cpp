@@ -25,15 +25,15 @@ class SegmentsView {
         "A learned query weighs the tokens of each segment, another the segments: u = tanh(h·W + b), a = "
         "softmax(u·query), "
         "s = Σ a·h. Here both are drawn, or set by hand.");
-    if (!run_) return stillComputes(top);
     top.gap(4);
     const Box below = top.below(area_);
     PageColumn left = firstColumn(c_, below);
     left.openCard();
     controls(left);
-    answer(left);
+    if (run_) answer(left);
     left.closeCard();
     PageColumn right = secondColumn(c_, below, left);
+    if (!run_) return std::max(left.y(), stillComputes(right));
     right.openCard("Weights of segments and tokens");
     const attention::Span segments = segmentsShown();
     for (int s = segments.begin; s < segments.end; ++s) segment(right, s);
