@@ -60,19 +60,35 @@ Result<Rect> Places::derived(TensorId id, int head, int row, int col) {
   const Box& seen = screen_.view.experiments.page.box;
   const auto isSeen = [&](const Box& box) { return box.y >= seen.y && box.bottom() <= seen.bottom(); };
   const auto cells = isBar ? screen_.widgetRects.find(field) : screen_.widgetRects.end();
-  const bool isInEquation = at != screen_.widgetRects.end() && cells != screen_.widgetRects.end() &&
-                            !isSeen(at->second) && isSeen(cells->second);
+  const bool isInEquation =
+      cells != screen_.widgetRects.end() &&
+      (at == screen_.widgetRects.end() || (!isSeen(at->second) && isSeen(cells->second)));
   if (isInEquation) at = cells;
   if (at == screen_.widgetRects.end()) {
     return base::refuse(Error::Kind::range, field,
                         {"it is not on the screen; open it in the experiments first."});
   }
   const Box& box = at->second;
-  const float width = box.width / static_cast<float>((*tensor)->cols());
-  const float height = box.height / static_cast<float>(isBar && !isInEquation ? 1 : (*tensor)->rows());
-  if (isBar && !isInEquation) row = 0;
-  return revealed(screen_.view.experiments.page, {box.x + width * static_cast<float>(col),
-                                                  box.y + height * static_cast<float>(row), width, height});
+  views::ExperimentsView& page = screen_.view.experiments;
+  views::ExperimentsView::Drawn drawn{{0, (*tensor)->rows()}, {0, (*tensor)->cols()}};
+  if (isBar && !isInEquation) drawn.rows = {row, row + 1};
+  else if (const auto part = page.drawn.find(at->first); part != page.drawn.end()) drawn = part->second;
+  // Of many tokens others may be shown: then those around this one will be.
+  const auto show = [&](attention::Span& span, int index) {
+    if (span.begin <= index && index < span.end) return;
+    const int token = id == TensorId::segment_weights
+                          ? session_.derived().segments().starts[static_cast<std::size_t>(index)]
+                          : index;
+    page.firstToken = std::max(0, token - span.size() / 2);
+    screen_.wake();
+    const int begin = index - span.size() / 2;
+    span = {begin, begin + span.size()};
+  };
+  show(drawn.rows, row), show(drawn.cols, col);
+  const float width = box.width / static_cast<float>(drawn.cols.size()),
+              height = box.height / static_cast<float>(drawn.rows.size());
+  return revealed(page.page, {box.x + width * static_cast<float>(col - drawn.cols.begin),
+                              box.y + height * static_cast<float>(row - drawn.rows.begin), width, height});
 }
 
 [[gnu::noinline]] std::optional<Rect> Places::opened(std::string_view name) {

@@ -350,7 +350,11 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
   m.cell = cell;
   const attention::Span rows = m.rowsDrawn(), cols = m.colsDrawn();
   m.box = {at.x, at.y + head, cell * static_cast<float>(cols.size()), cell * static_cast<float>(rows.size())};
-  if (!m.place.empty()) c.widgetRects[std::string(m.place)] = m.box;
+  if (!m.place.empty()) {
+    c.widgetRects[std::string(m.place)] = m.box;
+    c.view.experiments.drawn[std::string(m.place)] = {{m.firstToken + rows.begin, m.firstToken + rows.end},
+                                                      cols};
+  }
 
   draw::Heatmap look;
   look.x = m.box.x, look.y = m.box.y, look.cell = cell;

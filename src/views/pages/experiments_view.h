@@ -2,7 +2,10 @@
 // values of its controls, are options of the document.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "document/state.h"
 #include "views/focus_ring.h"
@@ -38,7 +41,12 @@ struct ExperimentsView {
   /// The experiment that was open last, to which the tab returns.
   document::View recent = document::View::spread;
   Scroller page;
-  int firstToken = 0;   ///< of those that a page shows, where it does not show all
+  int firstToken = 0;  ///< of those that a page shows, where it does not show all
+  /// The rows and columns that were drawn last of a matrix with a place.
+  struct Drawn {
+    attention::Span rows, cols;
+  };
+  std::map<std::string, Drawn, std::less<>> drawn;
   FocusRing focusRing;  ///< keyboard focus on the page
 
   attention::BlockStage stage = attention::BlockStage::norm_2;  ///< the stage that is expanded
