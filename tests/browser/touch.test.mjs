@@ -124,7 +124,7 @@ test('the heads, the weights and the arithmetic scroll the board under a finger;
 test('the experiments scroll from sliders, buttons and cells; a number that a finger holds is dragged', async () => {
   const board = await browser.open('/', PHONE);
   await board.call('set', 'experiment', 'spread');
-  await isThere(board, 'slider:d_k');
+  await isThere(board, 'spread:table');  // its numbers, without which the page is too short to scroll
   await scrollsFrom(board, 'slider:d_k', 'slider:d_k');
   await swipe(board, [100, 300], 0, 300);
   await scrollsFrom(board, 'lab:draw', 'slider:d_k');
