@@ -153,6 +153,16 @@ inline Layer withScore(Layer layer, attention::Score score, Random& random) {
   return layer;
 }
 
+/// A layer with the additive score, of whose sums W_a·q and U_a·k each is about `size`, and those of a token
+/// with itself cancel.
+inline Layer withOppositeSums(float size, Random& random) {
+  Layer layer = withScore(direct(shape(2, 2, 9, 9, 6, 4), random), attention::Score::additive, random);
+  for (float& w : layer.wA.values()) w *= size;
+  layer.uA = layer.wA, layer.k = layer.q;
+  for (float& u : layer.uA.values()) u = -u;
+  return layer;
+}
+
 /// The layer, of a score with weights and without biases, with queries of another width than keys.
 inline Layer withQueryWidth(Layer layer, int width, Random& random) {
   attention::Spec& spec = layer.spec;

@@ -254,7 +254,9 @@ TEST_CASE("backward: float against the reference, 10,000 random layers with all 
   MESSAGE("worst ", worst, " of the bound; ", unbounded, " tensors beside a kink");
 }
 
-TEST_CASE("backward: float against the reference where products are large enough for the kernels") {
+TEST_CASE(
+    "backward: float against the reference where products are large enough for the kernels, and sums of the "
+    "additive score large") {
   Random random(4);
   int unbounded = 0;
   for (const auto& [queries, dim] : {std::pair(33, 17), std::pair(65, 64), std::pair(100, 48)}) {
@@ -264,6 +266,8 @@ TEST_CASE("backward: float against the reference where products are large enough
     CHECK(shareOfBound(test::projected(test::shape(4, 2, queries, queries, 16, 16), 64, 64, random), random,
                        unbounded) <= 1.0);
   }
+  for (const float size : {10.0f, 40.0f, 200.0f})
+    CHECK(shareOfBound(test::withOppositeSums(size, random), random, unbounded) <= 1.0);
   CHECK(unbounded == 0);
 }
 

@@ -1,6 +1,7 @@
 // The row operations of the kernels, and exp over its whole range.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cfloat>
 #include <cmath>
@@ -127,6 +128,40 @@ TEST_CASE("kernels: dots, in rows and in columns") {
     const float ones[] = {1, 1, 1}, marked[] = {1, 2, 3, std::nanf(""), 4, 5, 6, kInfinity, 7, 8, 9};
     dots(kernel, ones, marked, 4, 3, 3, out, 1);
     CHECK((out[0] == 6.0f && out[1] == 15.0f && out[2] == 24.0f));
+  }
+}
+
+TEST_CASE("kernels: tanhs of sums from products of exponentials") {
+  test::Random random(57);
+  for (Kernel kernel : available()) {
+    for (int dim : kLengths) {
+      if (dim == 0) continue;
+      for (float size : {1e-3f, 1.0f, 40.0f}) {
+        const int count = 7;
+        Numbers x(dim, random), y(count * dim, random), v(dim, random), out(count, random);
+        Numbers a(dim, random), rows(count * dim, random);
+        for (Numbers* each : {&x, &y}) {
+          for (int i = 0; i < each->count; ++i)
+            each->data[i] = std::clamp(each->data[i] * size, -40.0f, 40.0f);
+        }
+        for (int c = 0; c < dim; ++c) a.data[c] = static_cast<float>(std::exp(2.0 * double{x.data[c]}));
+        for (int i = 0; i < count * dim; ++i)
+          rows.data[i] = static_cast<float>(std::exp(2.0 * double{y.data[i]}));
+        tanhs(kernel, a.data, rows.data, v.data, count, dim, out.data);
+        for (int i = 0; i < count; ++i) {
+          double exact = 0.0, all = 0.0;
+          for (int c = 0; c < dim; ++c) {
+            exact += double{v.data[c]} * std::tanh(double{x.data[c]} + double{y.data[i * dim + c]});
+            all += std::abs(double{v.data[c]});
+          }
+          CHECK(std::abs(double{out.data[i]} - exact) <= std::ldexp(all, -20));
+        }
+      }
+    }
+    const float infinite[] = {kInfinity}, none[] = {0.0f}, one[] = {1.0f};
+    float out = 0.0f;
+    tanhs(kernel, infinite, none, one, 1, 1, &out);
+    CHECK_FALSE(std::isfinite(out));
   }
 }
 

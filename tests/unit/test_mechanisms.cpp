@@ -233,6 +233,17 @@ TEST_CASE("scores: general with the identity is the dot product, cosine does not
   CHECK(traced(layer).raw.at(1, 2, 3) == 0.0f);
 }
 
+TEST_CASE("scores: additive where both sums are so large that their exponentials are not numbers") {
+  Random random(15);
+  for (const float size : {10.0f, 40.0f, 200.0f, 1e30f}) {
+    CAPTURE(size);
+    CHECK(checked(test::withOppositeSums(size, random)) == "");
+  }
+  Layer layer = test::withOppositeSums(100.0f, random);
+  for (float& v : layer.vA.values()) v = 3e38f;
+  CHECK(checked(layer) == "");
+}
+
 TEST_CASE("scores: only the scaled one is scaled") {
   Random random(8);
   Layer layer = test::direct(test::shape(1, 1, 3, 4, 4, 2), random);

@@ -471,6 +471,9 @@ void dots(Kernel kernel, const float* a, const float* rows, std::ptrdiff_t rowSt
           float* out, std::ptrdiff_t outStride) {
   tableOf(kernel).dots(a, rows, rowStride, count, dim, out, outStride);
 }
+void tanhs(Kernel kernel, const float* a, const float* rows, const float* v, int count, int dim, float* out) {
+  tableOf(kernel).tanhs(a, rows, v, count, dim, out);
+}
 SoftmaxRow softmax(Kernel kernel, const float* in, float temperature, int count, float* exponentials,
                    float* weights) {
   return tableOf(kernel).softmax(in, temperature, count, exponentials, weights);

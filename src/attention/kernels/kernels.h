@@ -229,6 +229,12 @@ float exp(Kernel kernel, const float* in, float shift, int count, float* out);
 void dots(Kernel kernel, const float* a, const float* rows, std::ptrdiff_t rowStride, int count, int dim,
           float* out, std::ptrdiff_t outStride);
 
+/// out[i] = Σ_c v[c]·tanh(x_c + y_c) for i < count, of which a[c] = exp(2·x_c) and rows[i·dim + c] =
+/// exp(2·y_c) are given. A row of additive scores (rows are of K). Not finite where a product of exponentials
+/// is infinity times 0, or the sum overflows. dim ≥ 1; |fast - exact| <= 2^-20·Σ|v| for x and y from -40
+/// to 40.
+void tanhs(Kernel kernel, const float* a, const float* rows, const float* v, int count, int dim, float* out);
+
 /// The statistics that softmax() returns.
 struct SoftmaxRow {
   float max = 0.0f;  ///< the maximum of in / temperature; -inf when every number is -inf

@@ -861,6 +861,19 @@ void dotRows(const float* a, const float* rows, std::ptrdiff_t rowStride, int co
   }
 }
 
+/// Σ_c v[c]·tanh, with tanh(x + y) = 1 − 2 ÷ (1 + e²ˣ·e²ʸ).
+void tanhRows(const float* a, const float* rows, const float* v, int count, int dim, float* out) {
+  const int last = (dim - 1) / kLanes * kLanes;
+  const V lastOfA = loadBefore(dim, a, last), lastOfV = loadBefore(dim, v, last);
+  const auto tanhOfSum = [](V x, V y) { return set(1.0f) - set(2.0f) / (set(1.0f) + x * y); };
+  for (int i = 0; i < count; ++i, rows += dim) {
+    V sum = lastOfV * tanhOfSum(lastOfA, loadBefore(dim, rows, last));
+    for (int c = 0; c < last; c += kLanes)
+      sum = mulAdd(load(v + c), tanhOfSum(load(a + c), load(rows + c)), sum);
+    out[i] = sumOfLanes(sum);
+  }
+}
+
 float largestOfRow(const float* in, int count) {
   V most = set(-kInfinity);
   int c = 0;
@@ -940,6 +953,7 @@ const Table& table() {
                                    forwardUnit,
                                    expRow,
                                    dotRows,
+                                   tanhRows,
                                    softmaxRow,
                                    weightedSumRow,
                                    addRow,

@@ -67,6 +67,7 @@ struct Table {
   void (*forward)(const Plan&, const Unit&, Scratch&);
   float (*exp)(const float*, float, int, float*);
   void (*dots)(const float*, const float*, std::ptrdiff_t, int, int, float*, std::ptrdiff_t);
+  void (*tanhs)(const float*, const float*, const float*, int, int, float*);
   SoftmaxRow (*softmax)(const float*, float, int, float*, float*);
   void (*weightedSum)(const float*, const float*, std::ptrdiff_t, int, int, float*);
   void (*axpy)(float, const float*, std::ptrdiff_t, int, float*, std::ptrdiff_t);

@@ -115,8 +115,7 @@ struct ScoreMechanism {
   std::span<const TensorId> parameters = {};
   ScoreSide query = {}, key = {};
   /// raw[j] of a query and each of the keys, made as above; `v` is v_a. Null: their dot products.
-  void (*compare)(const float* query, const Matrix& keys, const float* v, std::vector<float>& memory,
-                  float* raw) = nullptr;
+  void (*compare)(const Compared& rows, int query, const float* v, float* raw) = nullptr;
   /// dMade of both sides, which have their shapes, and dV, from d = ∂L/∂raw. Null: those of dot products.
   void (*gradient)(const Compared& rows, const float* v, const Matrix& d, ScoreMemory& memory) = nullptr;
 

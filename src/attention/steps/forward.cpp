@@ -29,8 +29,8 @@ bool isKernelCall(const Spec& spec, const Inputs& in) {
 }
 
 /// What is made of a pair beside its products takes as long as so many multiply-adds of the kernels; where
-/// they do not have all steps.
-constexpr std::int64_t kWorkOfPair = 64, kWorkByRow = 800;
+/// they do not have all steps; and what is made of it for each hidden unit of the additive score.
+constexpr std::int64_t kWorkOfPair = 64, kWorkByRow = 800, kWorkOfUnit = 10;
 
 /// The kernel call that fills the trace for these heads, which are within the group of one key head, or whole
 /// groups, and these queries.
@@ -248,7 +248,7 @@ void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Tra
 
 std::int64_t workOfRow(const Spec& spec, const Inputs& in) {
   const std::int64_t units = mechanismOf(spec.score).compare && in.vA ? in.vA->cols() : 0;
-  const std::int64_t ofPair = isKernelCall(spec, in) ? kWorkOfPair : kWorkByRow + kWorkOfTanh * units;
+  const std::int64_t ofPair = isKernelCall(spec, in) ? kWorkOfPair : kWorkByRow + kWorkOfUnit * units;
   return spec.keyCount * (spec.headDim + spec.valueDim + ofPair);
 }
 

@@ -37,16 +37,15 @@ Compared comparedRows(const ComputedLayer& layer, int head, StillMade still, Sco
     return matrixOf(out);
   };
   return {made(score.query, matrixOf(queriesOf(trace), head), still.queries, memory.query.made),
-          made(score.key, matrixOf(keysOf(trace), kvHeadOf(spec, head)), still.keys, memory.key.made),
-          memory.row};
+          made(score.key, matrixOf(keysOf(trace), kvHeadOf(spec, head)), still.keys, memory.key.made)};
 }
 
 void makeRawRow(const Spec& spec, const Inputs& in, const Compared& rows, int head, int query, Trace& trace) {
-  const Matrix& k = rows.keys;
-  const float* q = rows.queries.data + query * rows.queries.stride;
   float* raw = trace.raw.row(head, query);
   if (const auto compare = mechanismOf(spec.score).compare)
-    return compare(q, k, vectorOf(in, head), rows.memory, raw);
+    return compare(rows, query, vectorOf(in, head), raw);
+  const Matrix& k = rows.keys;
+  const float* q = rows.queries.data + query * rows.queries.stride;
   kernels::dots(kernels::best(), q, k.data, k.stride, k.rows, k.cols, raw, 1);
 }
 

@@ -2,15 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "attention/layer/trace.h"
 #include "attention/steps/products.h"
 
 namespace attention {
 
-/// What a score makes of the rows of Q, or of K, of one head, and the gradients of it, of the rows and of
-/// their parameter.
+/// What a score makes of the rows of Q, or of K, of one head, in whose first head are the rows that it
+/// compares; and the gradients of those, of the rows that they were made of, and of their parameter.
 struct ScoreSideMemory {
   Tensor made, dMade, dRows, dParameter;
 };
@@ -18,7 +17,6 @@ struct ScoreSideMemory {
 struct ScoreMemory {
   ScoreSideMemory query, key;
   Tensor dV;
-  std::vector<float> row;
   Products products;
   std::uint64_t content = 0;  ///< a number of what query.made and key.made were made of; 0: not known
 };
@@ -26,7 +24,6 @@ struct ScoreMemory {
 /// The rows of one head that a score compares: Q and K after rotary positions, or what it makes of them.
 struct Compared {
   Matrix queries, keys;
-  std::vector<float>& memory;
 };
 /// What the call before made of queries, or of keys, may be that of this head, too: of keys also if it was
 /// for another query head.

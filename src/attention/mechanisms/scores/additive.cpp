@@ -1,17 +1,32 @@
 // v_aᵀ·tanh(W_a·q + U_a·k) (Bahdanau et al. 2015, appendix A.1.2).
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "attention/mechanisms/mechanism.h"
 
 namespace attention::scores {
 namespace {
 
-/// W_a·q or U_a·k, and the gradients.
+constexpr float kMostSum = 40.0f;  // e⁸⁰ and e⁻⁸⁰ are normal numbers
+
+/// Where the exponentials are of what hidden() makes; they follow the sums.
+const float* exponentialsOf(const Matrix& made) { return made.data + made.rows * made.cols; }
+
+/// W_a·q or U_a·k, and the gradients. Their exponentials exp(2·it) are in a second head: exp(2·(a + b)) is
+/// then a product. A larger sum than kMostSum has NaN there.
 constexpr ScoreSide hidden(TensorId parameter) {
   return {parameter,
           [](const Matrix& rows, const Matrix& w, Products& products, Tensor& made) {
-            made.reshape(1, rows.rows, w.rows);
+            made.reshape(2, rows.rows, w.rows);
             products.abT(rows, w, made.data(), w.rows);
+            const int count = rows.rows * w.rows;
+            const float* sums = made.data();
+            float* out = made.head(1);
+            for (int i = 0; i < count; ++i) out[i] = 2.0f * sums[i];
+            kernels::exp(kernels::best(), out, 0.0f, count, out);
+            for (int i = 0; i < count; ++i)
+              if (!(std::abs(sums[i]) <= kMostSum)) out[i] = std::numeric_limits<float>::quiet_NaN();
           },
           [](const Matrix& rows, const Matrix& w, Products& products, ScoreSideMemory& memory) {
             products.ab(matrixOf(memory.dMade), w, memory.dRows.data(), rows.cols);
@@ -19,18 +34,18 @@ constexpr ScoreSide hidden(TensorId parameter) {
           }};
 }
 
-/// exp(2·(a + b)), from which tanh(a + b) = 1 − 2 ÷ (1 + it): exponentials that are infinite or 0 give ±1.
-void exponentials(const float* a, const float* b, int count, int dim, float* out) {
-  for (int j = 0, n = 0; j < count; ++j)
-    for (int c = 0; c < dim; ++c, ++n) out[n] = 2.0f * (a[c] + b[n]);
-  kernels::exp(kernels::best(), out, 0.0f, count * dim, out);
-}
-
-void compareHidden(const float* a, const Matrix& b, const float* v, std::vector<float>& memory, float* raw) {
-  memory.resize(static_cast<std::size_t>(b.rows) * static_cast<std::size_t>(b.cols));
-  exponentials(a, b.data, b.rows, b.cols, memory.data());
-  for (float& t : memory) t = 1.0f - 2.0f / (1.0f + t);
-  kernels::dots(kernels::best(), v, memory.data(), b.cols, b.rows, b.cols, raw, 1);
+void compareHidden(const Compared& rows, int query, const float* v, float* raw) {
+  const int dim = rows.keys.cols, from = query * dim;
+  kernels::tanhs(kernels::best(), exponentialsOf(rows.queries) + from, exponentialsOf(rows.keys), v,
+                 rows.keys.rows, dim, raw);
+  for (int j = 0; j < rows.keys.rows; ++j) {
+    if (std::isfinite(raw[j])) continue;
+    double sum = 0.0;
+    for (int c = 0; c < dim; ++c)
+      sum +=
+          double{v[c]} * std::tanh(double{rows.queries.data[from + c]} + double{rows.keys.data[j * dim + c]});
+    raw[j] = saturate(sum);
+  }
 }
 
 /// u_ij = d_ij·v∘(1 − tanh²): ∂a_i = Σ_j u_ij, ∂b_j = Σ_i u_ij; ∂v = Σ d_ij·tanh. Sums are in double.
@@ -39,19 +54,21 @@ void gradientOfHidden(const Compared& rows, const float* v, const Matrix& d, Sco
   const int dim = a.cols;
   std::vector<double> dA(memory.query.dMade.size()), dB(memory.key.dMade.size()),
       dV(static_cast<std::size_t>(dim));
-  memory.row.resize(dV.size()), memory.dV.reshape(1, 1, dim);
+  const float *expA = exponentialsOf(a), *expB = exponentialsOf(b);
+  memory.dV.reshape(1, 1, dim);
   for (int i = 0; i < a.rows; ++i) {
     for (int j = 0; j < b.rows; ++j) {
       const double dRaw = double{d.data[i * d.stride + j]};
       if (dRaw == 0.0) continue;
-      exponentials(a.data + i * a.stride, b.data + j * b.stride, 1, dim, memory.row.data());
       for (int c = 0; c < dim; ++c) {
         const auto at = static_cast<std::size_t>(c);
-        const double rest = 2.0 / (1.0 + double{memory.row[at]});  // 1 − tanh
+        const int qAt = i * dim + c, kAt = j * dim + c;
+        double e = double{expA[qAt]} * double{expB[kAt]};
+        if (std::isnan(e)) e = std::exp(2.0 * (double{a.data[qAt]} + double{b.data[kAt]}));
+        const double rest = 2.0 / (1.0 + e);  // 1 − tanh
         const double dSum = dRaw * double{v[c]} * rest * (2.0 - rest);
         dV[at] += dRaw * (1.0 - rest);
-        dA[static_cast<std::size_t>(i * dim) + at] += dSum,
-            dB[static_cast<std::size_t>(j * dim) + at] += dSum;
+        dA[static_cast<std::size_t>(qAt)] += dSum, dB[static_cast<std::size_t>(kAt)] += dSum;
       }
     }
   }

@@ -75,8 +75,10 @@ constinit const ScoreMechanism cosine{
     .query = kDirection,
     .key = kDirection,
     .compare =
-        [](const float* query, const Matrix& keys, const float*, std::vector<float>&, float* raw) {
-          kernels::dots(kernels::best(), query, keys.data, keys.stride, keys.rows, keys.cols, raw, 1);
+        [](const Compared& rows, int query, const float*, float* raw) {
+          const Matrix& keys = rows.keys;
+          kernels::dots(kernels::best(), rows.queries.data + query * keys.cols, keys.data, keys.stride,
+                        keys.rows, keys.cols, raw, 1);
           for (int j = 0; j < keys.rows; ++j)
             raw[j] = std::clamp(raw[j], -1.0f, 1.0f);  // rounding may exceed ±1
         },
