@@ -479,6 +479,7 @@ export class InputHandlers {
   /** A native text field in front of the cell, so that phone keyboards, input methods, the clipboard and the browser's undo work in it. */
   beginText({x, y, width, height, zoom, text, name, numeric, centered, selectAll, dark, isCell, wrong, searches}) {
     this.closeField();
+    this.searchedFrom = searches && this.mirror?.isIn ? this.mirror : null;
     const field = this.field = document.createElement('input');
     field.type = 'text';
     field.value = text;
@@ -533,7 +534,8 @@ export class InputHandlers {
     if (!tabs && e.key !== 'Enter' && e.key !== 'Escape') return;
     if (!tabs) e.preventDefault();
     this.endText(tabs ? e.shiftKey ? PREVIOUS : NEXT : e.key === 'Enter' ? COMMIT : CANCEL);
-    if (!this.field) this.canvas.focus({preventScroll: true});  // from where Tab leaves the board
+    if (!this.field && this.searchedFrom && e.key === 'Escape') this.searchedFrom.back();
+    else if (!this.field) this.canvas.focus({preventScroll: true});  // from where Tab leaves the board
     else if (tabs) e.preventDefault(), e.stopPropagation();
   }
 

@@ -74,19 +74,16 @@ export class MirrorInput {
   press(node) {
     const {item} = node;
     if (!item.enabled) return this.announce(this.t(message`${this.nameOf(item)} cannot be used now.`));
-    const wasOpen = this.parts.has('menu');
+    const was = this.front();
     this.typed = null;
+    if (!was) this.opener = item.name;
     this.act(item.name, 0);
-    const menu = this.parts.get('menu');
-    if (menu && !wasOpen) {
-      this.opener = item.name;
-      (menu.node.querySelector('[aria-checked=true]') ?? menu.node.querySelector('button'))?.focus();
-    } else if (wasOpen && !menu) {
-      this.back();
-    }
+    const front = this.front();
+    if (front && front !== was) (front.node.querySelector('[aria-checked=true]') ?? front.node.querySelector('button'))?.focus();
+    else if (was && !front && !this.board.field) this.back();
   }
 
-  /** From a closed menu to the control that opened it. */
+  /** From what is closed to the control that opened it. */
   back() {
     const opener = [...this.nodes()].find((node) => node.item?.name === this.opener);
     (opener ?? this.all.querySelector('button'))?.focus();
@@ -172,6 +169,7 @@ export class MirrorInput {
   key(e) {
     const node = e.target, cell = node.tagName === 'TD' ? node : null;
     if (e.key === 'Escape') return this.escape(e);
+    if (e.key === 'Tab' && this.help()) return this.stay(e);
     if (cell && cell.i !== undefined) return this.keyInCell(e, cell);
     if (node.tagName === 'INPUT') return this.keyInInput(e, node);
     const menu = node.closest('[role=menu]');
@@ -191,12 +189,23 @@ export class MirrorInput {
     }
   }
 
+  /** Tab leads around in the list of keys. */
+  stay(e) {
+    const all = [...this.help().node.querySelectorAll('button')], at = all.indexOf(e.target), by = e.shiftKey ? all.length - 1 : 1;
+    e.preventDefault();
+    all[(at + by) % all.length].focus();
+  }
+
   escape(e) {
     e.preventDefault();
     if (this.parts.has('menu')) {
       this.board.run('key', 1, 'Escape', 0);
       this.board.run('key', 0, 'Escape', 0);
       this.update();
+      return this.back();
+    }
+    if (this.help()) {
+      this.act('help-close', 0);
       return this.back();
     }
     if (this.isPlain) return this.root.activeElement?.blur();

@@ -13,7 +13,9 @@ const QUIET = 400, SOON = 40;  // milliseconds until it is updated: without a fr
 const LATEST = 2000;  // milliseconds until it is updated where frames go on without end, as while a model learns
 const CELLS_AT_ONCE = 1024;  // are created in a task while nobody seems to use it, or four times as many updated: a large table, or four, which take some 40 ms with their layout
 
-const PARTS = {side: 'Controls', help: 'Keys and pointer', notice: 'Message', header: 'Header', page: 'Page', inspector: 'Arithmetic on the card', arcs: 'Who attends to whom', brief: 'Arithmetic in short', board: 'On the board', menu: 'Menu'};
+const PARTS = {side: 'Controls', help: 'Keys and pointer', notice: 'Message', coach: 'First steps', header: 'Header', page: 'Page', inspector: 'Arithmetic on the card', arcs: 'Who attends to whom', brief: 'Arithmetic in short', board: 'On the board', menu: 'Menu'};
+
+const CLOSES_HELP = 'help-close';
 
 const STYLES = `
   :host { position: absolute; inset: 0; overflow: hidden; contain: strict; pointer-events: none; clip-path: inset(50%); direction: ltr; text-align: left; }
@@ -100,7 +102,8 @@ export class Mirror {
   begin() {
     this.isUsed = true;
     this.update();
-    this.all.querySelector('button, input')?.focus();
+    if (this.help()) this.opener = 'help';
+    (this.front()?.node ?? this.all).querySelector('button, input')?.focus();
   }
 
   /** To be called after a frame was drawn or something was heard: anything may have changed. */
@@ -230,8 +233,11 @@ export class Mirror {
 
   show(controls) {
     const {found} = this, used = new Set();
-    const order = ['menu', 'header', 'page', 'board', 'inspector', 'brief', 'arcs', 'side', 'help', 'notice'];
-    const inPart = (name) => [...controls.filter((c) => c.part === name), ...found.words.filter((w) => w.part === name)].sort((a, b) => a.order - b.order);
+    const order = ['menu', 'coach', 'header', 'page', 'board', 'inspector', 'brief', 'arcs', 'side', 'help', 'notice'];
+    // What speaks to newcomers comes first, except where it is seen among the controls.
+    if (!this.isPlain) for (const one of [...controls, ...found.words]) if (one.part === 'side' && /##coach/.test(one.place)) one.part = 'coach';
+    // The header is drawn from both ends.
+    const inPart = (name) => [...controls.filter((c) => c.part === name), ...found.words.filter((w) => w.part === name)].sort((a, b) => name === 'header' ? a.x - b.x : a.order - b.order);
     for (const name of order) {
       const items = inPart(name);
       const isTables = name === 'board' && !found.onPage || name === 'page' && found.onPage;
@@ -251,12 +257,24 @@ export class Mirror {
       this.parts.delete(name);
     }
     const nodes = order.map((name) => this.parts.get(name)?.node).filter(Boolean);
+    const help = this.help();
+    for (const part of this.parts.values()) set(part.node, {inert: help && part !== help});
+    if (used.has('help')) set(this.parts.get('help').node, {role: help ? 'dialog' : 'group', 'aria-modal': help && true});
     let at = this.all.querySelector(':scope > [role=group], :scope > [role=menu]');
     for (const node of nodes) {
       if (node === at) at = at.nextElementSibling;
       else this.all.insertBefore(node, at);
     }
   }
+
+  /** The list of keys, a dialog; the same part may also be a term or what a search has found. */
+  help() {
+    const part = this.parts.get('help');
+    return part?.keyed.has(`control ${CLOSES_HELP}`) ? part : undefined;
+  }
+
+  /** What has the focus until it is closed. */
+  front() { return this.parts.get('menu') ?? this.help(); }
 
   nodes() { return this.root.querySelectorAll('button, input, td[tabindex]'); }
 }

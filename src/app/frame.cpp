@@ -352,7 +352,7 @@ void Frame::finish() {
   settleOn();
   advance();
   ++count_, ++quiet_;
-  ++screen_.noticeAge;
+  ageNotice();
   if (screen_.wanted > 0) --screen_.wanted;
 }
 
@@ -508,12 +508,38 @@ void Frame::endText(TextEnd how, std::string_view words) {
   else (void)typing_.end(how, words);
 }
 
-void Frame::wake() {
-  // A message stays until the user's next action after a moment to read it.
+bool Frame::isOnNotice() const {
   const auto at = screen_.widgetRects.find("notice");
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const bool onIt = at != screen_.widgetRects.end() && at->second.contains(mouse.x, mouse.y);
-  if (!screen_.view.notice.empty() && screen_.noticeAge > 4 && !onIt &&
+  return at != screen_.widgetRects.end() && at->second.contains(mouse.x, mouse.y);
+}
+
+// A message may be about what was in view, so it goes with that; otherwise when there was time to read it,
+// and the pointer is not on it. An error stays until it is dismissed.
+void Frame::ageNotice() {
+  constexpr double kLeast = 8, kLettersRead = 15;  // seconds, and letters in one of them
+  const double now = ImGui::GetTime();
+  const InView inView{session_.state().view, screen_.view.magnify, screen_.view.pan, screen_.view.scroll};
+  const int age = screen_.noticeAge++;
+  if (age == 0) noticedAt_ = now;
+  if (age < kSettle) noticed_ = inView;  // what was said may be of a change that takes these frames
+  const views::Notice& notice = screen_.view.notice;
+  if (notice.empty() || notice.isError) return;
+  const auto letters = static_cast<double>(notice.text().english().size());
+  const double left = noticedAt_ + std::max(kLeast, letters / kLettersRead) - now;
+  if (inView == noticed_ && left > 0) {
+    int& wait = screen_.view.tip.wait;  // the shells wake the board once, for whichever is first
+    const int due = static_cast<int>(std::ceil(left * 1000));
+    wait = wait > 0 ? std::min(wait, due) : due;
+  } else if (inView != noticed_ || !isOnNotice()) {
+    screen_.view.notice = {};
+    screen_.wake();
+  }
+}
+
+void Frame::wake() {
+  // A message stays until the user's next action after a moment to read it.
+  if (!screen_.view.notice.empty() && screen_.noticeAge > 4 && !isOnNotice() &&
       (ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsKeyDown(ImGuiKey_Escape))) {
     screen_.view.notice = {};
   }

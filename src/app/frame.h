@@ -63,6 +63,13 @@ class Frame {
 
   enum class Computes : std::uint8_t { nothing, heads, page, history };
 
+  /// What is seen of the board, apart from its numbers.
+  struct InView {
+    document::View page;
+    float magnify, pan, scroll;
+    bool operator==(const InView&) const = default;
+  };
+
   [[gnu::noinline]] bool lookedBack(bool before);
   void controls(views::Context& context);
   void steps(views::Context& context);
@@ -74,6 +81,8 @@ class Frame {
   [[gnu::noinline]] bool goesOn();
   [[gnu::noinline]] bool waits(bool isEdited);
   void settleOn();
+  [[gnu::noinline]] void ageNotice();
+  bool isOnNotice() const;
   bool computeHeads();
   [[gnu::noinline]] bool computesPage();
   void advance();
@@ -101,6 +110,8 @@ class Frame {
   std::optional<Typed> typed_;             ///< the result of that field
   std::vector<views::Command> later_;      ///< to be carried out by finish()
   std::optional<std::string> chosen_;      ///< likewise, for choices in a form
+  InView noticed_{};                       ///< when the message was said
+  double noticedAt_ = 0;                   ///< when that was, in seconds
   bool saidForgotten_ = false;             ///< that the history has dropped its oldest steps
   std::uint64_t count_ = 0;
   std::array<float, 31> times_{};

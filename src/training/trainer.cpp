@@ -299,6 +299,22 @@ void Trainer::answer(const Sequence& sequence, std::span<const float> numbers, c
   }
 }
 
+Trainer::Said Trainer::saidOf(const Measure& measure) const {
+  Said out{};
+  for (const Sequence& s : examples_.heldOut) {
+    for (std::size_t i = 0; i < s.tokens.size(); ++i) {
+      if (s.tokens[i] != examples_.saw) continue;
+      if (s.targets[i] == examples_.noun) ++out[0][2];
+      if (s.targets[i] == examples_.verb) ++out[1][2];
+    }
+  }
+  for (std::size_t is = 0; is < 2; ++is) {
+    for (std::size_t said = 0; said < 2; ++said)
+      out[is][said] = measure.confusion[is][said], out[is][2] -= out[is][said];
+  }
+  return out;
+}
+
 std::vector<float> Trainer::logits() const {
   std::vector<float> out(static_cast<std::size_t>(batch_.rows()) *
                          static_cast<std::size_t>(model_.classes()));

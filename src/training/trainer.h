@@ -3,6 +3,7 @@
 // affect the results: the same setup and kernel give the same run, bit for bit.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,6 +74,10 @@ class Trainer {
               std::span<const Model::HeadChange> changes, Answer& out);
   /// [tokens, classes], of the last answer(), whose parameters must still be there.
   std::vector<float> logits() const;
+  /// What a measurement says of every "saw" in the held-out sentences of tags: [noun, verb] in truth by
+  /// [noun, verb, anything else] as predicted.
+  using Said = std::array<std::array<int, 3>, 2>;
+  Said saidOf(const Measure& measure) const;
   /// The mean loss per token of each held-out sentence at the run's last measurement; empty before the first.
   std::span<const float> losses() const { return losses_; }
   std::size_t bytes() const;

@@ -90,6 +90,12 @@ CellRef Context::chosen() const {
   return {s.tensor, sliceOf(state, s.tensor).head, s.row, s.col};
 }
 
+bool Context::isMasked(int head, int query, int key) const {
+  if (spec.maskAfterSoftmax) return false;
+  return (inputs.painted && inputs.painted->isBlocked(query, key)) ||
+         !attention::isVisible(spec, query, key) || attention::isMaskedByBias(inputs, head, query, key);
+}
+
 bool Context::lacks(TensorId id) const {
   if (!trace.weights.isStored() || id < TensorId::raw || id > TensorId::output) return false;
   const bool isOfAll =

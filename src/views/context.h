@@ -450,6 +450,9 @@ struct Context {
   CellRef chosen() const;
   /// A weight as shown: of the head in focus, or the mean of all heads.
   float weight(int query, int key) const;
+  /// Does this head not see the key? From the masks alone: reading scores that are not stored, of one head
+  /// after another, would make a row for each cell.
+  bool isMasked(int head, int query, int key) const;
   /// The number of query rows shown: a decoder has only those that it has generated.
   int rowsSoFar() const { return decodes() ? std::min(state.step, state.tokens) : state.tokens; }
   /// Is the layer shown as a decoder, generating one token at a time?

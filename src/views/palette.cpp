@@ -306,6 +306,9 @@ void openPalette(Context& c) {
   PaletteView& p = *c.view.palette;
   p = {};
   p.isOpen = p.isNew = true;
+  // Both would take the focus from it in every frame.
+  c.view.help.open = false;
+  if (c.view.glossary) c.view.glossary->open.clear();
   c.requests.guide.push_back({GuideAct::What::index, 0, "", {}});
   c.view.busy = true;
 }
@@ -323,6 +326,7 @@ void palette(Context& c) {
   if (!p.typed.empty() && !std::exchange(p.hasAsked, true))
     c.requests.guide.push_back({GuideAct::What::texts, 0, "", {}});
   if (!p.isOpen) return;
+  if (c.view.help.open) return closePalette(c);  // that was opened later, in the tables
   const bool isNew = std::exchange(p.isNew, false);
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   beginWindow("##palette-back", {0, 0, screen.x, screen.y}, isNew);  // what is below receives no input

@@ -720,8 +720,8 @@ int Widgets::stepper(std::string_view name, Box box, base::MessageView value, bo
   if (open && canMore && ImGui::IsItemHovered())
     list_->AddRectFilled(at(more), to(more), p.hover, 5, ImDrawFlags_RoundCornersRight);
   list_->AddRect(at(box), to(box), p.border, 5);
-  list_->AddLine({less.right(), box.y}, {less.right(), box.bottom()}, p.border);
-  list_->AddLine({more.x, box.y}, {more.x, box.bottom()}, p.border);
+  for (const float x : {less.right(), more.x})
+    list_->AddLine({x, box.y + 1}, {x, box.bottom() - 1}, p.border);
   const ImU32 off = withAlpha(p.faint, 0.55f);
   const ImU32 minus = open && canLess ? p.text : off, plus = open && canMore ? p.text : off;
   const float y = std::round(box.midY());
@@ -1016,9 +1016,10 @@ void Widgets::names(document::OptionId id, Box box, std::string title) {
 
 void hatched(ImDrawList* list, const Palette& palette, const Box& box) {
   list->AddRectFilled({box.x, box.y}, {box.right(), box.bottom()}, palette.background, 3);
-  for (float at = 6; at < box.width + box.height - 2; at += 6) {
-    const float right = std::min(at, box.width), down = std::min(at, box.height);
-    list->AddLine({box.x + at - down, box.y + down}, {box.x + right, box.y + at - right}, palette.border, 1);
+  const Box in{box.x + 1, box.y + 1, box.width - 2, box.height - 2};  // lines end before the border
+  for (float at = 5; at < in.width + in.height; at += 6) {
+    const float right = std::min(at, in.width), down = std::min(at, in.height);
+    list->AddLine({in.x + at - down, in.y + down}, {in.x + right, in.y + at - right}, palette.border, 1);
   }
   list->AddRect({box.x, box.y}, {box.right(), box.bottom()}, palette.border, 3);
 }

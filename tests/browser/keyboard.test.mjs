@@ -21,6 +21,8 @@ const where = (board) => board.page.evaluate(() => {
     ring: [...shadowRoot.querySelectorAll('div')].some((div) => div.style.outline && !div.hidden)};
 });
 
+const isThere = async (board, name) => (await board.call('items')).some((item) => item.name === name);
+
 async function pass() {
   const board = await browser.open('/', {guide: true, prepare: opened});
   const press = async (...keys) => {
@@ -41,7 +43,7 @@ async function pass() {
     return assert.fail(`Tab does not lead to ${name}`);
   };
   await press('Tab');
-  assert.equal((await press('F10')).control, 'theme');
+  assert.equal((await press('F10')).control, 'preset', 'the header begins at its left');
   return {board, press, to};
 }
 
@@ -93,6 +95,44 @@ test('from the dialog Share the focus goes back to its button', async () => {
   await board.rest(100);
   assert.equal((await where(board)).control, 'share');
   await press('Tab');
+  await board.close();
+});
+
+test('Help has the focus until it is closed, which then goes back to its button', async () => {
+  const {board, press, to} = await pass();
+  await to('help');
+  assert.equal((await press('Enter')).control, 'help-close');
+  for (const name of ['help-notices', 'help-report', 'help-close']) assert.equal((await press('Tab')).control, name);
+  assert.equal((await press('Shift+Tab')).control, 'help-report');
+  assert.equal((await press('Escape')).control, 'help');
+  assert.ok(!await isThere(board, 'help-close'), 'one Escape closes it');
+  assert.equal((await press('Enter')).control, 'help-close');
+  assert.equal((await press('Enter')).control, 'help');
+  assert.ok(!await isThere(board, 'help-close'));
+  assert.equal((await press('Tab')).control, 'theme', 'the header goes on to the right');
+  // Opened on the board it is where F10 leads.
+  await press('Escape', '?');
+  assert.equal((await press('F10')).control, 'help-close');
+  assert.equal((await press('Escape')).control, 'help');
+  await board.close();
+});
+
+test('from the search the focus goes back to its button', async () => {
+  const {board, press, to} = await pass();
+  await to('search');
+  assert.equal((await press('Enter')).tag, 'input');
+  assert.ok(await isThere(board, 'palette'));
+  assert.equal((await press('Escape')).control, 'search');
+  assert.ok(!await isThere(board, 'palette'));
+  await board.close();
+});
+
+test('on a first visit the tables begin with what speaks to newcomers', async () => {
+  const board = await browser.open('/', {guide: 'first', prepare: opened});
+  await until('it to be there', () => isThere(board, 'coach:skip'));
+  await board.page.keyboard.press('Tab');
+  await board.page.keyboard.press('F10');
+  await until('the focus', async () => (await where(board)).control === 'coach:skip');
   await board.close();
 });
 

@@ -194,6 +194,96 @@ TEST_CASE("app: Escape closes a menu and keeps the selection") {
   CHECK_FALSE(f.app().copyCells().empty());
 }
 
+TEST_CASE("app: the palette takes the place of Help") {
+  Fixture f;
+  f.type('?');
+  REQUIRE(f.app().locate("help-close", 0, 0, 0));
+  f.key(ImGuiKey_K, {ImGuiMod_Ctrl});
+  CHECK(f.app().locate("palette", 0, 0, 0));
+  CHECK_FALSE(f.app().locate("help-close", 0, 0, 0));
+}
+
+TEST_CASE("app: a press on the header closes Help and does what it says; one elsewhere only closes it") {
+  Fixture f;
+  const auto isOpen = [&f] { return static_cast<bool>(f.app().locate("help-close", 0, 0, 0)); };
+  f.type('?');
+  REQUIRE(isOpen());
+  f.click(f.at("export"));
+  CHECK_FALSE(isOpen());
+  CHECK(f.app().locate("export:save", 0, 0, 0));
+  f.key(ImGuiKey_Escape);
+  f.click(f.at("help"));
+  REQUIRE(isOpen());
+  f.click(f.at("help"));
+  CHECK_FALSE(isOpen());
+  f.click(f.at("help"));
+  f.click(f.at("search"));
+  CHECK_FALSE(isOpen());
+  CHECK(f.app().locate("palette", 0, 0, 0));
+  f.app().endText(app::TextEnd::cancel, "");
+  f.settle();
+  const std::string state = f.app().state();
+  f.type('?');
+  REQUIRE(isOpen());
+  f.click(f.at("causal"));
+  CHECK_FALSE(isOpen());
+  CHECK(f.app().state() == state);
+}
+
+TEST_CASE("app: a message goes when there was time to read it; an error, and one pointed at, stay") {
+  Fixture f;
+  f.app().notify("Done.", false);
+  f.rest();
+  CHECK(f.app().wakesIn() > 7500);
+  CHECK(f.app().wakesIn() <= 8000);
+  f.frame(5), f.rest();
+  CHECK(f.app().notice() == "Done.");
+  f.frame(5), f.rest();
+  CHECK(f.app().notice().empty());
+  CHECK_FALSE(f.app().locate("notice", 0, 0, 0));
+  CHECK(f.app().wakesIn() == 0);
+
+  f.app().notify("Done.", false);
+  f.rest();
+  f.moveTo(f.at("notice"));
+  f.frame(60), f.rest();
+  CHECK(f.app().notice() == "Done.");
+  f.moveTo(-1000, -1000);
+  CHECK(f.app().notice().empty());
+
+  f.app().notify("This went wrong.", true);
+  f.rest();
+  f.frame(60), f.rest();
+  CHECK(f.app().notice() == "This went wrong.");
+  f.key(ImGuiKey_Escape);
+  CHECK(f.app().notice().empty());
+}
+
+TEST_CASE("app: a message goes when something else comes into view, and with the next key that acts") {
+  Fixture f;
+  f.click(f.at("q", 0, 1, 1));
+  const app::Rect cell = f.at("weights", 0, 1, 1);
+  const std::function<void()> acts[] = {
+      [&] { f.key(ImGuiKey_RightArrow); },
+      [&] { CHECK(f.app().pinch(cell.x, cell.y, 3, 0, 0)); },
+      [&] { CHECK(f.app().pinch(cell.x, cell.y, 1, -20, -20)); },
+      [&] { CHECK(f.app().set("view", "\"block\"")); },
+  };
+  for (const auto& act : acts) {
+    f.app().notify("Done.", false);
+    f.rest();
+    CHECK(f.app().notice() == "Done.");
+    act();
+    f.rest();
+    CHECK(f.app().notice().empty());
+  }
+  CHECK(f.app().set("view", "\"layer\""));
+  f.settle();
+  f.app().notify("This went wrong.", true);
+  f.key(ImGuiKey_RightArrow);
+  CHECK(f.app().notice() == "This went wrong.");
+}
+
 TEST_CASE("app: arrows lead through an open menu, and Enter presses a choice; the selection stays") {
   Fixture f;
   f.click(f.at("q", 0, 1, 1));

@@ -1,7 +1,10 @@
 // The explanation card below the matrices, used with the pointer.
+#include <sstream>
+
 #include "app_fixture.h"
 #include "document/resize.h"
 #include "painted.h"
+#include "training/trainer.h"
 
 namespace {
 
@@ -111,6 +114,57 @@ TEST_CASE("header: on a phone the count of heads has room between its buttons") 
       CHECK(f.app().locate("labels", 0, 0, 0));
     }
   }
+}
+
+TEST_CASE("train: the rows of the table count every saw, also on a phone") {
+  const auto counted = [](float width, float height) {
+    Fixture f(width, height);
+    REQUIRE(f.app().set("view", "\"train\""));
+    REQUIRE(f.app().train(2));
+    for (int i = 0; i < 10'000 && f.app().trains(); ++i) f.frame();
+    f.settle();
+    const app::Rect table = f.at("train:confusion");
+    const test::Painted painted;
+    for (const char* const name : {"said noun", "said verb", "said other"}) {
+      const test::Words* const words = painted.find(name);
+      REQUIRE(words);
+      CHECK(words->right <= table.x + table.width);
+    }
+    std::vector<int> numbers;
+    std::istringstream all(painted.in(table));
+    for (std::string word; all >> word;)
+      if (word.find_first_not_of("0123456789") == std::string::npos) numbers.push_back(std::stoi(word));
+    return numbers;
+  };
+  const std::vector<int> numbers = counted(1440, 900);
+  REQUIRE(numbers.size() == 6);
+  const auto trainer = training::Trainer::of(training::recommended(training::Task::tags));
+  REQUIRE(trainer);
+  const training::Examples& examples = (*trainer)->examples();
+  int saws[2] = {};
+  for (const training::Sequence& s : examples.heldOut)
+    for (std::size_t i = 0; i < s.tokens.size(); ++i)
+      if (s.tokens[i] == examples.saw) ++saws[s.targets[i] == examples.verb];
+  CHECK(numbers[0] + numbers[1] + numbers[2] == saws[0]);
+  CHECK(numbers[3] + numbers[4] + numbers[5] == saws[1]);
+  CHECK(counted(390, 844) == numbers);
+}
+
+TEST_CASE("train: curves begin at the first step, not with a stroke from what was measured before it") {
+  Fixture f;
+  REQUIRE(f.app().set("view", "\"train\""));
+  REQUIRE(f.app().train(20));
+  for (int i = 0; i < 10'000 && f.app().trains(); ++i) f.frame();
+  f.settle();
+  const app::Rect chart = f.at("train:loss");
+  const ImU32 heldOut = views::palette(false).query;
+  const test::Painted painted;
+  const test::Rectangle belowLegend{chart.x, chart.y + 40, chart.x + chart.width, chart.y + chart.height};
+  const test::Rectangle line = painted.extent(heldOut, belowLegend);
+  REQUIRE(line.width() > 100);
+  CHECK(
+      painted.extent(heldOut, {line.left - 1, belowLegend.top, line.left + 4, belowLegend.bottom}).height() <
+      6);
 }
 
 TEST_CASE("train: numbers in the maps of heads do not touch each other") {

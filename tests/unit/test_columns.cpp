@@ -297,6 +297,25 @@ TEST_CASE("column layout: the legend of weights is in the corner that the causal
   }
 }
 
+TEST_CASE("column layout: the legend of weights stands clear of the outline around the row in focus") {
+  for (const bool columns : {false, true}) {
+    CAPTURE(columns);
+    Fixture f(1440, 900);
+    REQUIRE(f.app().set("tokens", "64"));
+    REQUIRE(f.app().set("column_layout", columns ? "true" : "false"));
+    f.settle();
+    for (const int row : {3, 20}) {
+      CAPTURE(row);
+      f.click(f.at("weights", 0, row, 2));
+      f.moveTo(-1000, -1000);
+      f.settle();
+      const app::Rect cell = f.at("weights", 0, row, 2), legend = f.at("weight-legend");
+      if (columns) CHECK((cell.x + cell.width < legend.x || cell.x > legend.x + legend.width));
+      else CHECK((cell.y + cell.height < legend.y || cell.y > legend.y + legend.height));
+    }
+  }
+}
+
 TEST_CASE("column layout: undo leaves it alone, as all of how things are shown") {
   Fixture f;
   f.drag(f.at("q", 0, 0, 0), 30, 0);

@@ -17,6 +17,7 @@
 #include "files/layout/packed.h"
 #include "files/layout/state_tensors.h"
 #include "files/layout/trained_model.h"
+#include "painted.h"
 #include "training/divergence.h"
 
 namespace {
@@ -491,6 +492,26 @@ TEST_CASE(
     REQUIRE(board.rows() * board.cols() == n * m);
     CHECK(near({board.row(head, 0), board.row(head, 0) + n * m}, own));
   }
+}
+
+TEST_CASE("layers: large cells of the page Model have numbers, and are hatched where a key is hidden") {
+  Fixture f;
+  REQUIRE(f.app().set("view", "\"model\""));
+  f.settle();
+  const test::Painted painted;
+  const auto first = std::ranges::find_if(
+      painted.words(), [](const test::Words& w) { return w.text == "1.00" && w.left > 700; });
+  REQUIRE(first != painted.words().end());  // the first query sees only itself
+  const float x = first->midX(), y = first->midY();
+  const auto lines = [&](float left) {
+    return painted.extent(views::palette(false).border, {left, y - 30, left + 44, y + 30}).width();
+  };
+  CHECK(lines(x - 22) <= 0);
+  CHECK(lines(x + 36) > 30);
+  const auto above = std::ranges::count_if(painted.words(), [&](const test::Words& w) {
+    return w.text == "saw" && w.midY() < y - 20 && w.midY() > y - 50 && w.left > x;
+  });
+  CHECK(above == 2);  // the keys, of "I saw a saw"
 }
 
 TEST_CASE(

@@ -710,6 +710,42 @@ TEST_CASE("shown: beside a small board with many words stand the strongest keys,
   }
 }
 
+TEST_CASE("shown: beside the arithmetic stand the strongest keys that are seen, and no hidden one") {
+  Shown f;
+  f.set("tokens", "12");
+  const auto sums = [&f](int row) {
+    f.choose("weights", row, 0);
+    const Painted painted;
+    const Words* const words = painted.find("row " + std::to_string(row + 1) + ",");
+    REQUIRE(words);
+    return words->midY();
+  };
+  const float last = sums(11);
+  int bars = 0;
+  for (int j = 0; j < 12; ++j) bars += f.isThere("bar:11:" + std::to_string(j));
+  CHECK(bars > 4);
+  CHECK(sums(3) == doctest::Approx(last));  // fewer keys leave it where it is
+  CHECK(Painted().find("The strongest of 12 keys"));
+  CHECK(f.words("inspector").find("hidden") == std::string::npos);
+  for (int j = 0; j < 12; ++j) CHECK(f.isThere("bar:3:" + std::to_string(j)) == (j <= 3));
+  // A query that sees no key.
+  std::string rows, mask;
+  for (int i = 0; i < 12; ++i) {
+    rows += (i > 0 ? ", [" : "[") + std::to_string(i) + "]";
+    mask += i > 0 ? ", [" : "[";
+    for (int j = 0; j < 12; ++j) mask += std::string(j > 0 ? ", " : "") + (i == 2 ? "false" : "true");
+    mask += "]";
+  }
+  REQUIRE(f.app().openText(
+      "{\"q\": [" + rows + "], \"k\": [" + rows + "], \"v\": [" + rows + "], \"mask\": [" + mask + "]}",
+      "a.json"));
+  f.settle();
+  sums(2);
+  CHECK(Painted().find("All 12 keys are hidden"));
+  CHECK(!Painted().find("The strongest of"));
+  CHECK(!f.isThere("bar:2:0"));
+}
+
 TEST_CASE("shown: weights too small for numbers are hatched where a key is masked, and only there") {
   Shown f(640, 440);
   f.set("tokens", "20");

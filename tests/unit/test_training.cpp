@@ -395,6 +395,28 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("training: every saw is counted, whatever the model takes it for") {
+  const auto trainer = trainerOf(recommended(Task::tags));
+  const Examples& examples = trainer->examples();
+  for (const int steps : {0, 100}) {
+    trainer->run(steps);
+    const Trainer::Said counts = trainer->saidOf(trainer->measure());
+    Trainer::Said wanted{};
+    Answer answer;
+    for (const Sequence& s : examples.heldOut) {
+      trainer->answer(s, trainer->numbers(), 0, answer);
+      for (std::size_t i = 0; i < s.tokens.size(); ++i) {
+        if (s.tokens[i] != examples.saw) continue;
+        REQUIRE((s.targets[i] == examples.noun || s.targets[i] == examples.verb));
+        const int said = answer.said[i];
+        ++wanted[s.targets[i] == examples.verb][said == examples.noun ? 0 : said == examples.verb ? 1 : 2];
+      }
+    }
+    CHECK(counts == wanted);
+    if (steps == 0) CHECK(counts[0][2] + counts[1][2] > 0);
+  }
+}
+
 TEST_CASE("training: every optimiser lowers the loss, with dropout too") {
   for (const auto& [optimizer, rate] :
        {std::pair(Optimizer::sgd, 0.3), {Optimizer::momentum, 0.03}, {Optimizer::adam, 0.003}}) {

@@ -96,7 +96,7 @@ class BoardView {
               last = c_.showsMean() ? masked.heads() - 1 : first;
     for (int h = first; h <= last; ++h) {
       const bool isThere = masked.isStored() && c_.summaries.isComputed(TensorId::masked, h),
-                 isHidden = isThere ? std::isinf(masked.at(h, query, key)) : isHiddenIn(h, query, key);
+                 isHidden = isThere ? std::isinf(masked.at(h, query, key)) : c_.isMasked(h, query, key);
       if (!isHidden) return c_.state.maskAfterSoftmax && c_.weight(query, key) == 0.0f;
     }
     return true;
@@ -402,31 +402,38 @@ class BoardView {
     float scale;
   };
 
+  static float roomIn(float cell) { return cell - 3; }
+
+  // For numbers of so many characters. Includes room for a sign in any case, so that cells of one size have
+  // the same font; and of the largest font for an outline, which its digits would touch.
+  Digits digitsFor(float length, int decimals, float cell) const {
+    constexpr float kOutline = 3;
+    constexpr float kMagnified = 64, kLargest = 2;  // from that cell on two fingers have magnified it, and
+                                                    // its number grows with it
+    const auto fits = [](ImFont* font, float characters, float room) {
+      return characters * textWidth(font, "0") <= room;
+    };
+    const float room = roomIn(cell);
+    ImFont* font = c_.fonts.mono;
+    if (!fits(font, std::max(length, 3.0f + static_cast<float>(decimals)), room - kOutline))
+      font = fits(c_.fonts.monoSmall, length, room) ? c_.fonts.monoSmall : c_.fonts.monoTiny;
+    return {font,
+            std::min(std::clamp(cell / kMagnified, 1.0f, kLargest), room / (length * textWidth(font, "0")))};
+  }
+
   void numbers(const ShownMatrix& shown, const float* peaks) {
     const auto& [m, box, look, tensor, id, s] = shown;
     // Prefers a smaller font to fewer decimals, and keeps at least one decimal: 3.5 must not be shown as 4.
     // Of weights it keeps two: most of a row would be 0.0. Leaves space between neighbours, whose digits
     // would otherwise read as one number.
-    const float room = m.cell - 3;
+    const float room = roomIn(m.cell);
     const int fewest = std::min(c_.state.decimals, id == TensorId::weights ? 2 : 1);
     int decimals = c_.state.decimals;
     const float limit = attention::cutOffFrom(c_.spec, c_.inputs, id);
     float length = longest(tensor, id, s, m, decimals);
-    const auto fits = [&](ImFont* font, float characters) {
-      return characters * textWidth(font, "0") <= room;
-    };
-    while (decimals > fewest && !fits(c_.fonts.monoTiny, length))
+    while (decimals > fewest && length * textWidth(c_.fonts.monoTiny, "0") > room)
       length = longest(tensor, id, s, m, --decimals);
-    Digits digits{c_.fonts.mono, 1};
-    // Includes room for a sign in any case, so that cells of one size have the same font.
-    const float usual = std::max(length, 3.0f + static_cast<float>(decimals));
-    if (!fits(digits.font, usual)) digits.font = c_.fonts.monoSmall;
-    if (!fits(digits.font, length)) digits.font = c_.fonts.monoTiny;
-    constexpr float kMagnified = 64,
-                    kLargest =
-                        2;  // from that cell on two fingers have magnified it, and its number grows with it
-    digits.scale = std::min(std::clamp(m.cell / kMagnified, 1.0f, kLargest),
-                            room / (length * textWidth(digits.font, "0")));
+    Digits digits = digitsFor(length, decimals, m.cell);
     if (digits.scale < kSmallestDigits &&
         isFar(tensor, id, s, m)) {  // "−1e9" still fits where "−1000000000.0" does not
       length = kShort;
@@ -478,15 +485,6 @@ class BoardView {
         digitsCentered({list_, digits.font, textOn(under)}, digits.scale, x, y + m.cell / 2, words);
       }
     }
-  }
-
-  // From the masks alone: of scores that are not stored, reading one head after another would make a row for
-  // each cell.
-  [[gnu::noinline]] bool isHiddenIn(int head, int query, int key) const {
-    const attention::PaintedMask* painted = c_.inputs.painted;
-    if (c_.spec.maskAfterSoftmax) return false;
-    return (painted && painted->isBlocked(query, key)) || !attention::isVisible(c_.spec, query, key) ||
-           attention::isMaskedByBias(c_.inputs, head, query, key);
   }
 
   // For weights too small for numbers: distinguishes masked from 0, as long as there is room for a line.
@@ -646,27 +644,29 @@ class BoardView {
   }
 
   // The name of a matrix, then what it is in plain words if there is room for them, else as a tooltip.
-  // Returns whether it has said the caption. `canMove`: what is left of it is free.
-  bool title(const MatrixPlace& m, const Box& box, float y, bool canMove) {
+  // Returns whether it has said the caption. `hasRoom`: what is below it is free for the words.
+  bool title(const MatrixPlace& m, const Box& box, float y, bool hasRoom) {
     const bool isCaptioned = m.tensor == TensorId::scores || m.tensor == TensorId::head_output;
     const base::Message name = m.tensor == TensorId::weights ? weightTitle(c_.state)
                                : isCaptioned                 ? base::Message(m.title)
                                                              : clipped(m, m.title);
     const std::string_view own = meaningOf(c_.state, m.tensor), words = own.empty() ? m.caption : own;
     constexpr float kDot = 12;  // between name and words
-    const float wide = textWidth(c_.fonts.strong, name), all = wide + kDot + textWidth(c_.fonts.small, words);
-    const float end = titleEnd(m, box.x, y);
-    const bool hasWords = !words.empty() && !isClipped(m) && (canMove || box.x + all <= end);
-    const float x = std::max(c_.layout.board.x + 8, std::min(box.x, end - (hasWords ? all : wide)));
+    const float wide = textWidth(c_.fonts.strong, name), wordsWide = textWidth(c_.fonts.small, words),
+                all = wide + kDot + wordsWide, end = titleEnd(m, box.x, y);
+    const bool fits = box.x + all <= end, hasWords = !words.empty() && !isClipped(m) && (hasRoom || fits);
+    const float widest = hasWords && !fits ? std::max(wide, wordsWide) : wide,
+                x = std::max(c_.layout.board.x + 8, std::min(box.x, end - widest));
+    const ImVec2 from = fits ? ImVec2{x + wide + kDot, y} : ImVec2{x, y + 17};
     textMiddle(list_, c_.fonts.strong, x, y, hue(c_.palette, m.tensor), name);
-    Box place{x, y - 8, hasWords ? all : wide, 16};
+    Box place{x, y - 8, hasWords && fits ? all : wide, 16};
     if (!termOf(m.tensor).empty())
-      opensTerm(m.tensor, hasWords ? Box{x + wide + kDot, y - 8, all - wide - kDot, 16} : place);
+      opensTerm(m.tensor, hasWords ? Box{from.x, from.y - 8, wordsWide, 16} : place);
     if (!isQuiet(c_, TensorId::scores)) place.width += shape(m, place.right(), y, end);
     c_.widgetRects["title:" + std::string(attention::name(m.tensor))] = place;
     if (!hasWords) return false;
-    list_->AddCircleFilled({x + wide + kDot / 2, y + 1}, 1.2f, c_.palette.faint);
-    textMiddle(list_, c_.fonts.small, x + wide + kDot, y,
+    if (fits) list_->AddCircleFilled({from.x - kDot / 2, y + 1}, 1.2f, c_.palette.faint);
+    textMiddle(list_, c_.fonts.small, from.x, from.y,
                isQuiet(c_, m.tensor) ? c_.palette.muted : c_.palette.text, words);
     return own.empty() || attention::tensorRow(m.tensor).place == attention::BoardPlace::below;
   }
@@ -785,7 +785,8 @@ class BoardView {
     const bool isFormula =
         m.tensor == TensorId::scores || m.tensor == TensorId::weights || m.tensor == TensorId::head_output;
     if (isFormula) x = std::min(x, std::max(c_.layout.board.right() - 8 - half, captionEnd_ + 12 + half));
-    if ((x > box.midX() + 24 && !isFormula) || x + half > c_.layout.board.right()) return;
+    if ((isFormula ? x - half > box.right() : x > box.midX() + 24) || x + half > c_.layout.board.right())
+      return;
     centered(m, words, x, y);
     captionEnd_ = x + half;
   }

@@ -517,8 +517,12 @@ bool usesKey(const Context& c, ImGuiKey key, bool command, bool shift, bool alt)
 
 bool boardKeys(Context& c) {
   const ImGuiIO& io = ImGui::GetIO();
-  if ((io.KeyCtrl || io.KeySuper) && ImGui::IsKeyPressed(ImGuiKey_K, false)) return openPalette(c), true;
-  return c.onPage() ? pageKeys(c) : Keys(c).handle();
+  const bool finds = (io.KeyCtrl || io.KeySuper) && ImGui::IsKeyPressed(ImGuiKey_K, false);
+  if (finds) openPalette(c);
+  const bool acts = finds || (c.onPage() ? pageKeys(c) : Keys(c).handle());
+  // What a message says may no longer be true. A command is carried out later, and may have nothing to do.
+  if (acts && c.requests.commands.empty() && !c.view.notice.isError) c.view.notice = {};
+  return acts;
 }
 
 }  // namespace views

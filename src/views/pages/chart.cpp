@@ -84,7 +84,10 @@ ImVec2 Chart::place(Point point) const {
 }
 
 void Chart::line(std::span<const Point> points, ImU32 color, float thickness) {
-  for (const Point& p : points) list_->PathLineTo(place(p));
+  for (const Point& p : points) {
+    // A logarithmic axis has no place for step 0: at the edge it would be above or below step 1.
+    if (!x_.logarithmic || p.x >= x_.low) list_->PathLineTo(place(p));
+  }
   list_->PathStroke(color, 0, thickness);
 }
 

@@ -9,7 +9,8 @@
 
 namespace views {
 
-/// One axis. If it is logarithmic, `low` is greater than 0, and smaller values are drawn at the edge.
+/// One axis. If it is logarithmic, `low` is greater than 0. Smaller values are drawn at the edge, but a line
+/// begins at its first point that is on the x axis.
 struct Axis {
   double low = 0, high = 1;
   bool logarithmic = false;

@@ -14,7 +14,8 @@ namespace {
 constexpr float kRow = 28, kPitch = 34;
 constexpr float kDigitsFrom = 26;  // cells of at least this size have numbers
 constexpr float kFullCell = 46, kHead = 24, kHighest = 640;
-constexpr float kLabels = 62;
+constexpr float kMostLabels = 140, kLabelsFrom = 13;  // cells of at least this size have labels
+constexpr float kBesideCells = 8;                     // from a label, or an operator, to the cells
 
 /// What a matrix is called on a page, in the symbols of the formulas there, where its name is one for
 /// scripts.
@@ -86,6 +87,28 @@ Digits digitsFor(ImFont* font, double widest, float cell) {
     if (scale >= (squeezes ? 0.85f : 1.0f)) return {decimals, scale};
   }
   return {};
+}
+
+std::span<const std::string> labelsOf(const Context& c, const PageMatrix& m) {
+  return m.rows.empty() ? std::span<const std::string>(c.state.labels) : m.rows;
+}
+/// What stands at the left of a row; "" if it has no label.
+std::string_view labelOf(const Context& c, const PageMatrix& m, int row) {
+  const std::span<const std::string> all = labelsOf(c, m);
+  const auto at = static_cast<std::size_t>(m.rows.empty() ? m.firstToken + row : row);
+  return at < all.size() ? std::string_view(all[at]) : "";
+}
+float widestLabel(const Context& c, const PageMatrix& m) {
+  const AsIs asIs;
+  float widest = 0;
+  for (int r = m.rowsDrawn().begin; r < m.rowsDrawn().end; ++r)
+    widest = std::max(widest, textWidth(c.fonts.small, labelOf(c, m, r)));
+  return widest;
+}
+/// How far from the start of a line a matrix begins: its labels, and what is written before it, are there.
+float indentOf(const Context& c, const PageMatrix& m, float labels) {
+  const float before = m.before.empty() ? 2 : textWidth(c.fonts.title, m.before) + kBesideCells;
+  return std::max(m.rowsAreTokens ? labels : 2, before);
 }
 
 /// What assistive technology is told of a matrix that has a name for scripts.
@@ -329,14 +352,21 @@ void chooseTokens(Context& c, PageColumn& column, attention::Span shown) {
         tokenSlider(column, "slider:tokens", "From token", {shown.begin, last, shown.size()});
 }
 
-float cellFor(std::span<const PageMatrix> matrices, float width, float height) {
-  float cell = kFullCell;
-  for (const PageMatrix& m : matrices) {
-    const float labels = m.rowsAreTokens ? std::min(kLabels, width * 0.2f) : 4.0f;
-    cell = std::min({cell, (width - labels - 4) / static_cast<float>(m.colsDrawn().size()),
-                     height / static_cast<float>(m.rowsDrawn().size())});
-  }
-  return cell >= 8 ? std::floor(cell) : cell;
+MatrixFit fitOf(const Context& c, std::span<const PageMatrix> matrices, float width, float height) {
+  float widest = 0;
+  for (const PageMatrix& m : matrices)
+    if (m.rowsAreTokens) widest = std::max(widest, widestLabel(c, m) + kBesideCells);
+  const auto cellBeside = [&](float beside) {
+    float cell = kFullCell;
+    for (const PageMatrix& m : matrices) {
+      cell = std::min({cell, (width - indentOf(c, m, beside) - 4) / static_cast<float>(m.colsDrawn().size()),
+                       height / static_cast<float>(m.rowsDrawn().size())});
+    }
+    return cell >= 8 ? std::floor(cell) : cell;
+  };
+  const float labels = std::min({widest, kMostLabels, width * 0.2f}), cell = cellBeside(labels);
+  return cell >= kLabelsFrom ? MatrixFit{cell, labels}
+                             : MatrixFit{std::min(cellBeside(0), kLabelsFrom - 1), 0};
 }
 
 void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
@@ -385,17 +415,21 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
     textCentered(list, c.fonts.small, m.box.x + centre(col - cols.begin), m.box.y - 11, c.palette.text,
                  elide(c.fonts.small, m.columns[static_cast<std::size_t>(col)], cell - 2));
   }
-  const std::span<const std::string> names = m.rows.empty() ? c.state.labels : m.rows;
   for (int r = rows.begin; r < rows.end; ++r) {
     const float middle = m.box.y + centre(r - rows.begin);
-    const auto label = static_cast<std::size_t>(m.rows.empty() ? m.firstToken + r : r);
-    if (!ImGui::IsRectVisible({m.box.x - kLabels, middle - cell}, {m.box.right(), middle + cell})) continue;
-    if (labels && cell >= 13 && label < names.size()) {
+    if (!ImGui::IsRectVisible({m.box.x - labels, middle - cell}, {m.box.right(), middle + cell})) continue;
+    if (labels > 0) {
       const AsIs asIs;
-      textRight(list, c.fonts.small, m.box.x - 8, middle, c.palette.text,
-                elide(c.fonts.small, names[label], kLabels - 10));
+      textRight(list, c.fonts.small, m.box.x - kBesideCells, middle, c.palette.text,
+                elide(c.fonts.small, labelOf(c, m, r), labels - kBesideCells));
     }
     for (int col = cols.begin; digits.decimals >= 0 && col < cols.end; ++col) {
+      if (m.isMasked && m.isMasked(r, col)) {
+        hatched(
+            list, c.palette,
+            {m.box.x + centre(col - cols.begin) - cell / 2 + 2, middle - cell / 2 + 2, cell - 4, cell - 4});
+        continue;
+      }
       const float v = tensor.at(m.head, r, col);
       const draw::Color under = draw::at(look.map, (v - look.low) / (look.high - look.low));
       digitsCentered({list, c.fonts.monoSmall, textOn(under)}, digits.scale,
@@ -407,7 +441,7 @@ void drawMatrix(Context& c, PageMatrix& m, ImVec2 at, const MatrixLook& drawn) {
 
 void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::span<PageMatrix> matrices) {
   const Box line = column.take(0);
-  const float cell = cellFor(matrices, line.width, kHighest);
+  const auto [cell, labels] = fitOf(c, matrices, line.width, kHighest);
   ImDrawList* list = ImGui::GetWindowDrawList();
   float most = 0, x = line.x, y = line.y, high = 0;
   for (const PageMatrix& m : matrices) {
@@ -421,24 +455,23 @@ void drawEquation(Context& c, PageColumn& column, std::uint64_t version, std::sp
     const float titled = textWidth(c.fonts.strong, called(m)) + 8 + textWidth(c.fonts.small, shapeOf(m));
     const float cells = cell * static_cast<float>(m.colsDrawn().size()), wide = std::max(cells + 4, titled);
     const float sign = m.before.empty() ? 0 : textWidth(c.fonts.title, m.before);
-    const float labels = m.rowsAreTokens ? std::min(kLabels, line.width * 0.2f) : std::max(2.0f, sign + 8);
     // A bias with one row is placed below the matrix that it belongs to.
     if (above && above->isParameter && m.isParameter && m.tensor->rows() == 1 &&
         above->tensor->cols() == m.tensor->cols()) {
       textRight(list, c.fonts.title, above->box.x - 8, above->box.bottom() + 12 + kHead + cell / 2,
                 c.palette.muted, m.before);
-      drawMatrix(c, m, {above->box.x, above->box.bottom() + 12}, {version, cell, most, false});
+      drawMatrix(c, m, {above->box.x, above->box.bottom() + 12}, {version, cell, most, 0});
     } else {
       if (x > line.x && x + sign + 22 + wide > line.right()) x = line.x, y += high + 18, high = 0;
       const bool first = x == line.x;
       const float middle = y + head + cell * static_cast<float>(m.rowsDrawn().size()) / 2;
-      x += first ? labels : sign > 0 ? sign + 22 : 2;
+      x += first ? indentOf(c, m, labels) : sign > 0 ? sign + 22 : 2;
       // At the start of a line token labels are where the operator would be, so it is placed before the name.
       const float before = x - sign / 2 - (first ? 8.0f : 12.0f);
       if (first && m.rowsAreTokens) textRight(list, c.fonts.title, x - 8, y + 9, c.palette.muted, m.before);
       else if (m.before == "·") list->AddCircleFilled({before, middle}, 2.2f, c.palette.muted, 12);
       else textCentered(list, c.fonts.title, before, middle, c.palette.muted, m.before);
-      drawMatrix(c, m, {x, y}, {version, cell, most, first && m.rowsAreTokens, head});
+      drawMatrix(c, m, {x, y}, {version, cell, most, first && m.rowsAreTokens ? labels : 0, head});
       x += wide + 8;
     }
     if (m.isParameter) editParameter(c, column, m);

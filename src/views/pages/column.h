@@ -2,6 +2,7 @@
 // vertically.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -117,7 +118,9 @@ struct PageMatrix {
   bool isParameter = false;                ///< its cells can be edited by dragging up and down, and by keys
   int groups = 1;                          ///< groups of columns separated by lines: the heads side by side
   attention::Span onlyRows{}, onlyCols{};  ///< only these are drawn; empty: all
-  int firstToken = 0, ofTokens = 0;        ///< the token of its first row, and of how many; 0: all are rows
+  /// Cells without a number, hatched; null: none.
+  std::function<bool(int row, int col)> isMasked{};
+  int firstToken = 0, ofTokens = 0;  ///< the token of its first row, and of how many; 0: all are rows
   // As it was drawn last.
   Box box{};  ///< of the cells
   float cell = 0;
@@ -149,15 +152,17 @@ int tokenSlider(PageColumn& column, std::string_view name, base::MessageView lab
 /// One for the first of the tokens shown, where there are more.
 void chooseTokens(Context& context, PageColumn& column, attention::Span shown);
 
-/// The cell pitch with which the widest of the matrices fits the width, and the highest the height; at most
-/// that of the board.
-float cellFor(std::span<const PageMatrix> matrices, float width, float height);
+/// The cell pitch with which the widest of the matrices fits the width, and the highest the height, at most
+/// that of the board; and how wide the labels of tokens are beside it, 0 where cells are too small for them.
+struct MatrixFit {
+  float cell = 0, labels = 0;
+};
+MatrixFit fitOf(const Context& context, std::span<const PageMatrix> matrices, float width, float height);
 /// How a matrix is drawn: the version of its numbers, the cell pitch, the largest magnitude of its colour
-/// scale, whether it has labels at the left, and how far below its name the cells begin.
+/// scale, how wide the labels at its left are (0: none), and how far below its name the cells begin.
 struct MatrixLook {
   std::uint64_t version;
-  float cell, most;
-  bool labels;
+  float cell, most, labels;
   float head = 24;
 };
 /// Draws a matrix from its top left corner on.

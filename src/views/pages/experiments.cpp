@@ -270,9 +270,10 @@ class DenseView {
     column.sentence(base::message(
         {"From ", counted(rows), " tokens of ", cols, cols == 1 ? " number" : " numbers",
          " a fully connected layer has ", counted(result_->connectedWeights),
-         " weights, all learned; attention computes ", counted(result_->attentionWeights),
-         cols == 1 ? ", as many, because d_v is 1."
-                   : ", the same for all numbers of a value. With d_v = 1 both have as many."}));
+         " weights, all learned; attention has ", counted(result_->attentionWeights),
+         cols == 1
+             ? " that it computes, as many, because d_v is 1."
+             : " that it computes, the same for all numbers of a value. With d_v = 1 both have as many."}));
   }
 
   void pictures(PageColumn& column) {
@@ -284,6 +285,11 @@ class DenseView {
       PageMatrix m;
       m.slot = kSlot + slot, m.tensor = &tensor, m.name = name, m.head = head, m.cells = cells;
       m.firstToken = shown_.begin, m.ofTokens = c_.state.tokens;
+      if (cells == Cells::weights) {
+        m.isMasked = [this](int row, int col) {
+          return c_.isMasked(c_.state.focusHead, shown_.begin + row, shown_.begin + col);
+        };
+      }
       return m;
     };
     // The outputs share one scale, because they are compared.
@@ -296,8 +302,8 @@ class DenseView {
       to.openCard(title);
       for (PageMatrix* m : {&weights, &output}) {
         const Box box = to.take(0);
-        const float cell = cellFor({m, 1}, box.width, 420), labels = std::min(62.0f, box.width * 0.2f);
-        drawMatrix(c_, *m, {box.x + labels, box.y}, {version, cell, most, true});
+        const auto [cell, labels] = fitOf(c_, {m, 1}, box.width, 420);
+        drawMatrix(c_, *m, {box.x + std::max(labels, 2.0f), box.y}, {version, cell, most, labels});
         to.gap(m->box.bottom() - box.y + 16);
       }
       to.closeCard();

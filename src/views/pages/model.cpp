@@ -29,6 +29,10 @@ constexpr std::uint32_t kModelSlot = 10000,
                         kLargeSlot = 9999;  // of the first picture's texture, of the large one
 constexpr float kLargest = 96, kSmallest = 32, kGap = 8, kRowNames = 26;
 constexpr float kLeastNumbered = 88;  // the least with measures below it, and a line of them
+// Cells of the large picture from which hidden keys are hatched, the keys are named above it, and weights are
+// written: "0.25" and "−0.25" do not touch the next number.
+constexpr float kHatchedCell = 14, kNamedCell = 24, kWeightCell = 31, kSignedCell = 38;
+constexpr float kKeyNames = 18;  // the height of those
 
 using Place = HeadPlace;
 
@@ -441,8 +445,9 @@ class ModelPage {
     const bool isBeside = start.width >= 420;
     const float labels = labelsWidth(of), links = 176;
     const float size = std::min(isBeside ? start.width - labels - links - 20 : start.width - labels, 340.0f);
-    large(of, at, {start.x + labels, start.y, size, size});
-    column.take(size + 12);
+    const float above = keysHeight(of, size);
+    large(of, at, {start.x + labels, start.y + above, size, size});
+    column.take(above + size + 12);
     const float below = column.y();
     PageColumn aside(c_, isBeside ? start.x + labels + size + 20 : start.x, isBeside ? start.y : below,
                      isBeside ? start.width - labels - size - 20 : start.width);
@@ -475,10 +480,60 @@ class ModelPage {
     return of.weights.rows() == c_.state.tokens && c_.state.tokens <= 28 ? 64.0f : 0.0f;
   }
 
+  /// Is each cell of the picture one weight?
+  bool isExact(const document::LayerPicture& of) const {
+    return of.weights.rows() == c_.state.tokens && of.weights.cols() == c_.state.keyTokens;
+  }
+  /// Room for the words of the keys; none where hardly more than "…" would be left of them.
+  float keysHeight(const document::LayerPicture& of, float size) const {
+    const float cell = size / static_cast<float>(std::max(of.weights.rows(), of.weights.cols()));
+    return isExact(of) && cell >= kNamedCell ? kKeyNames : 0.0f;
+  }
+
+  /// A bias may differ from layer to layer, and only that of the one on the board is there: where a layer has
+  /// a weight the key is seen, whatever that bias says.
+  bool isHidden(const document::LayerPicture& of, Place at, int query, int key) const {
+    if (of.weights.at(at.head, query, key) != 0.0f) return false;
+    return c_.state.maskAfterSoftmax || (of.isCausal && key > query) || c_.isMasked(at.head, query, key);
+  }
+
+  /// What cells show beside their colour, which is that of drawHead().
+  void cells(const document::LayerPicture& of, Place at, ImVec2 from, float cell) {
+    if (!isExact(of) || cell < kHatchedCell) return;
+    const bool isSigned = views::isSigned(c_.state);
+    draw::Heatmap look;
+    look.high = 1, look.low = isSigned ? -1.0f : 0.0f;
+    look.scale = static_cast<draw::Scale>(document::shownScale(c_.state));
+    const int rows = of.weights.rows(), cols = of.weights.cols();
+    for (int i = 0; i < rows; ++i) {
+      const float peak = of.peaks[static_cast<std::size_t>(at.head * rows + i)];
+      for (int j = 0; j < cols; ++j) {
+        const Box box{from.x + cell * static_cast<float>(j) + 0.5f,
+                      from.y + cell * static_cast<float>(i) + 0.5f, cell - 1, cell - 1};
+        if (isHidden(of, at, i, j)) {
+          hatched(list_, c_.palette, box);
+        } else if (cell >= (isSigned ? kSignedCell : kWeightCell)) {
+          const float w = of.weights.at(at.head, i, j);
+          const draw::Color under =
+              draw::at(isSigned ? c_.palette.signedMap : c_.palette.weightMap, draw::fraction(look, w, peak));
+          digitsCentered({list_, c_.fonts.monoSmall, textOn(under)}, 1, box.midX(), box.midY(),
+                         formatNumber(static_cast<double>(w), 2));
+        }
+      }
+    }
+  }
+
   void large(const document::LayerPicture& of, Place at, const Box& box) {
     const float cell = drawHead(c_, of, at.head, box, kLargeSlot, 1);
+    const float left = box.x + (box.width - cell * static_cast<float>(of.weights.cols())) / 2;
     const float top = box.y + (box.height - cell * static_cast<float>(of.weights.rows())) / 2;
+    cells(of, at, {left, top}, cell);
     const AsIs own;
+    for (int j = 0; keysHeight(of, box.width) > 0 && j < of.weights.cols(); ++j)
+      textCentered(
+          list_, c_.fonts.small, left + cell * (static_cast<float>(j) + 0.5f), top - kKeyNames / 2,
+          c_.palette.text,
+          elide(c_.fonts.small, document::keyLabels(c_.state)[static_cast<std::size_t>(j)], cell - 2));
     constexpr float kLine = 12;
     const int each = cell > 0 ? static_cast<int>(std::ceil(kLine / cell)) : 1;
     for (int i = 0; labelsWidth(of) > 0 && i < of.weights.rows(); i += each)
@@ -495,7 +550,7 @@ class ModelPage {
   std::vector<Link> linksOf(const document::LayerPicture& of, Place at) const {
     std::vector<Link> links;
     const attention::Tensor& w = of.weights;
-    if (w.rows() != c_.state.tokens || w.cols() != c_.state.keyTokens) return links;
+    if (!isExact(of)) return links;
     const std::span<const float> all(w.head(at.head), static_cast<std::size_t>(w.rows() * w.cols()));
     std::vector<float> rest(all.begin(), all.end());
     for (std::size_t i = 0; i < rest.size(); i += static_cast<std::size_t>(w.cols())) rest[i] = 0;

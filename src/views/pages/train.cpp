@@ -111,7 +111,7 @@ std::vector<Point> curve(std::span<const Item> items, const Value& value) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].step < next && i + 1 < items.size()) continue;
     const double y = value(items[i]);
-    if (y >= 0 && std::isfinite(y)) out.push_back({std::max(1.0, static_cast<double>(items[i].step)), y});
+    if (y >= 0 && std::isfinite(y)) out.push_back({static_cast<double>(items[i].step), y});
     next = items[i].step * 1.006;
   }
   return out;
@@ -173,7 +173,7 @@ class TrainPage {
     };
     if (count == 2) column.take(48);
     for (int i = 1; i < count; ++i)
-      list_->AddLine({box(i).x - 14, row.y}, {box(i).x - 14, row.y + 42}, c_.palette.border);
+      list_->AddLine({box(i).x - 14, row.y}, {box(i).x - 14, box(3).bottom()}, c_.palette.border);
     stat(box(0), "step", counted(look_.step()),
          base::message({counted(std::int64_t{look_.step()} * look_.trainer().setup().batch), " sentences"}));
     const bool began = look_.step() > 0;  // before the first step there is no batch
@@ -194,8 +194,9 @@ class TrainPage {
     const float width = column.width();
     const bool beside = width >= 480;
     const Box row = column.take(beside ? 216 : 432);
-    const Box first{row.x, row.y, beside ? (width - 20) / 2 : width, 216};
-    const Box second{beside ? first.right() + 20 : row.x, beside ? row.y : row.y + 216, first.width, 216};
+    const Box first{row.x, row.y, beside ? (width - 20) / 2 : width, beside ? 216.0f : 208.0f};
+    const Box second{beside ? first.right() + 20 : row.x, beside ? row.y : row.y + 224, first.width,
+                     first.height};
     const double last = std::max(2.0, static_cast<double>(look_.newest()));
     const std::vector<double> ticks = stepTicks(last);
     const Axis steps{1, last, true, ticks, "step"};
@@ -529,22 +530,23 @@ class TrainPage {
   }
 
   void confusion(PageColumn& column) {
-    const Measure& m = measure();
+    static constexpr std::string_view kSaid[] = {"said noun", "said verb", "said other"};
+    const Trainer::Said counts = look_.isMeasured() ? look_.trainer().saidOf(measure()) : Trainer::Said{};
     const Box box = column.take(98);
     c_.widgetRects["train:confusion"] = box;
-    const float left = box.x + 96, wide = std::min(110.0f, (box.width - 96) / 2);
-    for (int said = 0; said < 2; ++said) {
+    const float left = box.x + 96, wide = std::min(110.0f, (box.width - 96) / 3);
+    for (int said = 0; said < 3; ++said) {
       textCentered(list_, c_.fonts.small, left + wide * (static_cast<float>(said) + 0.5f), box.y + 8,
-                   c_.palette.muted, said == 0 ? "said noun" : "said verb");
+                   c_.palette.muted, elide(c_.fonts.small, kSaid[said], wide - 4));
     }
-    const int all =
-        std::max(1, std::max(m.confusion[0][0] + m.confusion[0][1], m.confusion[1][0] + m.confusion[1][1]));
+    int all = 1;
+    for (const auto& row : counts) all = std::max(all, row[0] + row[1] + row[2]);
     for (int is = 0; is < 2; ++is) {
       const float y = box.y + 20 + 36 * static_cast<float>(is);
       textRight(list_, c_.fonts.text, left - 10, y + 18, c_.palette.text,
                 is == 0 ? "is a noun" : "is a verb");
-      for (int said = 0; said < 2; ++said) {
-        const int count = m.confusion[is][said];
+      for (int said = 0; said < 3; ++said) {
+        const int count = counts[static_cast<std::size_t>(is)][static_cast<std::size_t>(said)];
         const draw::Color color =
             draw::at(c_.palette.weightMap, static_cast<float>(count) / static_cast<float>(all));
         const ImVec2 from{left + wide * static_cast<float>(said) + 1.5f, y + 1.5f};
@@ -554,7 +556,7 @@ class TrainPage {
                        std::to_string(count));
       }
     }
-    list_->AddRect({left - 1, box.y + 19}, {left + 2 * wide + 1, box.y + 93}, c_.palette.border, 4);
+    list_->AddRect({left - 1, box.y + 19}, {left + 3 * wide + 1, box.y + 93}, c_.palette.border, 4);
   }
 
   void hardest(PageColumn& column) {

@@ -2,6 +2,8 @@
 // most important options.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <span>
 
 #include "base/sentence.h"
 #include "document/preset.h"
@@ -450,6 +452,7 @@ constexpr KeyLine kKeys[] = {
     {"j J, a", "next or previous layer of a model; all its heads"},
     {"f, z Z", "present (Esc goes back); larger, smaller"},
     {"r, ?, Esc", "reset, this list, close or deselect"},
+    {"F10", "all controls and tables, by Tab; Esc goes back"},  // on a page alone: a window has no tables
 };
 
 }  // namespace
@@ -461,7 +464,10 @@ void header(Context& c) {
 void help(Context& c) {
   if (!c.view.help.open) return;
   Scroller& page = c.view.help.page;
-  const Box box = beginDialog(c, "##help", 560, true);
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  // To take the focus takes a press away from what is below, unless that is the header.
+  const bool isOnHeader = c.layout.header.contains(mouse.x, mouse.y);
+  const Box box = beginDialog(c, "##help", 560, !isOnHeader || !ImGui::IsMouseDown(ImGuiMouseButton_Left));
   const float width = box.width;
   Widgets w(c);
   ImDrawList* list = sharp(ImGui::GetWindowDrawList());
@@ -470,7 +476,8 @@ void help(Context& c) {
   if (w.icon("help-close", {box.right() - 48, top + 16, 30, 28}, Icon::close)) c.view.help.open = false;
   const float column = width >= 480 ? 236.0f : width * 0.42f;
   float y = top + 66;
-  for (const KeyLine& k : kKeys) {
+  const bool isPage = c.view.help.parts.empty();
+  for (const KeyLine& k : std::span(kKeys).first(isPage ? std::size(kKeys) : std::size(kKeys) - 1)) {
     const char* const words =
         k.what ? k.what
                : "tap a number to select it; hold it, then drag, to change it; two fingers enlarge "
@@ -478,7 +485,7 @@ void help(Context& c) {
     const float keys = paragraph({list, c.fonts.small, c.palette.text}, x, y - 7, column - 10, k.keys);
     const float what =
         paragraph({list, c.fonts.small, c.palette.muted}, x + column, y - 7, width - column - 36, words);
-    y += std::max(keys, what) + 9;
+    y += std::max(keys, what) + 8;
   }
   const std::string_view version = AP_VERSION;
   base::Message about =
@@ -504,7 +511,7 @@ void help(Context& c) {
     if (w.link(name, place, words)) c.requests.ask(command);
     left = place.right() + 20;
   };
-  if (c.view.help.parts.empty()) link("help-notices", "Third-party licences", Command::notices);
+  if (isPage) link("help-notices", "Third-party licences", Command::notices);
   link("help-report", "Copy report", Command::report);
   y += 18;
   if (page.content != y - top) c.view.busy = true;  // it gets its new size in the next frame
@@ -513,11 +520,11 @@ void help(Context& c) {
   ImGui::Dummy({1, 1});
   scrollWithFinger(c, page);
   page.update(box);
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
-      !box.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y) &&
-      !c.layout.header.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y)) {
+  const auto button = c.widgetRects.find("help");  // which closes it when it is released
+  const bool isOnButton =
+      isOnHeader && button != c.widgetRects.end() && button->second.contains(mouse.x, mouse.y);
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !box.contains(mouse.x, mouse.y) && !isOnButton)
     c.view.help.open = false;
-  }
   ImGui::End();
 }
 

@@ -488,18 +488,25 @@ class Inspector {
   }
 
   // The row's weights below each other: word, bar on its track, number; then what they add up to. If there is
-  // no room for all of them, the strongest.
+  // no room for all of them, the strongest that are seen.
   void column(Box box, int row) {
     constexpr float kWord = 62;
     std::vector<int> keys(static_cast<std::size_t>(c_.state.keyTokens));
     std::iota(keys.begin(), keys.end(), 0);
-    if (box.height - kColumnFoot < kThinBar * static_cast<float>(keys.size())) {
-      strongestTitle(box.x, box.y + kThinBar / 2);
+    std::size_t most = keys.size();
+    if (box.height - kColumnFoot < kThinBar * static_cast<float>(most)) {
+      keys = strongestKeys(row, most);
+      std::erase_if(keys, [&](int j) { return isHiddenKey(row, j, c_.weight(row, j)); });
+      if (keys.empty())
+        textMiddle(list_, c_.fonts.small, box.x, box.y + kThinBar / 2, c_.palette.muted,
+                   base::message({"All ", c_.state.keyTokens, " keys are hidden"}));
+      else strongestTitle(box.x, box.y + kThinBar / 2);
       box.y += kThinBar + 2, box.height -= kThinBar + 2;
-      keys =
-          strongestKeys(row, static_cast<std::size_t>(std::max(1.0f, (box.height - kColumnFoot) / kThinBar)));
+      most = static_cast<std::size_t>(std::max(1.0f, (box.height - kColumnFoot) / kThinBar));
+      keys.resize(std::min(most, keys.size()));
     }
-    const auto count = static_cast<float>(keys.size());
+    // Where fewer are seen the rest of the room stays empty: from row to row bars and sums keep their places.
+    const auto count = static_cast<float>(most);
     const float pitch = std::min(34.0f, (box.height - kColumnFoot) / count),
                 high = std::min(18.0f, pitch - 6);
     const Span span = spanOf(row);

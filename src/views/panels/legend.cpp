@@ -71,6 +71,25 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
   textRight(list, c.fonts.small, right, y + 36, c.palette.muted, allWords(c, look.scale, showsMost, end));
 }
 
+/// In the corner that the causal mask leaves empty the outline of the row in focus, which is drawn later, may
+/// cross the legend: then it stands beyond that row, if the corner has room for it there.
+Box clearOfFocus(const Context& c, const MatrixPlace& m, const Box& box, const Box& first) {
+  constexpr float kClear = 6;
+  const CellRef focus = c.focus();
+  if (attention::rowsOf(focus.tensor) != attention::Rows::queries) return first;
+  const int row = focus.row - sliceOf(c.state, TensorId::weights).firstRow;
+  const float from = static_cast<float>(row) * m.cell, to = from + m.cell;
+  Box moved = first;
+  if (m.transposed) {
+    if (box.x + to + kClear < first.x || box.x + from - kClear > first.right()) return first;
+    moved.x = box.x + to + kClear;
+    return moved.right() - box.x + m.cell < moved.y - box.y ? moved : first;
+  }
+  if (box.y + to + kClear < first.y || box.y + from - kClear > first.bottom()) return first;
+  moved.y = box.y + to + kClear;
+  return moved.bottom() - box.y + m.cell < moved.x - box.x ? moved : first;
+}
+
 /// Finds a place where it does not cover labels, titles or other matrices.
 [[gnu::noinline]] void placeLegend(Context& c, const MatrixPlace& m, const Box& box,
                                    const draw::Heatmap& look, float end) {
@@ -108,6 +127,10 @@ void drawLegend(Context& c, const draw::Heatmap& look, float right, float y, boo
     list->AddRect(a, b, c.palette.border, 4);
   } else if (c.state.columnLayout) {  // there the causal mask leaves the lower left corner empty
     right = box.x + kEdgeGap + width, y = box.bottom() - kEdgeGap - kHeight;
+  }
+  if (isFree && !c.layout.legend) {
+    const Box clear = clearOfFocus(c, m, box, {right - width, y, width, kHeight});
+    right = clear.right(), y = clear.y;
   }
   c.widgetRects["weight-legend"] = {right - width, y, width, kHeight};
   drawLegend(c, look, right, y, showsMost, end);

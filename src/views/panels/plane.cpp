@@ -167,6 +167,8 @@ class PlaneCard {
     c_.widgetRects[values_ ? "values" : "plane"] = area_;
     list_->PushClipRect({area_.x, area_.y}, {area_.right(), area_.bottom()}, true);
     axes();
+    if (!values_ && isProduct(c_)) equalScores();
+    nameAxes();
     if (values_) points();
     else arrows();
     list_->PopClipRect();
@@ -221,8 +223,18 @@ class PlaneCard {
     const float oneWidth = textWidth(c_.fonts.small, one), twoWidth = textWidth(c_.fonts.small, two);
     const float y = std::clamp(at.y + 10, area_.y + 12, area_.bottom() - 26),
                 x = std::clamp(at.x + 6, area_.x + 6, area_.right() - twoWidth - oneWidth - 20);
-    name({area_.right() - oneWidth - 6, y - 8, oneWidth, 16}, one, c_.fonts.small, p_.muted);
-    if (columns_ > 1) name({x, area_.bottom() - 18, twoWidth, 16}, two, c_.fonts.small, p_.muted);
+    axisNames_[0] = {area_.right() - oneWidth - 6, y - 8, oneWidth, 16};
+    axisNames_[1] = {x, area_.bottom() - 18, twoWidth, 16};
+    taken_.push_back(axisNames_[0]);
+    if (columns_ > 1) taken_.push_back(axisNames_[1]);
+  }
+  /// Their places are taken before the lines of equal score look for some, and no line crosses them.
+  void nameAxes() {
+    for (int which = 0; which < std::min(columns_, 2); ++which) {
+      const Box& box = axisNames_[which];
+      behind(box);
+      textMiddle(list_, c_.fonts.small, box.x, box.midY(), p_.muted, columnName(which + 1));
+    }
   }
 
   void name(const Box& box, base::MessageView words, ImFont* font, ImU32 color) {
@@ -273,7 +285,7 @@ class PlaneCard {
     for (const bool ofPoints : {true, false}) {
       for (const Box& box : places) {
         if (!isFree(box, ofPoints) || (!must && box.contains(behindTip.x, behindTip.y))) continue;
-        if (!ofPoints) behind(box);
+        behind(box);
         return name(box, fitting, font, color);
       }
       if (!must) return;
@@ -283,10 +295,10 @@ class PlaneCard {
     behind(box);
     name(box, fitting, font, color);
   }
-  /// Fades what lies under a label.
+  /// Fades what lies under a label: lines and arrows.
   void behind(const Box& box) {
     list_->AddRectFilled({box.x - 2, box.y + 1}, {box.right() + 2, box.bottom() - 1},
-                         withAlpha(p_.panel, 0.8f), 3);
+                         withAlpha(p_.panel, 0.9f), 3);
   }
   std::string tokenName(const char* letter, bool ofKeys, int row) const {
     return nth(letter, row) + " " +
@@ -319,7 +331,6 @@ class PlaneCard {
   void arrows() {
     const ImVec2 origin = pixel({});
     const bool dots = vectors_.first.rows > kArrows || vectors_.second.rows > kArrows;
-    if (isProduct(c_)) equalScores();
     for (const bool chosen : {false, true}) {  // the selected pair on top
       for (int i = 0; i < vectors_.first.rows; ++i) {
         if ((i == pair_.query) != chosen) continue;
@@ -633,7 +644,7 @@ class PlaneCard {
   ChosenPair pair_;
   int columns_;
   float top_, unit_ = 1;
-  Box area_, side_;
+  Box area_, side_, axisNames_[2];
   bool isBeside_ = true;
   std::vector<Box> taken_, points_;  // occupied by labels, and by tips and points
   std::vector<ImVec2> pinnedAt_;     ///< rings that still need a label
