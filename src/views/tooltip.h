@@ -55,7 +55,8 @@ struct Tooltip {
   bool byKeys = false;  ///< the focus moved later than the pointer
   bool isOpen = false;
   bool isShut = false;  ///< closed by a press, the wheel or Esc, until another control is pointed at
-  int wait = 0;         ///< milliseconds until it opens; 0: it does not wait for that
+  /// Milliseconds until it opens, or a message goes; 0: nothing waits for that.
+  int wait = 0;
 
   /// To be called before the controls of a frame are drawn.
   void begin() { over.name.clear(), focus.name.clear(), wait = 0; }

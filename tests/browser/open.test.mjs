@@ -284,9 +284,9 @@ test('a row with NaN is marked, hidden and said, and the rest is shown; a link s
 test('a row of infinity among 1,500 tokens opens, and is said', async () => {
   const board = await browser.open('/');  // whose plain arithmetic would take a minute
   await event(board, ['change'], () => drop(board, 'nan-long.npz'));
+  await until('the message', async () => (await names(board)).includes('notice'));  // before it goes
   await board.rest();
   assert.equal((await board.call('getState')).not_finite, 'q[0, 700, 1]: inf, 1');
-  assert.ok((await names(board)).includes('notice'));
   await board.close();
 });
 
