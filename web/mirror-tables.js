@@ -82,7 +82,7 @@ export class Tables {
     const [rows, cols] = seen(m.numbers.length, m.numbers[0]?.length ?? 0), [allRows, allCols] = seen(m.rows, m.cols);
     const [top, left] = seen(m.top, m.left), [down, across] = seen(row, col), shape = `${rows} × ${cols}`;
     const key = `table ${m.tensor} ${m.head} ${shape} ${m.turned}`, isThere = part.keyed.has(key), isShown = this.found.shown.has(key);
-    const work = rows * cols / (isThere ? 4 : 1), waits = !isShown && this.room < work;
+    const work = rows * cols, waits = !isShown && this.room < work;
     this.isPart ||= waits;
     if (waits && !isThere) return;
     const node = this.keyed(part, key, () => {

@@ -11,7 +11,7 @@ import {label, read} from './noted.js';
 
 const QUIET = 400, SOON = 40;  // milliseconds until it is updated: without a frame if nobody seems to use it, and otherwise
 const LATEST = 2000;  // milliseconds until it is updated where frames go on without end, as while a model learns
-const CELLS_AT_ONCE = 1024;  // are created in a task while nobody seems to use it, or four times as many updated: a large table, or four, which take some 40 ms with their layout
+const CELLS_AT_ONCE = 1024;  // are written in a task unless it is read just then: a large table, which takes some 20 ms with its layout
 
 const PARTS = {side: 'Controls', help: 'Keys and pointer', notice: 'Message', coach: 'First steps', header: 'Header', page: 'Page', inspector: 'Arithmetic on the card', arcs: 'Who attends to whom', brief: 'Arithmetic in short', board: 'On the board', menu: 'Menu'};
 
@@ -143,7 +143,7 @@ export class Mirror {
     const {board} = this, notice = this.found?.notice;
     if (!board.alive) return;
     found.shown ??= new Set();
-    Object.assign(this, {found, room: this.isUsed ? Infinity : CELLS_AT_ONCE, isPart: false});
+    Object.assign(this, {found, room: this.isIn || this.isPlain ? Infinity : CELLS_AT_ONCE, isPart: false});
     if (this.isPlain) this.host.style.colorScheme = board.run('is_dark') ? 'dark' : 'light';
     this.takeLabels();
     this.explain();

@@ -92,7 +92,8 @@ Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& 
 }
 
 Tensor withRowsRemoved(const Tensor& old, int at, int count) {
-  Tensor out(old.heads(), old.rows() - count, old.cols());
+  Tensor out;
+  out.reshapeUnwritten(old.heads(), old.rows() - count, old.cols());
   for (int h = 0; h < out.heads(); ++h)
     for (int r = 0; r < out.rows(); ++r)
       std::copy_n(old.row(h, r < at ? r : r + count), old.cols(), out.row(h, r));
@@ -227,7 +228,8 @@ bool isOfItem(TensorId id) {
 Tensor regrouped(const Tensor& old, int heads) {
   const int width = old.heads() * old.cols(), headDim = width / heads;
   const int together = std::gcd(headDim, old.cols());  // columns that stay neighbours
-  Tensor out(heads, old.rows(), headDim);
+  Tensor out;
+  out.reshapeUnwritten(heads, old.rows(), headDim);
   for (int r = 0; r < old.rows(); ++r)
     for (int c = 0; c < width; c += together)
       std::copy_n(old.row(c / old.cols(), r) + c % old.cols(), together,
@@ -237,7 +239,8 @@ Tensor regrouped(const Tensor& old, int heads) {
 
 // Each new head gets the numbers of the old head that had its first column.
 Tensor headsTaken(const Tensor& old, int heads) {
-  Tensor out(heads, old.rows(), old.cols());
+  Tensor out;
+  out.reshapeUnwritten(heads, old.rows(), old.cols());
   for (int h = 0; h < heads; ++h)
     std::copy_n(old.head(h * old.heads() / heads), old.rows() * old.cols(), out.head(h));
   return out;
