@@ -57,12 +57,6 @@ class CachedSlices {
     wanted_.reset();
     return false;
   }
-  /// The value for `key`, computed to the end.
-  template <class Make>
-  const Value& get(const Key& key, Make make) {
-    while (next(key, make)) {}
-    return *value_;
-  }
   bool has(const Key& key) const { return key_ && *key_ == key; }
   /// The value that was computed last, for whichever key; null if there is none.
   const Value* last() const { return value_.get(); }

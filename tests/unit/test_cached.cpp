@@ -52,7 +52,8 @@ TEST_CASE("cached slices: the last value stays until the next is whole, and anot
   base::CachedSlices<int, int> cached;
   const auto make = [](int most) { return [most](int& out) { return countTo(most, out); }; };
   CHECK(cached.last() == nullptr);
-  CHECK(cached.get(3, make(3)) == 3);
+  while (cached.next(3, make(3))) {}
+  CHECK(*cached.last() == 3);
   CHECK(cached.has(3));
   CHECK(cached.next(5, make(5)));
   CHECK(cached.next(5, make(5)));
@@ -61,6 +62,6 @@ TEST_CASE("cached slices: the last value stays until the next is whole, and anot
   CHECK_FALSE(cached.has(5));
   CHECK(cached.next(2, make(2)));
   CHECK(cached.progress().done == 0);
-  CHECK(cached.get(2, make(2)) == 2);
+  while (cached.next(2, make(2))) {}
   CHECK(*cached.last() == 2);
 }
