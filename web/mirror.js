@@ -11,7 +11,7 @@ import {label, read} from './noted.js';
 
 const QUIET = 400, SOON = 40;  // milliseconds until it is updated: without a frame if nobody seems to use it, and otherwise
 const LATEST = 2000;  // milliseconds until it is updated where frames go on without end, as while a model learns
-const CELLS_AT_ONCE = 1024;  // are written in a task unless it is read just then: a large table, which takes some 20 ms with its layout
+const CELLS_AT_ONCE = 1024;  // are written in a task, unless the focus is in it: a large table, which takes some 20 ms with its layout
 
 const PARTS = {side: 'Controls', help: 'Keys and pointer', notice: 'Message', coach: 'First steps', header: 'Header', page: 'Page', inspector: 'Arithmetic on the card', arcs: 'Who attends to whom', brief: 'Arithmetic in short', board: 'On the board', menu: 'Menu'};
 

@@ -92,8 +92,7 @@ Tensor withRowsInserted(const Tensor& old, const Axis& cols, const SeededCells& 
 }
 
 Tensor withRowsRemoved(const Tensor& old, int at, int count) {
-  Tensor out;
-  out.reshapeUnwritten(old.heads(), old.rows() - count, old.cols());
+  Tensor out(old.heads(), old.rows() - count, old.cols());
   for (int h = 0; h < out.heads(); ++h)
     for (int r = 0; r < out.rows(); ++r)
       std::copy_n(old.row(h, r < at ? r : r + count), old.cols(), out.row(h, r));
@@ -239,8 +238,7 @@ Tensor regrouped(const Tensor& old, int heads) {
 
 // Each new head gets the numbers of the old head that had its first column.
 Tensor headsTaken(const Tensor& old, int heads) {
-  Tensor out;
-  out.reshapeUnwritten(heads, old.rows(), old.cols());
+  Tensor out(heads, old.rows(), old.cols());
   for (int h = 0; h < heads; ++h)
     std::copy_n(old.head(h * old.heads() / heads), old.rows() * old.cols(), out.head(h));
   return out;

@@ -654,12 +654,12 @@ class BoardView {
     constexpr float kDot = 12;  // between name and words
     const float wide = textWidth(c_.fonts.strong, name), wordsWide = textWidth(c_.fonts.small, words),
                 all = wide + kDot + wordsWide, end = titleEnd(m, box.x, y);
-    const bool fits = box.x + all <= end;
+    const bool says = !words.empty() && !isClipped(m), fits = box.x + all <= end;
     const float left = c_.layout.board.x + 8, under = std::max(left, std::min(box.x, end - wordsWide));
-    const bool isUnder = !fits && hasRoom && isFree({under, y + 8, wordsWide, 18});
-    const bool hasWords = !words.empty() && !isClipped(m) && (fits || isUnder);
-    const float x = hasWords && isUnder ? under : std::max(left, std::min(box.x, end - wide));
-    const ImVec2 from = isUnder ? ImVec2{x, y + 17} : ImVec2{x + wide + kDot, y};
+    const bool isUnder = says && !fits && hasRoom && under + wordsWide <= titleEnd(m, -FLT_MAX, y + 17);
+    const bool hasWords = says && (fits || isUnder);
+    const float x = std::max(left, std::min(box.x, end - wide));
+    const ImVec2 from = isUnder ? ImVec2{under, y + 17} : ImVec2{x + wide + kDot, y};
     textMiddle(list_, c_.fonts.strong, x, y, hue(c_.palette, m.tensor), name);
     Box place{x, y - 8, hasWords && fits ? all : wide, 16};
     if (!termOf(m.tensor).empty())
@@ -698,21 +698,7 @@ class BoardView {
       dots(list_, words.x, words.right(), words.bottom(), c_.palette.text);
   }
 
-  // Is there neither a matrix, with its title, nor a card?
-  bool isFree(const Box& place) const {
-    const auto isAt = [&](const Box& content, float title) {
-      const Box box = onScreen(c_.layout, c_.view, content);
-      return !content.empty() && place.x < box.right() && place.right() > box.x && place.y < box.bottom() &&
-             place.bottom() > box.y - title;
-    };
-    constexpr float kTitle = 30;
-    const Layout& l = c_.layout;
-    return !isAt(l.heads, 0) && !isAt(l.arcs, 0) && !isAt(l.inspector, 0) && !isAt(l.inspectorBelow, 0) &&
-           std::none_of(l.matrices.begin(), l.matrices.end(),
-                        [&](const MatrixPlace& m) { return isAt(m.box, kTitle); });
-  }
-
-  // Where a title that begins at x has to end: before what stands beside it.
+  // Where a title has to end: before what stands beside it, and begins after x.
   float titleEnd(const MatrixPlace& m, float x, float y) const {
     float end = c_.layout.board.right() - 8;
     const auto before = [&](const Box& content, float top, float bottom) {
@@ -726,7 +712,8 @@ class BoardView {
                (other.title.empty() ? 2 : 22) + (other.labelsAbove ? other.labelRoom : namesAbove(other)),
                other.labelsBelow ? other.labelRoom : 2);
     }
-    before(c_.layout.heads, 0, 0), before(c_.layout.inspector, 0, 0);
+    const Layout& l = c_.layout;
+    for (const Box& card : {l.heads, l.arcs, l.inspector, l.inspectorBelow}) before(card, 0, 0);
     return end;
   }
 
