@@ -27,6 +27,7 @@ test('no number of tokens draws where nothing should be, and a frame is bounded'
   const file = join(tmpdir(), `attention-many-${process.pid}.png`);
   for (const one of BOARDS) {
     await shape(board, one);
+    await board.rest();  // a slow machine tells how many heads are computed, above the board, until all are
     const items = (await board.page.evaluate(() => document.querySelector('attention-playground').items().map(({name, rect}) =>
       ({name, x: rect.x, y: rect.y, width: rect.width, height: rect.height}))));
     writeFileSync(file, await board.page.screenshot());
