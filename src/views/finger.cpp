@@ -81,6 +81,8 @@ void Finger::press(float x, float y, double now) {
 // Browsers do not send movements of a few pixels. A first movement that comes late is that of a finger that
 // has rested.
 void Finger::move(float x, float y, double now) {
+  // A frame that is drawn before this movement is handled takes it for a finger that rests.
+  if (does == Does::holds && now - pressedAt_ < kHold) does = Does::waits;
   rest(now);
   const float across = std::fabs(x - x_), along = std::fabs(y - y_);
   if (does == Does::waits && std::max(across, along) > kSlop)

@@ -72,6 +72,18 @@ TEST_CASE("finger: 8 pixels decide whether it scrolls or drags, and 0.3 seconds 
   CHECK(after(false, {{2, 0, 60}}) == Does::scrolls);
 }
 
+TEST_CASE("finger: a movement that is handled late has happened before the finger held anything") {
+  for (const auto& [moved, does] : {std::pair{0.1, Does::scrolls}, {0.31, Does::holds}}) {
+    Finger finger;
+    finger.press(100, 200, 5);
+    finger.grip();
+    finger.rest(5.5);  // a frame
+    REQUIRE(finger.does == Does::holds);
+    finger.move(100, 260, 5 + moved);
+    CHECK(finger.does == does);
+  }
+}
+
 TEST_CASE(
     "finger: a small control has 44 by 44 pixels, of which the nearest control has its part, and cells keep "
     "theirs") {
