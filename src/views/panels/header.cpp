@@ -115,12 +115,15 @@ class Header {
     const Page& open = pageOf(c_.open());
     return open.place == Page::Place::experiment ? "Experiments" : isMoreOpen() ? open.title : "More";
   }
-  float moreWidth() const { return room(moreTitle(), 68, 38); }
+  float widthOfMore(std::string_view title) const { return room(title, 68, 38); }
+  float moreWidth() const { return widthOfMore(moreTitle()); }
   bool isMoreOpen() const { return pageOf(c_.open()).place != Page::Place::tab; }
 
-  // In the middle of the window, or as close to it as there is room.
+  // In the middle of the window, or as close to it as there is room; whatever is open of the menu More, they
+  // stay there.
   void tabs() {
-    const float tabsWide = tabsWidth(), middle = c_.layout.header.midX() - tabsWide / 2;
+    const float tabsWide = tabsWidth(), usual = tabsWide - moreWidth() + widthOfMore("More"),
+                middle = c_.layout.header.midX() - usual / 2;
     Box box{std::floor(std::max(left_, std::min(middle, right_ - tabsWide))), middle_ - 14, tabsWide, 28};
     c_.widgetRects["views"] = box;
     ImGui::GetWindowDrawList()->AddRect({box.x, box.y}, {box.right() - gap_ - moreWidth(), box.bottom()},
