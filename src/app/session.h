@@ -103,6 +103,7 @@ class Session {
   /// The same where only the numbers of one head are needed; of all if there is no such head.
   const attention::Tensor* find(attention::TensorId id, int head) {
     const bool isOfHead = head >= 0 && head < spec_.heads && id < attention::TensorId::concat;
+    if (id < attention::TensorId::raw) return attention::find(inputs_, engine_.traceOfInputs(), id);
     return isOfHead ? attention::find(inputs_, traceWith(head), id) : find(id);
   }
   /// The trace with what the arithmetic of a cell reads. Of a large layer no other head is computed for it,
@@ -110,7 +111,7 @@ class Session {
   const attention::Trace& traceOf(attention::TensorId id, int head) {
     if (id >= attention::TensorId::concat) return trace();
     return attention::isOfPairs(id) && !isStored() ? traceSoon(head)
-           : id < attention::TensorId::raw         ? shapes()
+           : id < attention::TensorId::raw         ? engine_.traceOfInputs()
                                                    : traceWith(head);
   }
   /// A copy of a tensor whose numbers are not stored, until the next call; an error if it has too many.

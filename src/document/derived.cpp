@@ -299,7 +299,7 @@ bool DerivedTensors::computeMemory() {
   return memory_.next(revision_, [this](MemoryRun& out) {
     Parameters own = parametersWith({P::memory_w, P::memory_u, P::memory_b, P::memory_w_a, P::memory_u_a,
                                      P::memory_v_a, P::decoder_u, P::decoder_c});
-    return memoryInSlices(state_, std::move(own), shapes(), out);
+    return memoryInSlices(state_, std::move(own), traceOfInputs(), out);
   });
 }
 

@@ -95,7 +95,9 @@ class DerivedTensors {
   const MemoryRun& memory();
   const Tensor& parameter(ParameterId id);
   const attention::Comparison& comparison() { return experiments.comparison(trace(), revision_); }
-  const attention::Comparison& comparisonShown() { return experiments.comparisonShown(shapes(), revision_); }
+  const attention::Comparison& comparisonShown() {
+    return experiments.comparisonShown(traceOfInputs(), revision_);
+  }
 
   /// Are there more tokens than what the page of this view shows is computed for?
   bool isTooLong(View view) const;
@@ -173,8 +175,10 @@ class DerivedTensors {
   };
   Tensor numbersOf(attention::TensorId id);
   const attention::Trace& trace() { return engine_ ? engine_->trace() : *trace_; }
-  /// Of which only what comes before the scores may be read.
+  /// Of which only what comes before Q, K and V may be read.
   const attention::Trace& shapes() const { return engine_ ? engine_->shapes() : *trace_; }
+  /// Of which only what comes before the scores may be read.
+  const attention::Trace& traceOfInputs() { return engine_ ? engine_->traceOfInputs() : *trace_; }
   /// All, these as they are drawn if they are not given.
   Parameters parametersWith(std::initializer_list<ParameterId> drawn);
   bool isOfNormed() const;

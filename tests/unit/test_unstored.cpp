@@ -241,6 +241,45 @@ TEST_CASE("unstored: some rows at a time, the head in view first; an edit leaves
     }
 }
 
+TEST_CASE("unstored: Q, K and V of a head are projected when it is first read, also after an edit of X") {
+  Random random(81);
+  Layer layer = test::projected(test::shape(4, 2, 90, 90, 6, 5), 12, 10, random);
+  layer.spec.position = Position::rotary;
+  Engine engine;
+  engine.setMost({0, 0});
+  engine.apply(layer.spec, layer.inputs(), Change{});
+  Summaries& summaries = engine.summaries();
+  CHECK_FALSE(summaries.isComputed(TensorId::q, 0));
+  const auto isAsStored = [&](const Trace& now, int head) {
+    Trace whole;
+    forward(layer.spec, layer.inputs(), whole);
+    for (const auto& [a, b, h] : {std::tuple{&now.q, &whole.q, head},
+                                  {&now.qRotated, &whole.qRotated, head},
+                                  {&now.k, &whole.k, head / 2},
+                                  {&now.kRotated, &whole.kRotated, head / 2},
+                                  {&now.v, &whole.v, head / 2}})
+      if (!std::equal(a->head(h), a->head(h) + std::ptrdiff_t{a->rows()} * a->cols(), b->head(h)))
+        return false;
+    return true;
+  };
+  CHECK(isAsStored(engine.traceSoon(1), 1));
+  CHECK(summaries.isComputed(TensorId::q, 1));
+  CHECK(summaries.isComputed(TensorId::k, 0));
+  CHECK_FALSE(summaries.isComputed(TensorId::q, 0));
+  CHECK_FALSE(summaries.isComputed(TensorId::v, 1));
+  while (engine.hasMore()) engine.computeNext();
+  CHECK(isAsStored(engine.shapes(), 3));
+  layer.x.at(0, 7, 3) += 2.0f;
+  Change edit;
+  edit.what = Change::What::cells, edit.tensor = TensorId::x, edit.row = 7, edit.col = 3;
+  edit.rows = edit.cols = 1;
+  engine.apply(layer.spec, layer.inputs(), edit);
+  CHECK(isAsStored(engine.traceSoon(2), 2));
+  CHECK_FALSE(isAsStored(engine.shapes(), 3));
+  CHECK(isAsStored(engine.traceOfInputs(), 3));
+  CHECK(isAsStored(engine.shapes(), 0));
+}
+
 TEST_CASE("unstored: an edit while the mean over heads is made is in it") {
   Random random(80);
   Layer layer = test::direct(test::shape(3, 3, 420, 300, 8, 8), random);

@@ -71,6 +71,7 @@ void Engine::apply(const Spec& spec, const Inputs& inputs, std::span<const Chang
   modelDim_ = columns(inputs.x), outputDim_ = columns(inputs.wO);
   const std::int64_t ofHead = std::int64_t{spec_.queryCount} * spec_.keyCount;
   scratch_.pairs = ofHead > most_.ofHead || spec_.heads * ofHead > most_.ofAll ? this : nullptr;
+  scratch_.isProjectedLater = !isStored();
   scratch_.isOfRows = !isStored() && spec_.heads == 1 && ofHead > most_.inFull;
   if (!isStored()) return applyUnstored(changes, !wasStored && sameWidths && sameShapes(spec_, previous_));
   meanWeights_ = {}, ofMean_ = {}, beingSummed_ = {}, wanted_ = 0;
@@ -147,6 +148,11 @@ void Engine::announce(Span heads) {
 }
 
 // Of a sampled layer every number that is read is made, so no reader waits for the samples of its overview.
+const Trace& Engine::traceOfInputs() {
+  for (int h = 0; h < spec_.heads && !isStored(); ++h) projectHead(spec_, inputs_, h, trace_, scratch_);
+  return trace_;
+}
+
 const Trace& Engine::trace() {
   if (isSampled()) return trace_;
   if (isStored() && !isWhole() && missingCount_ == spec_.heads) computeLater({0, spec_.heads});

@@ -96,6 +96,8 @@ class Engine final : private RowSource {
   /// The trace for the shapes of its tensors; of their numbers only those of tensors that are not stored may
   /// be read.
   const Trace& shapes() const { return trace_; }
+  /// The trace with Q, K and V of all heads, and what comes before them.
+  const Trace& traceOfInputs();
   bool isWhole() const { return missingCount_ == 0; }
   /// Has this head been computed, and what was written to it since?
   bool isWhole(int head) const { return missing_[static_cast<std::size_t>(head)] == 0; }
@@ -175,6 +177,9 @@ class Engine final : private RowSource {
   void applyUnstored(std::span<const Change> changes, bool isKnown);
   void applyOneUnstored(const Change& change);
   void beginUnstored();
+  template <class Use>
+  void eachProjected(int head, const Use& use);
+  bool isProjected(Span heads) const;
   void makeStale(Span heads);
   void makeRowSoon(int head, int query, bool withOutput);
   bool hold(int head, Span rows);

@@ -164,6 +164,11 @@ void Engine::makeForeseen(Span heads, bool isOfOutputs) {
   if (spec_.heads > 1 && !isOfOutputs) ofMean_.left = spec_.queryCount;
 }
 
+bool Engine::isProjected(Span heads) const {
+  const auto first = scratch_.projectedQueries.begin();
+  return std::find(first + heads.begin, first + heads.end, std::uint8_t{0}) == first + heads.end;
+}
+
 /// New rows of K or V, and what follows from them in the heads that read them.
 void Engine::changeGiven(const Change& change) {
   const int group = spec_.heads / spec_.kvHeads, kvHead = change.head;
@@ -175,7 +180,8 @@ void Engine::changeGiven(const Change& change) {
   const std::vector<float> before(row, row + changed.cols());
   if (isOfKeys) makeKeys(inputs_, kvHead, keys, cols, trace_);
   else makeValues(inputs_, kvHead, keys, cols, trace_);
-  if (keys.size() > 1 || isSampled() || !isPlain(spec_) || isBiased(spec_, inputs_)) return makeStale(heads);
+  if (!isProjected(heads) || keys.size() > 1 || isSampled() || !isPlain(spec_) || isBiased(spec_, inputs_))
+    return makeStale(heads);
   const float *k = std::as_const(trace_.k).row(kvHead, keys.begin),
               *v = std::as_const(trace_.v).row(kvHead, keys.begin);
   bool isSure = true;

@@ -371,6 +371,7 @@ void Engine::computeProfiles() {
 const Trace& Engine::traceSoon(int head) {
   if (isStored()) return traceWith(head);
   wanted_ = head;
+  projectHead(spec_, inputs_, head, trace_, scratch_);
   if (summaries_.isComputed(TensorId::weights, head)) return trace_;
   isBrief_ = true;
   computeSome(head);
@@ -415,6 +416,7 @@ void Engine::applyUnstored(std::span<const Change> changes, bool isKnown) {
 void Engine::beginUnstored() {
   summed_ = {};
   ++scratch_.revision;
+  scratch_.afterProjection = {};
   forwardInputs(spec_, inputs_, trace_, scratch_);
   missAll();
   if (most_.isOfWeights) return;
@@ -427,6 +429,22 @@ void Engine::beginUnstored() {
   summaries_.touchAll(spec_, inputs_, trace_);
   summaries_.beginRows(trace_, meanWeights_);
   withhold();
+  eachProjected(-1, [this](TensorId id, int h) { summaries_.withhold(id, h); });
+  scratch_.afterProjection = [this](int head) {
+    summaries_.begin(false);
+    eachProjected(head, [this](TensorId id, int h) { summaries_.touchHead(id, h); });
+  };
+  if (spec_.heads == 1) projectHead(spec_, inputs_, 0, trace_, scratch_);
+}
+
+/// Calls use(id, head) for what is projected of one query head; of all: -1.
+template <class Use>
+void Engine::eachProjected(int head, const Use& use) {
+  for (int h = 0; h < spec_.heads; ++h) {
+    if (head >= 0 && h != head) continue;
+    for (const TensorId id : {TensorId::q, TensorId::q_rotated}) use(id, h);
+    for (const TensorId id : {TensorId::k, TensorId::k_rotated, TensorId::v}) use(id, kvHeadOf(spec_, h));
+  }
 }
 
 /// These heads are to be computed anew. Rows that are read are new at once.
@@ -536,13 +554,13 @@ void Engine::applyOneUnstored(const Change& change) {
     return isHidden(spec_, change.head) ? void() : redoMean(change.head, rows);
   }
   if ((change.tensor == TensorId::k && isGiven) || isOfValues) return changeGiven(change);
+  // What is known of a head stays until it is projected, so that colours do not jump.
   forwardInputs(spec_, inputs_, trace_, scratch_);
-  for (const TensorId id : {TensorId::positions, TensorId::x_positioned, TensorId::x_kv_positioned,
-                            TensorId::q, TensorId::k, TensorId::v, TensorId::q_rotated, TensorId::k_rotated})
-    for (int h = 0; h < spec_.heads; ++h) {
-      const Tensor* made = intermediate(trace_, id);
-      if (made && h < made->heads()) summaries_.touchHead(id, h);
-    }
+  for (const TensorId id : {TensorId::positions, TensorId::x_positioned, TensorId::x_kv_positioned}) {
+    const Tensor* const made = intermediate(trace_, id);
+    for (int h = 0; made && h < made->heads(); ++h) summaries_.touchHead(id, h);
+  }
+  if (spec_.heads == 1) projectHead(spec_, inputs_, 0, trace_, scratch_);
   makeStale({0, spec_.heads});
 }
 

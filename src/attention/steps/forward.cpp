@@ -116,36 +116,33 @@ struct Projection {
   const Tensor *x, *weights, *bias;
 };
 
-/// Computes heads of Q, K or V: by `make` where it is copied or small, otherwise as one product per head.
+/// Computes a head of Q, K or V: by `make` where it is copied or small, otherwise as one product.
 template <class Make>
-void makeAll(const Projection& by, Span heads, Tensor& out, Make make, Scratch& scratch) {
+void makeHead(const Projection& by, int head, Tensor& out, Make make, Scratch& scratch) {
   const auto [x, weights, bias] = by;
   const Span rows{0, out.rows()}, cols{0, out.cols()};
-  const bool small = !x || std::int64_t{out.rows()} * out.cols() * x->cols() < kPackingPays;
-  for (int h = heads.begin; h < heads.end; ++h) {
-    if (small) {
-      make(h, rows, cols);
-    } else {
-      const Matrix w{weights->data() + h * out.cols(), weights->cols(), weights->rows(), out.cols()};
-      scratch.score.products.ab(matrixOf(*x), w, out.head(h), out.cols());
-      addBias(bias, h * out.cols(), out.rows(), out.cols(), out.head(h), out.cols());
-    }
-  }
+  if (!x || std::int64_t{out.rows()} * out.cols() * x->cols() < kPackingPays) return make(rows, cols);
+  const Matrix w{weights->data() + head * out.cols(), weights->cols(), weights->rows(), out.cols()};
+  scratch.score.products.ab(matrixOf(*x), w, out.head(head), out.cols());
+  addBias(bias, head * out.cols(), out.rows(), out.cols(), out.head(head), out.cols());
 }
 
-void makeAllQueries(const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
-  const auto make = [&](int h, Span r, Span c) { makeQueries(in, h, r, c, trace); };
-  makeAll({queryRows(in, trace), in.wQ, in.bQ}, heads, trace.q, make, scratch);
+void projectQueries(const Spec& spec, const Inputs& in, int head, Trace& trace, Scratch& scratch) {
+  makeHead(
+      {queryRows(in, trace), in.wQ, in.bQ}, head, trace.q,
+      [&](Span rows, Span cols) { makeQueries(in, head, rows, cols, trace); }, scratch);
+  if (isRotary(spec)) rotate(spec, scratch.rotation, trace.q, head, spec.causalOffset, trace.qRotated);
 }
 
-void makeAllKeys(const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
-  const auto make = [&](int h, Span r, Span c) { makeKeys(in, h, r, c, trace); };
-  makeAll({keyRows(in, trace), in.wK, in.bK}, heads, trace.k, make, scratch);
-}
-
-/// Are Q and K made with the first rows of a head?
-bool isProjectedLater(const Spec& spec, const Scratch& scratch) {
-  return scratch.isOfWeights && !isRotary(spec);
+void projectKeys(const Spec& spec, const Inputs& in, int kvHead, Trace& trace, Scratch& scratch) {
+  makeHead(
+      {keyRows(in, trace), in.wK, in.bK}, kvHead, trace.k,
+      [&](Span rows, Span cols) { makeKeys(in, kvHead, rows, cols, trace); }, scratch);
+  if (isRotary(spec)) rotate(spec, scratch.rotation, trace.k, kvHead, 0, trace.kRotated);
+  if (scratch.isOfWeights) return;
+  makeHead(
+      {valueRows(in, trace), in.wV, in.bV}, kvHead, trace.v,
+      [&](Span rows, Span cols) { makeValues(in, kvHead, rows, cols, trace); }, scratch);
 }
 
 /// Which keys these queries do not see, [queries, keys]; empty if they see all.
@@ -165,13 +162,6 @@ std::vector<std::uint8_t> hiddenFrom(const Spec& spec, const PaintedMask* painte
     std::fill(row + seen.end, row + keys, std::uint8_t{1});
   }
   return isAny ? out : std::vector<std::uint8_t>();
-}
-
-void projectHead(const Spec& spec, const Inputs& in, int head, Trace& trace, Scratch& scratch) {
-  const int before = std::exchange(scratch.projected, head), keys = kvHeadOf(spec, head);
-  if (before == head) return;
-  makeAllQueries(in, {head, head + 1}, trace, scratch);
-  if (before < 0 || kvHeadOf(spec, before) != keys) makeAllKeys(in, {keys, keys + 1}, trace, scratch);
 }
 
 }  // namespace
@@ -217,13 +207,22 @@ void forwardOutput(const Inputs& in, Trace& trace, Scratch& scratch) {
 void forwardInputs(const Spec& spec, const Inputs& in, Trace& trace, Scratch& scratch) {
   shapeTrace(spec, in, trace, scratch.pairs, scratch.isOfRows);
   addPositions(spec, in, trace);
-  if (isProjectedLater(spec, scratch)) return void(scratch.projected = -1);
-  makeAllQueries(in, {0, trace.q.heads()}, trace, scratch);
-  makeAllKeys(in, {0, trace.k.heads()}, trace, scratch);
-  makeAll(
-      {valueRows(in, trace), in.wV, in.bV}, {0, trace.v.heads()}, trace.v,
-      [&](int h, Span r, Span c) { makeValues(in, h, r, c, trace); }, scratch);
-  rotate(spec, trace);
+  makeRotation(spec, trace, scratch.rotation);
+  scratch.projectedQueries.assign(static_cast<std::size_t>(spec.heads), 0);
+  scratch.projectedKeys.assign(static_cast<std::size_t>(spec.kvHeads), 0);
+  for (int h = 0; h < spec.heads && !scratch.isProjectedLater; ++h) projectHead(spec, in, h, trace, scratch);
+}
+
+void projectHead(const Spec& spec, const Inputs& in, int head, Trace& trace, Scratch& scratch) {
+  const int kvHead = kvHeadOf(spec, head);
+  const bool hasQueries =
+                 std::exchange(scratch.projectedQueries[static_cast<std::size_t>(head)], std::uint8_t{1}),
+             hasKeys =
+                 std::exchange(scratch.projectedKeys[static_cast<std::size_t>(kvHead)], std::uint8_t{1});
+  if (!hasQueries) projectQueries(spec, in, head, trace, scratch);
+  if (!hasKeys) projectKeys(spec, in, kvHead, trace, scratch);
+  if ((!hasQueries || !hasKeys) && scratch.isProjectedLater && scratch.afterProjection)
+    scratch.afterProjection(head);
 }
 
 void forwardHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {
@@ -233,7 +232,7 @@ void forwardHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, 
 
 void forwardRows(const Spec& spec, const Inputs& in, const RowsOfHead& rows, Trace& trace, Scratch& scratch) {
   const Span heads{rows.head, rows.head + 1};
-  if (isProjectedLater(spec, scratch)) projectHead(spec, in, rows.head, trace, scratch);
+  if (scratch.isProjectedLater) projectHead(spec, in, rows.head, trace, scratch);
   if (isKernelCall(spec, in) && !rows.isFew) {
     kernels::Forward call = callFor(spec, in.painted, heads, rows.queries, trace);
     if (!rows.withOutput) call.output = {};
@@ -256,7 +255,7 @@ bool forwardSome(const Spec& spec, const Inputs& in, const SomeOfHead& some, flo
                  Scratch& scratch) {
   const auto [head, queries] = some;
   if (!isKernelCall(spec, in)) return false;
-  if (isProjectedLater(spec, scratch)) projectHead(spec, in, head, trace, scratch);
+  if (scratch.isProjectedLater) projectHead(spec, in, head, trace, scratch);
   const Tensor& q = queriesOf(trace);
   std::vector<float> rows;
   for (const int query : queries) rows.insert(rows.end(), q.row(head, query), q.row(head, query) + q.cols());

@@ -6,6 +6,7 @@
 
 #include "attention/kernels/kernels.h"
 #include "attention/layer/trace.h"
+#include "attention/steps/position.h"
 #include "attention/steps/score.h"
 #include "attention/steps/steps.h"
 
@@ -20,10 +21,15 @@ struct Scratch {
   RowSource* pairs = nullptr;
   /// It makes the rows of all that follows from pairs, too.
   bool isOfRows = false;
-  /// Of all that follows only masked scores and weights are wanted, and these of one head after the other:
-  /// its Q and K are made with its first rows, so that forwardInputs() never takes long, and no V.
+  /// Q, K and V are made of one head after the other, each when it is first read, so that forwardInputs()
+  /// never takes long.
+  bool isProjectedLater = false;
+  /// Of all that follows only masked scores and weights are wanted, so no V.
   bool isOfWeights = false;
-  int projected = -1;  ///< the head whose Q and K were made so
+  std::vector<std::uint8_t> projectedQueries, projectedKeys;  ///< of which heads they were made
+  /// Called with a head for which they were made later; may be empty.
+  std::function<void(int)> afterProjection;
+  Rotation rotation;
   /// Of K and V: while it stays, they do. 0: nothing is known of them.
   std::uint64_t revision = 0;
   /// Called after each row of a layer that is computed row by row; may be empty.
@@ -42,6 +48,8 @@ void forward(const Spec& spec, const Inputs& inputs, Trace& trace);
 
 /// Gives the tensors of the trace their shapes, and computes those up to Q, K and V with their positions.
 void forwardInputs(const Spec& spec, const Inputs& inputs, Trace& trace, Scratch& scratch);
+/// Of a head that is projected later: makes Q, and K and V of its key head, unless they are there.
+void projectHead(const Spec& spec, const Inputs& inputs, int head, Trace& trace, Scratch& scratch);
 /// Computes everything from there up to head_output and concat, for some heads: either within the group of
 /// one key head, or whole groups.
 void forwardHeads(const Spec& spec, const Inputs& inputs, Span heads, Trace& trace, Scratch& scratch);

@@ -28,26 +28,6 @@ void addTo(const Tensor& x, const Tensor& positions, int first, Tensor& out) {
   }
 }
 
-/// Rotates the rows of every head pair by pair: row i by the angles of position first + i. Other columns are
-/// copied.
-void turn(const Spec& spec, const Tensor& from, const Tensor& cosines, const Tensor& sines, int first,
-          Tensor& out) {
-  const PairLayout pairs(spec);
-  for (int h = 0; h < from.heads(); ++h) {
-    for (int i = 0; i < from.rows(); ++i) {
-      const float *a = from.row(h, i), *cosine = cosines.row(0, first + i), *sine = sines.row(0, first + i);
-      float* to = out.row(h, i);
-      for (int p = 0; p < cosines.cols(); ++p) {
-        const int one = p * pairs.step, two = one + pairs.apart;
-        const double x = double{a[one]}, y = double{a[two]}, c = double{cosine[p]}, s = double{sine[p]};
-        to[one] = saturate(x * c - y * s);
-        to[two] = saturate(x * s + y * c);
-      }
-      std::copy(a + 2 * cosines.cols(), a + from.cols(), to + 2 * cosines.cols());
-    }
-  }
-}
-
 }  // namespace
 
 int positionId(const Spec& spec, int index) {
@@ -95,22 +75,37 @@ void addPositions(const Spec& spec, const Inputs& in, Trace& trace) {
   if (in.xKv) addTo(*in.xKv, table, 0, trace.xKvPositioned);
 }
 
-void rotate(const Spec& spec, Trace& trace) {
+void makeRotation(const Spec& spec, Trace& trace, Rotation& out) {
   if (!isRotary(spec)) return;
   Tensor& angles = trace.positions;
-  Tensor cosines(1, angles.rows(), angles.cols()), sines = cosines;
+  for (Tensor* t : {&out.cosines, &out.sines}) t->reshapeUnwritten(1, angles.rows(), angles.cols());
   for (int p = 0; p < angles.cols(); ++p) {
     const double step = rotarySpeed(spec, p);
     for (int i = 0; i < angles.rows();
          ++i) {  // sine and cosine of the double: a float angle near 1000 would be off by 3e-5
       const double angle = positionId(spec, i) * step;
       angles.at(0, i, p) = static_cast<float>(angle);
-      cosines.at(0, i, p) = static_cast<float>(std::cos(angle));
-      sines.at(0, i, p) = static_cast<float>(std::sin(angle));
+      out.cosines.at(0, i, p) = static_cast<float>(std::cos(angle));
+      out.sines.at(0, i, p) = static_cast<float>(std::sin(angle));
     }
   }
-  turn(spec, trace.q, cosines, sines, spec.causalOffset, trace.qRotated);
-  turn(spec, trace.k, cosines, sines, 0, trace.kRotated);
+}
+
+void rotate(const Spec& spec, const Rotation& by, const Tensor& from, int head, int first, Tensor& out) {
+  const PairLayout pairs(spec);
+  const int turned = by.cosines.cols();
+  for (int i = 0; i < from.rows(); ++i) {
+    const float *a = from.row(head, i), *cosine = by.cosines.row(0, first + i),
+                *sine = by.sines.row(0, first + i);
+    float* to = out.row(head, i);
+    for (int p = 0; p < turned; ++p) {
+      const int one = p * pairs.step, two = one + pairs.apart;
+      const double x = double{a[one]}, y = double{a[two]}, c = double{cosine[p]}, s = double{sine[p]};
+      to[one] = saturate(x * c - y * s);
+      to[two] = saturate(x * s + y * c);
+    }
+    std::copy(a + 2 * turned, a + from.cols(), to + 2 * turned);
+  }
 }
 
 void rotateBackward(const Spec& spec, int first, const Tensor& from, Tensor& to) {

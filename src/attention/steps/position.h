@@ -31,8 +31,15 @@ int pairOfColumn(const Spec& spec, int column);
 
 /// Computes positions, and x with positions added. Does nothing unless positions are sinusoidal.
 void addPositions(const Spec& spec, const Inputs& inputs, Trace& trace);
-/// Computes positions, and the rotated Q and K. Does nothing unless positions are rotary.
-void rotate(const Spec& spec, Trace& trace);
+/// Cosines and sines of the angles of rotary positions, [1, positions, pairs].
+struct Rotation {
+  Tensor cosines, sines;
+};
+/// Computes positions, and from them the rotation. Does nothing unless positions are rotary.
+void makeRotation(const Spec& spec, Trace& trace, Rotation& out);
+/// Rotates a head of Q or K pair by pair: row i by the angles of position first + i. Other columns are
+/// copied.
+void rotate(const Spec& spec, const Rotation& by, const Tensor& from, int head, int first, Tensor& out);
 /// Backward pass of rotate(): adds each row of `from`, the gradient of the rotated Q or K, rotated back, to
 /// `to`. The first row has the angles of position `first`.
 void rotateBackward(const Spec& spec, int first, const Tensor& from, Tensor& to);
