@@ -303,6 +303,31 @@ TEST_CASE("shown: the formula of the scores is in view at common sizes, and noth
   }
 }
 
+TEST_CASE("shown: no caption is written over the heads") {
+  const auto areApart = [](const app::Rect& a, const app::Rect& b) {
+    return a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
+  };
+  int seen = 0;
+  for (const auto& [width, height] : {std::pair{1440, 900}, {1280, 720}, {1920, 1080}, {1024, 600}}) {
+    Shown f(static_cast<float>(width), static_cast<float>(height));
+    f.set("mode", "\"x\""), f.set("heads", "1"), f.set("d_k", "64"), f.set("heads", "8"), f.set("d_k", "64");
+    for (const std::string tokens : {"4", "12", "256", "1500"}) {
+      CAPTURE(width);
+      CAPTURE(tokens);
+      f.set("tokens", tokens);
+      for (const std::string caption : {"scores", "weights", "head_output", "output"})
+        for (const std::string head : {"0", "1", "2", "3", "4", "5", "6", "7", "mean"}) {
+          if (!f.isThere("caption:" + caption) || !f.isThere("head:" + head)) continue;
+          CAPTURE(caption);
+          CAPTURE(head);
+          CHECK(areApart(f.at("caption:" + caption), f.at("head:" + head)));
+          ++seen;
+        }
+    }
+  }
+  CHECK(seen > 100);
+}
+
 TEST_CASE("shown: columns keep names at any number of words: all of 12, every so manyth of more") {
   for (const auto& [width, height] : {std::pair{1440, 900}, {1280, 720}}) {
     CAPTURE(width);

@@ -779,17 +779,20 @@ class BoardView {
     }
   }
 
-  // Captions on one line must not overlap: one that would is moved, or omitted.
+  // Captions on one line must not overlap, nor the heads beside them: one that would is moved, or omitted.
   void caption(const MatrixPlace& m, const Box& box, base::MessageView words) {
     const float y = box.bottom() + (m.sums && m.transposed ? 33.0f : 17.0f),
                 half = textWidth(c_.fonts.small, words) / 2;
     if (y != captionY_) captionY_ = y, captionEnd_ = c_.layout.board.x;
+    const Box heads = onScreen(c_.layout, c_.view, c_.layout.heads);
+    const bool isBesideHeads =
+        !c_.layout.heads.empty() && heads.x > box.x && heads.y < y + 8 && heads.bottom() > y - 8;
+    const float end = isBesideHeads ? heads.x : c_.layout.board.right();
     float x = std::max(box.midX(), captionEnd_ + 12 + half);
     const bool isFormula =
         m.tensor == TensorId::scores || m.tensor == TensorId::weights || m.tensor == TensorId::head_output;
-    if (isFormula) x = std::min(x, std::max(c_.layout.board.right() - 8 - half, captionEnd_ + 12 + half));
-    if ((isFormula ? x - half > box.right() : x > box.midX() + 24) || x + half > c_.layout.board.right())
-      return;
+    if (isFormula) x = std::min(x, std::max(end - 8 - half, captionEnd_ + 12 + half));
+    if ((isFormula ? x - half > box.right() : x > box.midX() + 24) || x + half > end) return;
     centered(m, words, x, y);
     captionEnd_ = x + half;
   }
