@@ -177,8 +177,6 @@ class Engine final : private RowSource {
   void applyUnstored(std::span<const Change> changes, bool isKnown);
   void applyOneUnstored(const Change& change);
   void beginUnstored();
-  template <class Use>
-  void eachProjected(int head, const Use& use);
   bool isProjected(Span heads) const;
   void makeStale(Span heads);
   void makeRowSoon(int head, int query, bool withOutput);

@@ -36,6 +36,10 @@ constexpr std::int64_t kPairsAtOnce = 1 << 19;
 /// When more than one row of a head in so many is new, the head is computed anew, some rows at a time.
 constexpr int kRowsOfStale = 8;
 
+/// What is made with Q of a head, and with K of a key head.
+constexpr TensorId kWithQ[] = {TensorId::q, TensorId::q_rotated},
+                   kWithK[] = {TensorId::k, TensorId::k_rotated, TensorId::v};
+
 bool isUnprojected(const Inputs& inputs) { return !inputs.projected(); }
 
 }  // namespace
@@ -429,22 +433,18 @@ void Engine::beginUnstored() {
   summaries_.touchAll(spec_, inputs_, trace_);
   summaries_.beginRows(trace_, meanWeights_);
   withhold();
-  eachProjected(-1, [this](TensorId id, int h) { summaries_.withhold(id, h); });
-  scratch_.afterProjection = [this](int head) {
+  for (int h = 0; h < spec_.heads; ++h)
+    for (const TensorId id : kWithQ) summaries_.withhold(id, h);
+  for (int h = 0; h < spec_.kvHeads; ++h)
+    for (const TensorId id : kWithK) summaries_.withhold(id, h);
+  scratch_.afterProjection = [this](TensorId made, int head) {
     summaries_.begin(false);
-    eachProjected(head, [this](TensorId id, int h) { summaries_.touchHead(id, h); });
+    if (made == TensorId::q)
+      for (const TensorId id : kWithQ) summaries_.touchHead(id, head);
+    else
+      for (const TensorId id : kWithK) summaries_.touchHead(id, head);
   };
   if (spec_.heads == 1) projectHead(spec_, inputs_, 0, trace_, scratch_);
-}
-
-/// Calls use(id, head) for what is projected of one query head; of all: -1.
-template <class Use>
-void Engine::eachProjected(int head, const Use& use) {
-  for (int h = 0; h < spec_.heads; ++h) {
-    if (head >= 0 && h != head) continue;
-    for (const TensorId id : {TensorId::q, TensorId::q_rotated}) use(id, h);
-    for (const TensorId id : {TensorId::k, TensorId::k_rotated, TensorId::v}) use(id, kvHeadOf(spec_, h));
-  }
 }
 
 /// These heads are to be computed anew. Rows that are read are new at once.

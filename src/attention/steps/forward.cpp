@@ -215,14 +215,13 @@ void forwardInputs(const Spec& spec, const Inputs& in, Trace& trace, Scratch& sc
 
 void projectHead(const Spec& spec, const Inputs& in, int head, Trace& trace, Scratch& scratch) {
   const int kvHead = kvHeadOf(spec, head);
-  const bool hasQueries =
-                 std::exchange(scratch.projectedQueries[static_cast<std::size_t>(head)], std::uint8_t{1}),
-             hasKeys =
-                 std::exchange(scratch.projectedKeys[static_cast<std::size_t>(kvHead)], std::uint8_t{1});
-  if (!hasQueries) projectQueries(spec, in, head, trace, scratch);
-  if (!hasKeys) projectKeys(spec, in, kvHead, trace, scratch);
-  if ((!hasQueries || !hasKeys) && scratch.isProjectedLater && scratch.afterProjection)
-    scratch.afterProjection(head);
+  const auto note = [&](TensorId id, int of) {
+    if (scratch.isProjectedLater && scratch.afterProjection) scratch.afterProjection(id, of);
+  };
+  if (!std::exchange(scratch.projectedQueries[static_cast<std::size_t>(head)], std::uint8_t{1}))
+    projectQueries(spec, in, head, trace, scratch), note(TensorId::q, head);
+  if (!std::exchange(scratch.projectedKeys[static_cast<std::size_t>(kvHead)], std::uint8_t{1}))
+    projectKeys(spec, in, kvHead, trace, scratch), note(TensorId::k, kvHead);
 }
 
 void forwardHeads(const Spec& spec, const Inputs& in, Span heads, Trace& trace, Scratch& scratch) {

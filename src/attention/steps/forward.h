@@ -27,8 +27,9 @@ struct Scratch {
   /// Of all that follows only masked scores and weights are wanted, so no V.
   bool isOfWeights = false;
   std::vector<std::uint8_t> projectedQueries, projectedKeys;  ///< of which heads they were made
-  /// Called with a head for which they were made later; may be empty.
-  std::function<void(int)> afterProjection;
+  /// Called with q and a head, or with k and a key head (of which V is then there, too), when they were made
+  /// later; may be empty.
+  std::function<void(TensorId, int)> afterProjection;
   Rotation rotation;
   /// Of K and V: while it stays, they do. 0: nothing is known of them.
   std::uint64_t revision = 0;
