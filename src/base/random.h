@@ -2,8 +2,6 @@
 // of log() and cos() differ between libraries.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace base {
@@ -17,27 +15,21 @@ inline std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// One standard deviation of normalSums(): 65536 · √(16/12), rounded up to an integer.
+/// One standard deviation of normalSum(): 65536 · √(16/12), rounded up to an integer.
 inline constexpr std::int64_t kNormalUnit = 75675;
 
-/// Approximately normal with mean 0: each the sum of sixteen uniform 16-bit numbers, taken from `bits` and
-/// from further words that mix() derives from it. Its kurtosis is 2.93, that of a normal distribution 3. Two
-/// at once take less time than one after the other, because each mix() waits for the one before it. Rejected:
+/// Approximately normal with mean 0: the sum of sixteen uniform 16-bit numbers, taken from `bits` and from
+/// further words that mix() derives from it. Its kurtosis is 2.93, that of a normal distribution 3. Rejected:
 /// the Box–Muller transform, whose logarithm and cosine differ from one library to the next.
-template <std::size_t count>
-std::array<std::int64_t, count> normalSums(std::array<std::uint64_t, count> bits) {
+inline std::int64_t normalSum(std::uint64_t bits) {
   constexpr std::int64_t kMean = 16 * 65535 / 2;
   constexpr std::uint64_t kParts = 0x0000ffff0000ffffu;
-  std::array<std::uint64_t, count> sums{};  // each of two 32-bit halves, which do not overflow
-  for (int word = 0; word < 4; ++word)
-    for (std::size_t i = 0; i < count; ++i) {
-      sums[i] += (bits[i] & kParts) + (bits[i] >> 16 & kParts);
-      bits[i] = mix(bits[i]);
-    }
-  std::array<std::int64_t, count> out;
-  for (std::size_t i = 0; i < count; ++i)
-    out[i] = static_cast<std::int64_t>((sums[i] & 0xffffffffu) + (sums[i] >> 32)) - kMean;
-  return out;
+  std::uint64_t sums = 0;  // two 32-bit halves; neither overflows
+  for (int word = 0; word < 4; ++word) {
+    sums += (bits & kParts) + (bits >> 16 & kParts);
+    bits = mix(bits);
+  }
+  return static_cast<std::int64_t>((sums & 0xffffffffu) + (sums >> 32)) - kMean;
 }
 
 /// A stream of independent draws from N(0, 1), determined by a seed.
@@ -45,9 +37,7 @@ class NormalRandom {
  public:
   /// Skips the first `first` draws.
   explicit NormalRandom(std::uint64_t seed, std::uint64_t first = 0) : state_(mix(seed) + first) {}
-  double next() {
-    return static_cast<double>(normalSums<1>({mix(state_++)})[0]) / static_cast<double>(kNormalUnit);
-  }
+  double next() { return static_cast<double>(normalSum(mix(state_++))) / static_cast<double>(kNormalUnit); }
 
  private:
   std::uint64_t state_;

@@ -1,6 +1,5 @@
 #include "document/seeded.h"
 
-#include <array>
 #include <string_view>
 
 #include "base/random.h"
@@ -15,18 +14,12 @@ std::uint32_t wordNumber(std::string_view word) {
   return hash;
 }
 
-/// The numbers of columns that are neighbours, of those that a row has. Divides 32 bits: a division of 64
-/// takes longer than all else.
-template <std::size_t count>
-void writeNumbers(std::uint64_t row, std::uint64_t first, float* out) {
-  std::array<std::uint64_t, count> bits;
-  for (std::size_t i = 0; i < count; ++i) bits[i] = base::mix(row ^ (first + i));
-  const auto sums = base::normalSums(bits);
+/// The number of a column, of those that a row has. Divides 32 bits: a division of 64 takes longer than all
+/// else.
+float numberAt(std::uint64_t row, std::uint64_t place) {
+  const auto sum = static_cast<std::int32_t>(base::normalSum(base::mix(row ^ place)));
   constexpr auto kUnit = static_cast<std::int32_t>(base::kNormalUnit);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto sum = static_cast<std::int32_t>(sums[i]);
-    out[i] = static_cast<float>((sum * 100 + (sum < 0 ? -kUnit / 2 : kUnit / 2)) / kUnit) / 100.0f;
-  }
+  return static_cast<float>((sum * 100 + (sum < 0 ? -kUnit / 2 : kUnit / 2)) / kUnit) / 100.0f;
 }
 
 }  // namespace
@@ -52,9 +45,7 @@ void SeededCells::take(std::uint32_t head, std::uint32_t row, std::uint32_t col,
                        float* out) const {
   const std::uint64_t of = base::mix(state_ ^ head),
                       first = static_cast<std::uint64_t>(placeOf(row)) << 32 | col;
-  int c = 0;
-  for (; c + 2 <= count; c += 2) writeNumbers<2>(of, first + static_cast<std::uint64_t>(c), out + c);
-  if (c < count) writeNumbers<1>(of, first + static_cast<std::uint64_t>(c), out + c);
+  for (int c = 0; c < count; ++c) out[c] = numberAt(of, first + static_cast<std::uint64_t>(c));
 }
 
 float SeededCells::at(std::uint32_t head, std::uint32_t row, std::uint32_t col) const {

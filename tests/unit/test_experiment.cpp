@@ -35,11 +35,8 @@ TEST_CASE("draws: the same whole numbers as everywhere") {
   const std::uint64_t inputs[] = {0, 1, ~std::uint64_t{0}};
   for (std::size_t i = 0; i < 3; ++i)
     CHECK(std::to_string(base::mix(inputs[i])) == golden.at("mix")[i].get<std::string>());
-  for (std::uint64_t i = 0; i < 8; ++i) {
-    const std::int64_t wanted = golden.at("normalSums")[i].get<std::int64_t>();
-    CHECK(base::normalSums<1>({base::mix(i)})[0] == wanted);
-    CHECK(base::normalSums<2>({0, base::mix(i)})[1] == wanted);
-  }
+  for (std::uint64_t i = 0; i < 8; ++i)
+    CHECK(base::normalSum(base::mix(i)) == golden.at("normalSums")[i].get<std::int64_t>());
   base::NormalRandom draws(1);
   for (const json& wanted : golden.at("draws")) CHECK(draws.next() == wanted.get<double>());
 }
