@@ -47,7 +47,8 @@ void forward(const Spec& spec, const Inputs& inputs, Trace& trace);
 
 // The parts of forward(), in this order.
 
-/// Gives the tensors of the trace their shapes, and computes those up to Q, K and V with their positions.
+/// Gives the tensors of the trace their shapes, and computes those up to Q, K and V with their positions;
+/// these unless they are projected later.
 void forwardInputs(const Spec& spec, const Inputs& inputs, Trace& trace, Scratch& scratch);
 /// Of a head that is projected later: makes Q, and K and V of its key head, unless they are there.
 void projectHead(const Spec& spec, const Inputs& inputs, int head, Trace& trace, Scratch& scratch);
