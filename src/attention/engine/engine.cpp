@@ -147,12 +147,12 @@ void Engine::announce(Span heads) {
   if (isWhole()) summaries_.touchHead(TensorId::concat, 0), summaries_.touchHead(TensorId::output, 0);
 }
 
-// Of a sampled layer every number that is read is made, so no reader waits for the samples of its overview.
 const Trace& Engine::traceOfInputs() {
   for (int h = 0; h < spec_.heads && !isStored(); ++h) projectHead(spec_, inputs_, h, trace_, scratch_);
   return trace_;
 }
 
+// Of a sampled layer every number that is read is made, so no reader waits for the samples of its overview.
 const Trace& Engine::trace() {
   if (isSampled()) return trace_;
   if (isStored() && !isWhole() && missingCount_ == spec_.heads) computeLater({0, spec_.heads});
