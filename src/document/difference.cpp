@@ -122,15 +122,9 @@ bool looksFresh(const State& state, Place place, const Tensor& tensor) {
          endsWith(tensor, lastRow(freshRows(state, place.id, place.item, tensor.rows() - 1)));
 }
 
-/// Empties the inputs that will be drawn anyway: see Difference::tensorPatch().
-void leaveOutInitial(State& state, const State& to) {
-  const auto tensors = tensorsOf(state);
-  const auto wanted = tensorsOf(to);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const std::optional<Place> place = placeOf(to, i);
-    if (place && tensors[i]->rows() != wanted[i]->rows() && looksFresh(to, *place, *wanted[i]))
-      *tensors[i] = Tensor();
-  }
+/// Empties an input that gets another number of rows: it is stored as a whole, or drawn anyway.
+void leaveOut(Tensor& input, int rows) {
+  if (input.rows() != rows) input = Tensor();
 }
 
 /// Is most of what this change of shape leads to drawn from the seed?
@@ -197,7 +191,9 @@ void Difference::settleSome() {
 void Difference::settleShape() {
   State& state = late_->from;
   const State& to = late_->to;
-  if (drawsMost(way_, to)) leaveOutInitial(state, to);
+  if (drawsMost(way_, to))
+    for (std::size_t i = 0; i < tensorsOf(to).size(); ++i)
+      if (placeOf(to, i)) leaveOut(*tensorsOf(state)[i], tensorsOf(to)[i]->rows());
   reshape(state);
   const auto labels = allLabelsOf(state);
   const auto wantedLabels = allLabelsOf(to);
@@ -268,7 +264,7 @@ void Difference::apply(State& state) const {
   }
   if (drawsMost(way_, settings_))
     for (const TensorPatch& patch : tensors_)
-      if (patch.isInitial) *tensorsOf(state)[patch.which] = Tensor();  // it is drawn below
+      if (placeOf(state, patch.which)) leaveOut(*tensorsOf(state)[patch.which], patch.shape[1]);
   reshape(state);
   const auto labels = allLabelsOf(state);
   for (const LabelPatch& patch : labels_) {

@@ -224,6 +224,27 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("history: most tokens of a board whose numbers were divided among other heads come back") {
+  Document d = large(2048, 8, 64);
+  REQUIRE(d.apply(set(OptionId::heads, 4.0)));  // the numbers are not those that are drawn for four heads
+  REQUIRE(d.apply(test::setCell(attention::TensorId::k, 1, 2, 5, 9.0f)));
+  const std::uint64_t before = print(d.state());
+  for (const double left : {4.0, 900.0}) {
+    CAPTURE(left);
+    REQUIRE(d.apply(set(OptionId::tokens, left)));
+    const std::uint64_t after = print(d.state());
+    for (int round = 0; round < 2; ++round) {
+      while (d.settleSome()) continue;
+      REQUIRE(d.undo());
+      CHECK(print(d.state()) == before);
+      while (d.settleSome()) continue;
+      REQUIRE(d.redo());
+      CHECK(print(d.state()) == after);
+    }
+    REQUIRE(d.undo());
+  }
+}
+
 TEST_CASE("history: only the last change of a large board is kept as a whole") {
   Document d = large(2048, 8, 64);
   std::vector<std::uint64_t> prints{print(d.state())};
