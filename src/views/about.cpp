@@ -286,10 +286,11 @@ About about(std::string_view name) {
   const Row* own = rowOf(name);
   const Row* row = own ? own : rowOf(whole(name));
   if (!row) return {};
-  const document::Option* option = document::optionNamed(row->option.empty() ? row->name : row->option);
+  const document::Option* option =
+      row->words.empty() ? document::optionNamed(row->option.empty() ? row->name : row->option) : nullptr;
   const std::string_view key = name.ends_with('-') ? std::string_view() : row->key;  // it is the one for more
   return {std::string(row->title), std::string(key),
-          std::string(row->words.empty() && option ? document::helpOn(option->id) : row->words)};
+          std::string(option ? document::helpOn(option->id) : row->words)};
 }
 
 }  // namespace views
