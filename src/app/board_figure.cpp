@@ -189,8 +189,9 @@ class Sheet final : public draw::Recorder {
     if (!w.font) return w.face.size;
     const views::Fonts& f = faces_.fonts;
     const std::pair<const ImFont*, float> ems[] = {
-        {f.text, 13.5f}, {f.small, 12.0f}, {f.strong, 13.5f},    {f.smallStrong, 11.0f}, {f.title, 16.0f},
-        {f.tiny, 9.5f},  {f.mono, 13.0f},  {f.monoSmall, 11.0f}, {f.monoTiny, 10.0f}};
+        {f.text, 13.5f},      {f.small, 12.0f},   {f.strong, 13.5f},    {f.smallStrong, 11.0f},
+        {f.title, 16.0f},     {f.tiny, 10.0f},    {f.tinyStrong, 9.5f}, {f.mono, 13.0f},
+        {f.monoSmall, 11.0f}, {f.monoTiny, 10.0f}};
     for (const auto& [font, em] : ems)
       if (font == w.font) return em * w.size * faces_.scale / font->FontSize;
     return w.size / 1.21f;
@@ -200,7 +201,7 @@ class Sheet final : public draw::Recorder {
   }
   bool isBold(const ImFont* font) const {
     return font == faces_.fonts.strong || font == faces_.fonts.smallStrong || font == faces_.fonts.title ||
-           font == faces_.fonts.tiny;
+           font == faces_.fonts.tinyStrong;
   }
 
  public:

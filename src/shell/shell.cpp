@@ -137,7 +137,8 @@ void addFonts(ImGuiIO& io, views::Fonts& fonts, float scale) {
   fonts.strong = add.words(fonts::inter_semibold, 13.5f);
   fonts.smallStrong = add.words(fonts::inter_semibold, 11);
   fonts.title = add.words(fonts::inter_semibold, 16);
-  fonts.tiny = add.words(fonts::inter_semibold, 9.5f);
+  fonts.tiny = add.words(fonts::inter_regular, 10);
+  fonts.tinyStrong = add.words(fonts::inter_semibold, 9.5f);
   fonts.mono = add.numbers(fonts::jetbrainsmono_regular, 13);
   fonts.monoSmall = add.numbers(fonts::jetbrainsmono_regular, 11);
   fonts.monoTiny = FaceSet{atlas, scale, kDigits}.numbers(fonts::jetbrainsmono_regular, 10);

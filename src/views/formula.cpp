@@ -352,9 +352,11 @@ class Typesetter {
     const bool isLow = rest_.front() == '_';
     rest_.remove_prefix(1);
     const Tone tone = parts_.back().tone;
+    const bool isStrong = look_.strong && parts_.back().font == look_.strong;
     const std::string_view words = scriptWords();
     FormulaLook small = look_;
-    small.symbols = small.scripts = look_.scripts, small.shape = FormulaLook::Shape::text;
+    small.symbols = small.scripts = isStrong ? look_.strongScripts : look_.scripts,
+    small.shape = FormulaLook::Shape::text;
     const std::size_t from = parts_.size();
     Extent made = Typesetter(small, parts_, words).all();
     made.from = from;

@@ -13,9 +13,10 @@ namespace views {
 
 struct FormulaLook {
   ImFont* symbols = nullptr;
-  ImFont* scripts = nullptr;  ///< raised and lowered
-  ImFont* digits = nullptr;   ///< numbers; null: as symbols
-  ImFont* strong = nullptr;   ///< q, k, v and w, in their colours; null: as other symbols
+  ImFont* scripts = nullptr;        ///< raised and lowered
+  ImFont* digits = nullptr;         ///< numbers; null: as symbols
+  ImFont* strong = nullptr;         ///< q, k, v and w, in their colours; null: as other symbols
+  ImFont* strongScripts = nullptr;  ///< raised and lowered beside these
   /// A line of text; a formula on one line, whose numbers may have marks; or one in which "÷" makes a
   /// fraction, and Σ stands over its index.
   enum class Shape : std::uint8_t { text, line, high } shape = Shape::text;

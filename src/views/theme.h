@@ -23,7 +23,8 @@ struct Fonts {
   ImFont* strong = nullptr;       ///< Inter SemiBold 13.5
   ImFont* smallStrong = nullptr;  ///< Inter SemiBold 11
   ImFont* title = nullptr;        ///< Inter SemiBold 16
-  ImFont* tiny = nullptr;         ///< Inter SemiBold 9.5: superscripts and subscripts
+  ImFont* tiny = nullptr;         ///< Inter Regular 10: superscripts and subscripts
+  ImFont* tinyStrong = nullptr;   ///< Inter SemiBold 9.5: those of strong text
   ImFont* mono = nullptr;         ///< JetBrains Mono 13
   ImFont* monoSmall = nullptr;    ///< JetBrains Mono 11
   /// JetBrains Mono 10, digits only: for cells that would otherwise have to drop a decimal.

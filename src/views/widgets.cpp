@@ -258,14 +258,26 @@ draw::Lines* linesFor(ImFont* font, std::string_view words) {
   return isPlain || hasGlyphs(font, words) ? nullptr : f.lines;
 }
 
+namespace {
+
+bool isStrong(const ImFont* font) {
+  const Fonts& f = fonts();
+  return font == f.strong || font == f.smallStrong || font == f.title || font == f.tinyStrong;
+}
+
+Formula formulaIn(ImFont* font, std::string_view words) {
+  return {{font, isStrong(font) ? fonts().tinyStrong : fonts().tiny}, words};
+}
+
+}  // namespace
+
 draw::Face faceOf(const ImFont* font) {
   // A font contains its line height; the em size is that divided by the font's ratio.
   constexpr float kInterLine = 1.21f, kMonoLine = 1.32f;
   const Fonts& f = fonts();
   const bool isMono = font == f.mono || font == f.monoSmall || font == f.monoTiny;
-  const bool isStrong = font == f.strong || font == f.smallStrong || font == f.title || font == f.tiny;
   return {font->FontSize * ImGui::GetIO().FontGlobalScale / (isMono ? kMonoLine : kInterLine),
-          isStrong ? 600 : 400};
+          isStrong(font) ? 600 : 400};
 }
 
 float plainText(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, std::string_view words) {
@@ -311,7 +323,7 @@ float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, base::
   const std::string_view words = shown(english, own);
   if (fonts().mirror) note(font, x, y, words);
   if (!hasFormula(words)) return plainText(list, font, x, y, color, words);
-  const Formula formula({font, fonts().tiny}, words);
+  const Formula formula = formulaIn(font, words);
   formula.draw(list, x, y + sizeOf(font) / 2, nullptr, color);
   return formula.width();
 }
@@ -319,7 +331,7 @@ float text(ImDrawList* list, ImFont* font, float x, float y, ImU32 color, base::
 float textWidth(ImFont* font, base::MessageView english) {
   std::string own;
   const std::string_view words = shown(english, own);
-  return hasFormula(words) ? Formula({font, fonts().tiny}, words).width() : plainWidth(font, words);
+  return hasFormula(words) ? formulaIn(font, words).width() : plainWidth(font, words);
 }
 
 void textMiddle(ImDrawList* list, ImFont* font, float x, float midY, ImU32 color, base::MessageView words) {

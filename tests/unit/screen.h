@@ -56,7 +56,8 @@ struct Faces {
     };
     all.text = words(fonts::inter_regular, 13.5f), all.small = words(fonts::inter_regular, 12);
     all.strong = words(fonts::inter_semibold, 13.5f), all.smallStrong = words(fonts::inter_semibold, 11);
-    all.title = words(fonts::inter_semibold, 16), all.tiny = words(fonts::inter_semibold, 9.5f);
+    all.title = words(fonts::inter_semibold, 16), all.tiny = words(fonts::inter_regular, 10);
+    all.tinyStrong = words(fonts::inter_semibold, 9.5f);
     all.mono = numbers(13), all.monoSmall = numbers(11), all.monoTiny = numbers(10);
     atlas.Build();
     atlas.SetTexID(nullptr);

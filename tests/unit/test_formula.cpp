@@ -20,7 +20,7 @@ using Shape = Part::Shape;
 const views::Fonts& faces() { return *static_cast<const views::Fonts*>(ImGui::GetIO().UserData); }
 
 Formula high(std::string_view text, float least = 0) {
-  return Formula({faces().strong, faces().smallStrong, faces().mono, faces().strong,
+  return Formula({faces().strong, faces().smallStrong, faces().mono, faces().strong, faces().smallStrong,
                   views::FormulaLook::Shape::high, least},
                  text);
 }

@@ -30,9 +30,11 @@ class Popover {
   Popover(Context& c, const GlossaryTerm& term) : c_(c), term_(term) {
     words_ = std::min(kTermWidth, ImGui::GetIO().DisplaySize.x - 2 * kTermEdge) - 2 * kTermPad;
     const Fonts& f = c.fonts;
-    formula_ = Formula({f.text, f.smallStrong, nullptr, f.strong, FormulaLook::Shape::high}, term.formula);
+    formula_ =
+        Formula({f.text, f.tiny, nullptr, f.strong, f.smallStrong, FormulaLook::Shape::high}, term.formula);
     if (formula_.width() > words_ - 16)
-      formula_ = Formula({f.small, f.tiny, nullptr, f.smallStrong, FormulaLook::Shape::high}, term.formula);
+      formula_ = Formula({f.small, f.tiny, nullptr, f.smallStrong, f.tinyStrong, FormulaLook::Shape::high},
+                         term.formula);
     formulaHeight_ = term.formula.empty() ? 0 : std::max(kFormulaHeight, formula_.height() + 20);
     find();
   }

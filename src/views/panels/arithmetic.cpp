@@ -292,7 +292,7 @@ namespace {
     numbers.push_back(&n);
   }
   marked += line.text.substr(at, end - at);
-  const Formula formula({font, c.fonts.tiny, nullptr, nullptr, FormulaLook::Shape::line}, marked);
+  const Formula formula({font, c.fonts.tiny, nullptr, nullptr, nullptr, FormulaLook::Shape::line}, marked);
   for (const Formula::Part& part : formula.parts()) {
     const bool isNumber = part.number >= 0 && part.number < static_cast<int>(numbers.size());
     const ImU32 own = isNumber ? markNumber(c, list, {place.x + part.x, place.y + part.y}, part.width,

@@ -33,7 +33,7 @@ std::pair<std::string_view, std::string_view> sides(std::string_view equation) {
 
 EquationSet typeset(const Fonts& f, const attention::CellFormula& formula) {
   EquationSet out;
-  FormulaLook look{f.text, f.smallStrong, f.mono, f.strong, FormulaLook::Shape::high};
+  FormulaLook look{f.text, f.tiny, f.mono, f.strong, f.smallStrong, FormulaLook::Shape::high};
   const auto [left, right] = sides(formula.symbols);
   out.left = Formula(look, left), out.right = out.alone = Formula(look, right);
   if (formula.numbers.text.empty()) return out;
