@@ -5,7 +5,7 @@ import {message} from './message.js';
 // Names for controls that show a picture, or have their text beside them.
 const NAMES = {
   search: 'Find', undo: 'Undo', redo: 'Redo', reset: 'Start again', theme: 'Light or dark colours', help: 'Keys and pointer', 'help-close': 'Close', present: 'Present',
-  fullscreen: 'Full screen', panel: 'Controls', more: 'More', 'lab-close': 'Back to the layer', paint: 'Paint the mask', preset: 'Example', views: 'View',
+  fullscreen: 'Full screen', panel: 'Controls', more: 'More', 'lab-close': 'Back to the layer', paint: 'Paint the mask', preset: 'Example', views: 'View', 'views:more': 'View', 'panel-close': 'Close',
   gradient: 'What would raise it', labels: 'Sentence', key_labels: 'Sentence of the keys', mode: 'Input', view: 'View', 'editing-less': 'One step down', 'editing-more': 'One step up', 'editing-slider': 'Value', 'editing-value': 'Type a number', 'key:sign': 'Change the sign', 'key:erase': 'Delete digit', 'key:previous': 'Number before', 'key:next': 'Next number', 'guide-close': 'Close', 'guide-back': 'Back', 'guide-next': 'Next',
   'view:play': 'Play', 'stepper-track': 'Steps of the row', head: 'Heads', 'model:by': 'Order of the heads', 'model:show:previous': 'Previous token', 'model:show:induction': 'Induction',
   'model:show:first': 'First token', 'model:show:same': 'Same word', 'model:show:broad': 'Broad', 'model:show:none': 'No pattern', export: 'Save', 'card:arcs': 'Arcs', 'card:plane': 'Plane', 'card:values': 'Values', 'card:changes': 'Changes', 'card:loops': 'Loops',
