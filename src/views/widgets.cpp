@@ -266,7 +266,8 @@ bool isStrong(const ImFont* font) {
 }
 
 Formula formulaIn(ImFont* font, std::string_view words) {
-  return {{font, isStrong(font) ? fonts().tinyStrong : fonts().tiny}, words};
+  const Fonts& f = fonts();
+  return {{font, font == f.title ? f.smallStrong : isStrong(font) ? f.tinyStrong : f.tiny}, words};
 }
 
 }  // namespace

@@ -654,11 +654,12 @@ class BoardView {
     const float wide = textWidth(c_.fonts.strong, name), wordsWide = textWidth(c_.fonts.small, words),
                 all = wide + kDot + wordsWide, end = titleEnd(m, box.x, y);
     const bool says = !words.empty() && !isClipped(m), fits = box.x + all <= end;
-    const float left = c_.layout.board.x + 8, under = std::max(left, std::min(box.x, end - wordsWide));
+    const float left = c_.layout.board.x + 8,
+                under = std::max(left, std::min(box.x, end - std::max(wide, wordsWide)));
     const bool isUnder = says && !fits && hasRoom && under + wordsWide <= titleEnd(m, -FLT_MAX, y + 17);
     const bool hasWords = says && (fits || isUnder);
-    const float x = std::max(left, std::min(box.x, end - wide));
-    const ImVec2 from = isUnder ? ImVec2{under, y + 17} : ImVec2{x + wide + kDot, y};
+    const float x = isUnder ? under : std::max(left, std::min(box.x, end - wide));
+    const ImVec2 from = isUnder ? ImVec2{x, y + 17} : ImVec2{x + wide + kDot, y};
     textMiddle(list_, c_.fonts.strong, x, y, hue(c_.palette, m.tensor), name);
     Box place{x, y - 8, hasWords && fits ? all : wide, 16};
     if (!termOf(m.tensor).empty())
