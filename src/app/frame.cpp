@@ -148,8 +148,10 @@ void Frame::controls(views::Context& context) {
   ImGui::End();
   if (guide_) views::guideBar(context);
   views::sidePanel(context);
-  if (screen_.view.help.open) screen_.view.help.frameMs = milliseconds();
-  views::help(context);
+  if (screen_.view.help.open) {
+    screen_.view.help.frameMs = milliseconds();
+    views::help(context);
+  }
   if (screen_.view.form) views::form(context);
   views::notice(context);
   if (screen_.view.work) views::workBar(context);

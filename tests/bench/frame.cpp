@@ -46,7 +46,7 @@ class Bench {
     ImFont* font = test::addFace(*io.Fonts, fonts::inter_regular, 13);
     io.Fonts->Build();
     io.Fonts->SetTexID(nullptr);
-    fonts_ = {font, font, font, font, font, font, font, font};
+    fonts_ = {font, font, font, font, font, font, font, font, font, font};
     io.UserData = &fonts_;
   }
 

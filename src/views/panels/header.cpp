@@ -465,7 +465,6 @@ void header(Context& c) {
 }
 
 void help(Context& c) {
-  if (!c.view.help.open) return;
   Scroller& page = c.view.help.page;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   // To take the focus takes a press away from what is below, unless that is the header.

@@ -60,7 +60,8 @@ void coach(Context& context);
 /// Is this one of S, V and O on a first visit, where the reader has not been yet? Only its row of the focused
 /// cell has numbers.
 bool isQuiet(const Context& context, attention::TensorId id);
-/// The list of keys and information about the build, in front of everything.
+/// The list of keys and information about the build, which ViewState::help must say is open, in front of
+/// everything.
 void help(Context& context);
 /// The question in ViewState::form, which must not be null, in front of everything.
 void form(Context& context);
