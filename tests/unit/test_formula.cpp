@@ -55,6 +55,16 @@ std::string lettersOf(const Formula& f) {
 
 }  // namespace
 
+TEST_CASE("formula: an index is as bold as its letter") {
+  const Fixture f;
+  const views::Fonts& all = faces();
+  const Formula both(
+      {all.text, all.tiny, all.mono, all.strong, all.smallStrong, views::FormulaLook::Shape::high},
+      "q_j · d_m");
+  CHECK(find(both, "j").font == all.smallStrong);
+  CHECK(find(both, "m").font == all.tiny);
+}
+
 TEST_CASE("formula: a fraction has its bar on the middle line, as long as its wider tier and the padding") {
   const Fixture f;
   const Formula one = high("a ÷ bbbb");
